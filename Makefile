@@ -1,0 +1,55 @@
+# `make` prints the targets. Needs Python 3.10 to 3.13 and make; everything else is installed into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO ?= mass-spring
+ARGS ?=
+
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format clean
+
+help: ## print this help
+	@echo "usage: make TARGET [PYTHON=python3.12] [DEMO=name] [ARGS='arguments of the demo or of pytest']"
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-8s  %s\n", $$1, $$2 }'
+
+demo: $(VENV)/installed ## run a demo: mass-spring, or the one that DEMO names
+	@$(BIN)/difftile demo $(DEMO) $(ARGS)
+
+test: lint ## run the checks of `lint`, then the tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/installed-dev ## check format, lint and types
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(VENV)/installed-dev ## format the code and mend what ruff can mend by itself
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+clean: ## remove .venv, build products, caches and what the demos wrote
+	rm -rf $(VENV) build dist out *.egg-info .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps stand for a finished step: after a failed one, the next run does it again.
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 14) else \
+	    "difftile needs Python 3.10 to 3.13, and $(PYTHON) is %d.%d: name another with PYTHON=" % v)'
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created pyproject.toml
+	@echo "installing difftile into $(VENV)"
+	@$(PIP_INSTALL) .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/created pyproject.toml
+	@echo "installing difftile and its development tools into $(VENV)"
+	@$(PIP_INSTALL) '.[dev]'
+	@touch $@ $(VENV)/installed

@@ -1,0 +1,1 @@
+"""The same programs as their peers would write them."""

@@ -1,0 +1,118 @@
+"""difftile: differentiable kernels over mutable fields.
+
+Names load on first use, so that the command line answers without starting Taichi.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from difftile.diagnostics import (
+        DifftileError,
+        FieldError,
+        GradientCut,
+        KernelError,
+        LaunchError,
+        TapeError,
+    )
+    from difftile.fields.create import (
+        empty,
+        empty_like,
+        field,
+        from_numpy,
+        full,
+        full_like,
+        mat,
+        ones,
+        ones_like,
+        vec,
+        zeros,
+        zeros_like,
+    )
+    from difftile.fields.field import Field, zero_grads
+    from difftile.runtime.func import func
+    from difftile.runtime.kernel import kernel
+    from difftile.runtime.roles import In, InOut, Out
+    from difftile.runtime.start import init
+    from difftile.runtime.tape import Tape
+
+_HOME = {
+    "difftile.diagnostics": (
+        "DifftileError",
+        "FieldError",
+        "GradientCut",
+        "KernelError",
+        "LaunchError",
+        "TapeError",
+    ),
+    "difftile.fields.create": (
+        "empty",
+        "empty_like",
+        "field",
+        "from_numpy",
+        "full",
+        "full_like",
+        "mat",
+        "ones",
+        "ones_like",
+        "vec",
+        "zeros",
+        "zeros_like",
+    ),
+    "difftile.fields.field": ("Field", "zero_grads"),
+    "difftile.runtime.func": ("func",),
+    "difftile.runtime.kernel": ("kernel",),
+    "difftile.runtime.roles": ("In", "InOut", "Out"),
+    "difftile.runtime.start": ("init",),
+    "difftile.runtime.tape": ("Tape",),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+try:
+    __version__ = version("difftile")
+except PackageNotFoundError:  # run from a checkout that is not installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "DifftileError",
+    "Field",
+    "FieldError",
+    "GradientCut",
+    "In",
+    "InOut",
+    "KernelError",
+    "LaunchError",
+    "Out",
+    "Tape",
+    "TapeError",
+    "empty",
+    "empty_like",
+    "field",
+    "from_numpy",
+    "full",
+    "full_like",
+    "func",
+    "init",
+    "kernel",
+    "mat",
+    "ones",
+    "ones_like",
+    "vec",
+    "zero_grads",
+    "zeros",
+    "zeros_like",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module 'difftile' has no attribute '{name}'")
+    return getattr(importlib.import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*__all__, "__version__"))

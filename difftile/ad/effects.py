@@ -1,0 +1,24 @@
+"""Statements without their effects: what an adjoint runs again of the primal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from difftile.ir.nodes import Accumulate, Alloc, Block, For, If, ParallelFor, Stmt, Store
+from difftile.ir.walk import definitions, with_blocks
+
+
+def without_effects(stmt: Stmt) -> Stmt | None:
+    """Return the statement without stores; None if nothing but effects would be left."""
+    if isinstance(stmt, (Store, Accumulate, ParallelFor)):
+        return None
+    if isinstance(stmt, Alloc):
+        return stmt
+    changed = with_blocks(stmt, pure_block)
+    return changed if definitions(changed) or not isinstance(changed, (If, For)) else None
+
+
+def pure_block(block: Block) -> Block:
+    """Return the block without stores."""
+    inner = (without_effects(stmt) for stmt in block.stmts)
+    return replace(block, stmts=tuple(stmt for stmt in inner if stmt is not None))

@@ -1,0 +1,325 @@
+"""Reverse mode: the adjoint of a program, as a program.
+
+For each region the adjoint first computes the region's values again and then runs through its statements
+backwards, as in Griewank and Walther, Evaluating Derivatives (2nd ed.), chapter 6. Adjoints of values are
+values; adjoints of fields are fields of the same shape, shared between before and after the launch: the
+adjoint of a store takes an element and leaves zero, the adjoint of a load adds to it.
+
+Every load reads the field as it was before the stage. Stores of the primal are never repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from difftile.ad.activity import active_values
+from difftile.ad.checkpoints import LoopReversal, reverse_loop
+from difftile.ad.effects import without_effects
+from difftile.diagnostics import Label, NotDifferentiable
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    For,
+    If,
+    Let,
+    Load,
+    Memory,
+    ParallelFor,
+    Program,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import FieldType, is_float, scalar_of, with_scalar
+from difftile.ir.walk import (
+    Cloner,
+    defined_in,
+    has_effects,
+    walk,
+)
+from difftile.ops.build import OpBuilder, zero
+from difftile.ops.formula import adjoints
+from difftile.ops.table import OPS
+from difftile.passes.conflicts import stale_loads
+from difftile.passes.dce import dce
+
+
+@dataclass(frozen=True, slots=True)
+class Adjoint:
+    """An adjoint program and what its parameters stand for.
+
+    Args:
+        program: Its parameters are those of the primal, then the gradient buffers.
+        bars: The gradient buffer of each field of the primal that has one.
+    """
+
+    program: Program
+    bars: Mapping[Array, Array]
+
+
+def reverse(program: Program, wanted: frozenset[Array]) -> Adjoint:
+    """Return the adjoint of one stage.
+
+    Args:
+        program: The primal, normalised and cut into stages.
+        wanted: The fields that have a gradient buffer.
+
+    Raises:
+        NotDifferentiable: The adjoint would need a value that was overwritten within the stage.
+    """
+    fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
+    bars = {f: Array(f"{f.name}_bar", f.type) for f in fields if f in wanted}
+    reverser = Reverser(active_values(program, bars.keys()), bars, stale_loads(program))
+    reverser.sweep(program.body, {})
+    raw = Program(
+        f"{program.name}_adjoint",
+        (*program.params, *(bars[f] for f in fields if f in bars and f not in program.temps)),
+        reverser.b.block(),
+        (*program.temps, *(bars[t] for t in program.temps if t in bars), *reverser.temps),
+    )
+    slim = dce(raw)
+    reverser.check_loads(slim)
+    return Adjoint(slim, bars)
+
+
+@dataclass
+class Reverser:
+    """Appends the adjoint of blocks.
+
+    Args:
+        active: The primal values that carry a derivative.
+        bars: Gradient buffers of fields.
+        stale: Loads that cannot be repeated.
+    """
+
+    active: set[Var]
+    bars: dict[Array, Array]
+    stale: dict[Var, tuple[Load, Memory]]
+    b: OpBuilder = field(default_factory=OpBuilder)
+    cloner: Cloner = field(default_factory=Cloner)
+    temps: list[Array] = field(default_factory=list[Array])
+    masked: set[Value] = field(default_factory=set[Value])
+    repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
+
+    # The forward part
+
+    def primal(self, stmts: tuple[Stmt, ...]) -> dict[int, Stmt]:
+        """Append the statements without their effects; return the copies of loops by identity."""
+        loops: dict[int, Stmt] = {}
+        for stmt in stmts:
+            bare = without_effects(stmt)
+            if bare is None:
+                continue
+            copy = self.cloner.stmt(bare)
+            self.b.append(copy)
+            if isinstance(stmt, (For, While)):
+                loops[id(stmt)] = copy
+            self.note_loads(Block((bare,)), self.cloner)
+        return loops
+
+    def note_loads(self, block: Block, cloner: Cloner) -> None:
+        """Remember which loads of the primal the copies of a block repeat."""
+        for stmt in walk(block):
+            if isinstance(stmt, Load):
+                copy = cloner.value(stmt.out)
+                if isinstance(copy, Var):
+                    self.repeated[copy] = stmt.out
+
+    def value(self, value: Value) -> Value:
+        """Return the copy of a value of the primal."""
+        return self.cloner.value(value)
+
+    def index(self, index: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Return the copy of an index."""
+        return tuple(self.value(i) for i in index)
+
+    # The reverse part
+
+    def sweep(self, block: Block, seeds: Mapping[Var, Value]) -> dict[Var, Value]:
+        """Append the values of a block and then its reverse.
+
+        Args:
+            block: A block of the primal.
+            seeds: The adjoints of its results.
+
+        Returns:
+            What the reverse adds to the adjoints of variables from outside the block.
+        """
+        loops = self.primal(block.stmts)
+        bars = dict(seeds)
+        for stmt in reversed(block.stmts):
+            self.b.span = stmt.span
+            rule = _RULES.get(type(stmt))
+            if rule is not None:
+                rule(self, stmt, bars, loops)
+        inside = defined_in(block)
+        return {v: bar for v, bar in bars.items() if v not in inside}
+
+    def nested(
+        self, block: Block, seeds: Mapping[Var, Value], bindings: Mapping[Var, Value]
+    ) -> tuple[list[Stmt], dict[Var, Value]]:
+        """Run `sweep` in a region of its own; `bindings` stand for variables bound there."""
+        outer = self.cloner
+        self.cloner = Cloner(outer.env)
+        self.cloner.env |= bindings
+        try:
+            with self.b.region() as stmts:
+                found = self.sweep(block, seeds)
+        finally:
+            self.cloner = outer
+        return stmts, found
+
+    def add(self, bars: dict[Var, Value], to: Value, bar: Value, *, masked: bool = False) -> None:
+        """Add to the adjoint of a value, if it has one."""
+        if not isinstance(to, Var) or to not in self.active:
+            return
+        known = bars.get(to)
+        total = bar if known is None else self.b.call("add", known, bar)
+        if masked or bar in self.masked or (known is not None and known in self.masked):
+            self.masked.add(total)
+        bars[to] = total
+
+    def seeds_of(self, results: tuple[Value, ...], bars: list[Value | None]) -> dict[Var, Value]:
+        """Return the adjoints of the results of a block, those of equal results added up."""
+        seeds: dict[Var, Value] = {}
+        for result, bar in zip(results, bars, strict=True):
+            if bar is not None:
+                self.add(seeds, result, bar)
+        return seeds
+
+    def check_loads(self, adjoint: Program) -> None:
+        """Check that the adjoint repeats no load whose value has been overwritten.
+
+        Raises:
+            NotDifferentiable: It does.
+        """
+        for stmt in walk(adjoint.body):
+            if not isinstance(stmt, Load):
+                continue
+            original = self.repeated.get(stmt.out)
+            if original is None or original not in self.stale:
+                continue
+            load, write = self.stale[original]
+            raise NotDifferentiable(
+                load.span,
+                f"the value of '{load.array.name}' read here is needed, and it was written in "
+                "the same loop.",
+                "read after a write",
+                related=() if write.span is None else (Label(write.span, "written here"),),
+                hint="split the loop in two, or keep the value in a local.",
+            )
+
+
+def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
+    z_bar = bars.pop(let.out, None)
+    if z_bar is None:
+        return
+    row = OPS[let.op]
+    wanted = tuple(isinstance(arg, Var) and arg in r.active for arg in let.args)
+    if not any(wanted) or not row.vjp:
+        return
+    args = r.index(let.args)
+    masked = z_bar in r.masked
+    parts = adjoints(r.b, row, args, r.value(let.out), z_bar, wanted)
+    for arg, part in zip(let.args, parts, strict=True):
+        if part is None:
+            continue
+        if masked and row.singular:
+            # The adjoint may be zero because the value was not taken: 0 * inf must stay 0.
+            part = _unless_zero(r.b, z_bar, part)
+        r.add(bars, arg, part, masked=masked or row.masks)
+
+
+def _unless_zero(b: OpBuilder, z_bar: Value, part: Value) -> Value:
+    nothing = zero(z_bar.type)
+    is_zero = b.call("eq", z_bar, nothing)
+    if part.type != z_bar.type:
+        is_zero = b.call("eq", b.call("sum", b.call("abs", z_bar)), zero(scalar_of(z_bar.type)))
+    return b.call("select", is_zero, zero(part.type), part)
+
+
+def _load(r: Reverser, load: Load, bars: dict[Var, Value], loops: object) -> None:
+    bar = bars.pop(load.out, None)
+    if bar is not None and load.array in r.bars:
+        r.b.accumulate(r.bars[load.array], r.index(load.index), bar)
+
+
+def _store(r: Reverser, store: Store, bars: dict[Var, Value], loops: object) -> None:
+    buffer = r.bars.get(store.array)
+    if buffer is None or not is_float(store.value.type):
+        return
+    index = r.index(store.index)
+    bar = r.b.load(buffer, index, f"{store.array.name}_bar")
+    r.b.store(buffer, index, zero(bar.type))
+    r.add(bars, store.value, bar)
+
+
+def _accumulate(r: Reverser, add: Accumulate, bars: dict[Var, Value], loops: object) -> None:
+    buffer = r.bars.get(add.array)
+    if buffer is None or add.value not in r.active:
+        return
+    r.add(bars, add.value, r.b.load(buffer, r.index(add.index), f"{add.array.name}_bar"))
+
+
+def _if(r: Reverser, stmt: If, bars: dict[Var, Value], loops: object) -> None:
+    out_bars = [bars.pop(out, None) for out in stmt.outs]
+    sides: list[tuple[list[Stmt], dict[Var, Value]]] = []
+    for block in (stmt.then, stmt.orelse):
+        sides.append(r.nested(block, r.seeds_of(block.results, out_bars), {}))
+    keys = list({**sides[0][1], **sides[1][1]})
+    blocks = [
+        Block(tuple(stmts), tuple(found.get(key, zero(key.type)) for key in keys))
+        for stmts, found in sides
+    ]
+    if not keys and not any(has_effects(block) for block in blocks):
+        return
+    outs = tuple(Var(f"{key.name}_bar", key.type) for key in keys)
+    r.b.append(If(r.value(stmt.cond), blocks[0], blocks[1], outs, stmt.span))
+    for key, out in zip(keys, outs, strict=True):
+        r.add(bars, key, out, masked=True)
+
+
+def _for(r: Reverser, loop: For, bars: dict[Var, Value], loops: dict[int, Stmt]) -> None:
+    out_bars = [bars.pop(out, None) for out in loop.outs]
+    found = reverse_loop(r, LoopReversal(loop, loops.get(id(loop)), out_bars))
+    for key, bar in found.items():
+        r.add(bars, key, bar, masked=True)
+
+
+def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: object) -> None:
+    indices = tuple(Var(index.name, index.type) for index in loop.indices)
+    stmts, found = r.nested(loop.body, {}, dict(zip(loop.indices, indices, strict=True)))
+    cells: list[tuple[Var, Array]] = []
+    with r.b.region() as adds:
+        for key, bar in found.items():
+            cell = Array(f"{key.name}_bar", FieldType(with_scalar(key.type, scalar_of(bar.type)), 0))
+            r.temps.append(cell)
+            r.b.accumulate(cell, (), bar)
+            cells.append((key, cell))
+    for _, cell in cells:
+        r.b.store(cell, (), zero(cell.type.element))
+    starts, stops = r.index(loop.starts), r.index(loop.stops)
+    r.b.append(ParallelFor(indices, starts, stops, Block((*stmts, *adds)), loop.span))
+    for key, cell in cells:
+        r.add(bars, key, r.b.load(cell, (), f"{key.name}_bar"))
+
+
+def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: object) -> None:
+    raise NotDifferentiable(loop.span, "a 'while' loop.", "has no adjoint yet")
+
+
+_RULES: dict[type[Stmt], Callable[..., None]] = {
+    Let: _let,
+    Load: _load,
+    Store: _store,
+    Accumulate: _accumulate,
+    If: _if,
+    For: _for,
+    ParallelFor: _parallel,
+    While: _while,
+}
+

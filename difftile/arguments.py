@@ -1,0 +1,114 @@
+"""Command lines that answer a mistake with one line.
+
+Shared by ``difftile`` itself and by the demos. It imports nothing but the standard library, so
+that ``--help`` is immediate.
+"""
+
+import argparse
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line on stderr, with exit code 2.
+
+    The usage text that `argparse` prints before an error buries the one line that matters; it stays
+    in ``--help``. Options are not abbreviated, so that adding an option never changes what a script
+    means by its arguments. The description and the epilog are printed as they are written, so that
+    a module can pass its docstring.
+
+    Args:
+        prog: The command as the user types it.
+        description: Text before the arguments in ``--help``.
+        usage: The usage line; derived from the arguments when None.
+        epilog: Text after the arguments in ``--help``.
+    """
+
+    def __init__(
+        self,
+        prog: str | None = None,
+        description: str | None = None,
+        *,
+        usage: str | None = None,
+        epilog: str | None = None,
+    ) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            usage=usage,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    # `Any` stands for what argparse's types spell as three overloads: a namespace that the caller
+    # brings is handed back as it is. pyright does not match one signature with three.
+    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:
+        """Parse the arguments, and name the nearest option where one is unknown."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if not unknown:
+            return options
+        word = unknown[0].partition("=")[0]
+        if not word.startswith("-"):
+            self.error(f"unexpected argument {unknown[0]!r}")
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        self.error(f"unknown option {word!r}{did_you_mean(word, known)}")
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message as one line and exit with code 2."""
+        self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of an error message about an unknown word.
+
+    Args:
+        word: What the user wrote.
+        known: The words that were possible.
+        otherwise: What to say when no known word is near.
+
+    Returns:
+        ``; did you mean 'x'?`` with the nearest known word, else ``otherwise`` after a semicolon,
+        else nothing.
+    """
+    names = list(known)
+    # The start of a long name is not near it by the measure of difflib, but is often what is meant.
+    begun = [name for name in names if word and name.startswith(word)]
+    near = begun or difflib.get_close_matches(word, names, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; {otherwise}" if otherwise else ""
+
+
+def positive_int(text: str) -> int:
+    """Read a whole number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: The text is anything else.
+    """
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number <= 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
+    return number
+
+
+def positive_float(text: str) -> float:
+    """Read a finite number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: The text is anything else.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not (math.isfinite(number) and number > 0.0):
+        raise argparse.ArgumentTypeError(f"expected a number above 0, not {text!r}")
+    return number

@@ -1,0 +1,128 @@
+"""The command line: ``difftile demo NAME``.
+
+A demo is an entry point of the group ``difftile.demos``: a function
+``main(argv: list[str] | None = None) -> int`` in a module whose docstring begins with one line of
+description. Any installed package may bring its own. A demo is imported only to be run, so that
+``--help`` and ``--list`` are immediate.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
+
+from difftile.arguments import Parser, did_you_mean
+
+_DEMOS = "difftile.demos"
+_INTERRUPTED = 130  # what a shell reports for a program that SIGINT ended: 128 + 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        argv: The arguments; those of the process when None.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SystemExit: With code 2 after a mistake in the arguments, with 0 after ``--help`` or
+            ``--version``.
+    """
+    own, name, rest = _split(sys.argv[1:] if argv is None else argv)
+    width = max(map(len, _COMMANDS))
+    commands = "\n".join(f"  {key:{width}}  {row.summary}" for key, row in _COMMANDS.items())
+    parser = Parser(
+        "difftile",
+        "A differentiable simulation and rendering language embedded in Python.",
+        usage="difftile [--help] [--version] COMMAND ...",
+        epilog=f"commands:\n{commands}\n\n'difftile COMMAND --help' explains a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"difftile {_version()}")
+    parser.parse_args(own)
+    if name is None:
+        parser.error("a command is missing; 'difftile --help' lists them")
+    if name not in _COMMANDS:
+        hint = did_you_mean(name, _COMMANDS, "'difftile --help' lists the commands")
+        parser.error(f"unknown command {name!r}{hint}")
+    try:
+        return _COMMANDS[name].run(rest)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _demo(argv: Sequence[str]) -> int:
+    own, name, rest = _split(argv)
+    parser = Parser(
+        "difftile demo",
+        "Run a demo.",
+        usage="difftile demo [--help] [--list] NAME [ARGUMENTS ...]",
+        epilog="'difftile demo NAME --help' explains a demo and its arguments.",
+    )
+    parser.add_argument("--list", action="store_true", help="list the demos and exit")
+    options = parser.parse_args(own)
+    demos = {demo.name: demo for demo in sorted(entry_points(group=_DEMOS))}
+    if options.list:
+        if name is not None:
+            parser.error(f"--list stands alone, without {name!r}")
+        width = max(map(len, demos), default=0)
+        for key, demo in demos.items():
+            print(f"{key:{width}}  {_description(demo)}".rstrip())
+        return 0
+    if name is None:
+        parser.error("a name is missing; 'difftile demo --list' lists the demos")
+    if name not in demos:
+        hint = did_you_mean(name, demos, "'difftile demo --list' lists the demos")
+        parser.error(f"unknown demo {name!r}{hint}")
+    run: Callable[[list[str]], int] = demos[name].load()
+    return run(rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    summary: str
+    run: Callable[[Sequence[str]], int]
+
+
+_COMMANDS = {"demo": _Command("run a demo, or list them with --list", _demo)}
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
+    """Split arguments into the options before the first name, that name, and what follows it.
+
+    What follows belongs to the command or demo of that name, whatever it looks like. `argparse` has
+    ``REMAINDER`` for this, which is undocumented since Python 3.9 for what it does to options.
+    """
+    for position, word in enumerate(argv):
+        if not word.startswith("-"):
+            return list(argv[:position]), word, list(argv[position + 1 :])
+    return list(argv), None, []
+
+
+def _description(demo: EntryPoint) -> str:
+    """Return the first line of the docstring of a demo's module, without importing the module."""
+    try:
+        spec = find_spec(demo.module)
+    except ModuleNotFoundError:  # of the package that the module is in
+        spec = None
+    if spec is None:
+        return f"(not found: {demo.module})"
+    docstring = ast.get_docstring(ast.parse(_source(spec))) or ""
+    return docstring.partition("\n")[0]
+
+
+def _source(spec: ModuleSpec) -> str:
+    # Only loaders of Python source have the method; a compiled module has no docstring to read.
+    get_source: Callable[[str], str | None] | None = getattr(spec.loader, "get_source", None)
+    return (get_source and get_source(spec.name)) or ""
+
+
+def _version() -> str:
+    try:
+        return version("difftile")
+    except PackageNotFoundError:  # run from a source tree that is not installed
+        return "(not installed)"

@@ -1,0 +1,193 @@
+"""Source spans, the family of errors, and the one renderer of code frames."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one line of the user's source.
+
+    Args:
+        file: Path of the file, as Python knows it.
+        line: Line number, from 1.
+        column: First column, from 0.
+        end_column: Column after the last one.
+        text: The whole line, without its newline.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A span and what is to be said about it."""
+
+    span: Span
+    text: str
+
+
+def _shown_path(file: str) -> str:
+    """Shorten a path below the working directory; leave every other one whole."""
+    try:
+        relative = os.path.relpath(file)
+    except ValueError:  # another drive
+        return file
+    return file if relative.startswith("..") or file.startswith("<") else relative
+
+
+def _frame(label: Label) -> list[str]:
+    span = label.span
+    number = str(span.line)
+    gutter = " " * len(number)
+    carets = "^" * max(1, span.end_column - span.column)
+    return [
+        f'  File "{_shown_path(span.file)}", line {span.line}',
+        f"  {number} | {span.text.rstrip()}",
+        f"  {gutter} | {' ' * span.column}{carets} {label.text}".rstrip(),
+    ]
+
+
+def render(title: str, labels: Iterable[Label], notes: Iterable[str], hint: str | None) -> str:
+    """Write an error the one way all of them are written.
+
+    The format: a title, a code frame for each label with the span underlined, notes, a hint.
+    """
+    lines = [title]
+    for label in labels:
+        lines += _frame(label)
+    lines += [f"  Note: {note}" for note in notes]
+    if hint is not None:
+        lines.append(f"  Hint: {hint}")
+    return "\n".join(lines)
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """Return a question that names the closest candidate, or None."""
+    close = difflib.get_close_matches(name, list(candidates), n=1)
+    return f"did you mean '{close[0]}'?" if close else None
+
+
+class DifftileError(Exception):
+    """The base of every error that difftile raises about a user's program."""
+
+
+class KernelError(DifftileError):
+    """A mistake inside a kernel or func, shown with the lines that hold it."""
+
+    def __init__(
+        self,
+        title: str,
+        span: Span | None,
+        label: str = "",
+        *,
+        related: Iterable[Label] = (),
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        self.title = title
+        self.span = span
+        self.hint = hint
+        own = () if span is None else (Label(span, label),)
+        super().__init__(render(title, (*own, *related), notes, hint))
+
+
+class UnsupportedSyntax(KernelError):
+    """Python that is not part of the kernel language."""
+
+    def __init__(self, span: Span | None, construct: str, hint: str) -> None:
+        title = f"Unsupported Python syntax: {construct}."
+        super().__init__(title, span, "not part of the kernel language", hint=hint)
+
+
+class UndefinedName(KernelError):
+    """A name that is neither a local, nor a parameter, nor captured."""
+
+    def __init__(self, span: Span | None, name: str, candidates: Iterable[str]) -> None:
+        guess = did_you_mean(name, candidates)
+        super().__init__(f"Undefined name: '{name}'.", span, "not defined here", hint=guess)
+
+
+class UndefinedAttribute(KernelError):
+    """An attribute or method that a kernel value does not have."""
+
+    def __init__(self, span: Span | None, owner: str, name: str, candidates: Iterable[str]) -> None:
+        known = sorted(candidates)
+        guess = did_you_mean(name, known)
+        if guess is None and known:
+            guess = f"known here: {', '.join(known)}."
+        super().__init__(f"{owner} has no attribute '{name}'.", span, "unknown", hint=guess)
+
+
+class TypeMismatch(KernelError):
+    """An expression whose types or shapes do not go together."""
+
+    def __init__(
+        self, span: Span | None, message: str, label: str = "", hint: str | None = None
+    ) -> None:
+        super().__init__(f"Type error: {message}", span, label, hint=hint)
+
+
+class CallMismatch(KernelError):
+    """A call whose arguments do not fit the function."""
+
+    def __init__(self, span: Span | None, message: str, hint: str | None = None) -> None:
+        super().__init__(f"Wrong call: {message}", span, hint=hint)
+
+
+class Race(KernelError):
+    """Two iterations of one parallel loop that touch the same element, one of them writing."""
+
+    def __init__(self, span: Span | None, field: str, what: str, other: Label, hint: str) -> None:
+        title = f"Race on field '{field}': iterations of one parallel loop run in any order."
+        super().__init__(title, span, what, related=(other,), hint=hint)
+
+
+class RoleMismatch(KernelError):
+    """A field declared `dt.In` that is written, or `dt.Out` that is read."""
+
+    def __init__(self, span: Span | None, field: str, role: str, act: str, hint: str) -> None:
+        super().__init__(f"Field '{field}' is declared {role}.", span, act, hint=hint)
+
+
+class NotDifferentiable(KernelError):
+    """A program whose gradient cannot be derived; it runs, but not under a tape that needs it."""
+
+    def __init__(
+        self,
+        span: Span | None,
+        message: str,
+        label: str,
+        *,
+        related: Iterable[Label] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(f"No gradient: {message}", span, label, related=related, hint=hint)
+
+
+class CompileError(KernelError):
+    """The substrate refused a kernel that difftile accepted: a limit of it, or a fault of ours."""
+
+
+class FieldError(DifftileError, ValueError):
+    """A field used in a way it cannot be: shape, dtype, lifetime, missing gradient."""
+
+
+class LaunchError(DifftileError, TypeError):
+    """Arguments that do not fit the kernel they are passed to."""
+
+
+class TapeError(DifftileError, RuntimeError):
+    """A tape used out of order, or asked for a gradient that it does not hold."""
+
+
+class GradientCut(UserWarning):
+    """A wanted gradient stops at a field that has no gradient buffer."""

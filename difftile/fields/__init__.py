@@ -1,0 +1,1 @@
+"""Fields: where a program's data lives, with their gradient buffers."""

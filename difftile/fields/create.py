@@ -1,0 +1,162 @@
+"""Making fields: `dt.field`, `from_numpy`, `zeros` and their like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.field import Field, Shape, as_shape, float_element, make
+from difftile.ir.types import (
+    Matrix,
+    Scalar,
+    Type,
+    Vector,
+    is_float,
+    scalar_from_numpy,
+    scalar_of,
+    shape_of,
+    with_scalar,
+)
+from difftile.substrate.device import current
+from difftile.substrate.names import has_own_scalar, to_taichi, value_type
+
+_SUPPORTED = "a type such as ti.f32, ti.math.vec3, dt.vec(5), dt.mat(2, 2) or np.float32"
+
+
+def element_type(dtype: Any) -> Type:
+    """Return the element type that a user's dtype stands for.
+
+    Raises:
+        FieldError: It is none.
+    """
+    found = value_type(dtype)
+    if found is None and not isinstance(dtype, (Scalar, Vector, Matrix)):
+        try:
+            found = scalar_from_numpy(np.dtype(dtype))
+        except TypeError:
+            found = None
+    if isinstance(dtype, (Scalar, Vector, Matrix)):
+        found = dtype
+    if found is None:
+        raise FieldError(f"{dtype!r} is no element type; use {_SUPPORTED}.")
+    if is_float(found) and not has_own_scalar(dtype):
+        return with_scalar(found, current().float_type)
+    return found
+
+
+def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field:
+    """Return a field of zeros.
+
+    Args:
+        dtype: Element type: `ti.f32`, `ti.i32`, `ti.math.vec3`, `dt.vec(5)`, `dt.mat(2, 3)` ...
+        shape: Elements along each dimension; `()` for a single element.
+        grad: Attach a gradient buffer.
+
+    Raises:
+        FieldError: The type or the shape is none that a field can have.
+    """
+    return _filled(element_type(dtype), shape, 0, grad)
+
+
+def zeros(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
+    """Return a field of zeros; see `field`."""
+    return _filled(element_type(dtype), shape, 0, grad)
+
+
+def ones(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
+    """Return a field of ones; see `field`."""
+    return _filled(element_type(dtype), shape, 1, grad)
+
+
+def full(shape: Shape, value: npt.ArrayLike, dtype: Any = float, *, grad: bool = False) -> Field:
+    """Return a field with one value in every element; see `field`."""
+    return _filled(element_type(dtype), shape, value, grad)
+
+
+def empty(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
+    """Return a field with any contents; its gradient, if asked for, is zero; see `field`."""
+    made = make(element_type(dtype), as_shape(shape))
+    return made.with_grads() if grad else made
+
+
+def zeros_like(other: Field, *, grad: bool | None = None) -> Field:
+    """Return a field of zeros like another, with a gradient if that has one or `grad` says so."""
+    return _like(other, 0, grad)
+
+
+def ones_like(other: Field, *, grad: bool | None = None) -> Field:
+    """Return a field of ones like another; see `zeros_like`."""
+    return _like(other, 1, grad)
+
+
+def full_like(other: Field, value: npt.ArrayLike, *, grad: bool | None = None) -> Field:
+    """Return a field with one value in every element, like another; see `zeros_like`."""
+    return _like(other, value, grad)
+
+
+def empty_like(other: Field, *, grad: bool | None = None) -> Field:
+    """Return a field with any contents, like another; see `zeros_like`."""
+    made = make(other.element, other.shape)
+    return made.with_grads() if _wants_grad(other, grad) else made
+
+
+def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) -> Field:
+    """Return a field with a copy of an array; any strides will do.
+
+    Args:
+        values: The array; for vector and matrix elements its last axes are those of an element.
+        dtype: Element type; by default scalars of the array's own type. A vector type without a
+            number type of its own, such as `ti.math.vec3`, takes that of an array of floats.
+        grad: Attach a gradient buffer.
+
+    Raises:
+        FieldError: The array has no such elements, no elements at all, or a type fields lack.
+    """
+    array = np.asarray(values)
+    if dtype is None:
+        scalar = scalar_from_numpy(array.dtype)
+        if scalar is None:
+            raise FieldError(f"Fields cannot hold {array.dtype}; cast the array first.")
+        element: Type = scalar
+    else:
+        element = element_type(dtype)
+        if not has_own_scalar(dtype):
+            element = float_element(element, array)
+    inner = shape_of(element)
+    outer = array.shape[: array.ndim - len(inner)]
+    if array.ndim < len(inner) or array.shape[len(outer) :] != inner:
+        raise FieldError(
+            f"An array of shape {array.shape} does not end in the shape {inner} of {element}."
+        )
+    made = make(element, outer)
+    made.from_numpy(array)
+    return made.with_grads() if grad else made
+
+
+def _filled(element: Type, shape: Shape, value: npt.ArrayLike, grad: bool) -> Field:
+    made = make(element, as_shape(shape))
+    made.fill(value)
+    return made.with_grads() if grad else made
+
+
+def _like(other: Field, value: npt.ArrayLike, grad: bool | None) -> Field:
+    return _filled(other.element, other.shape, value, _wants_grad(other, grad))
+
+
+def _wants_grad(other: Field, grad: bool | None) -> bool:
+    return other.has_grads if grad is None else grad
+
+
+def vec(n: int, dtype: Any = float) -> Any:
+    """Return the type of vectors of n numbers."""
+    return to_taichi(Vector(n, scalar_of(element_type(dtype))))
+
+
+def mat(n: int, m: int, dtype: Any = float) -> Any:
+    """Return the type of matrices of n rows and m columns."""
+    return to_taichi(Matrix(n, m, scalar_of(element_type(dtype))))
+
+

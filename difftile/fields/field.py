@@ -1,0 +1,392 @@
+"""Fields: typed arrays in the memory of the device, indexed from kernels and from Python."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.recording import OPEN_TAPE
+from difftile.ir.types import (
+    FLOATS,
+    FieldType,
+    Type,
+    is_float,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+    with_scalar,
+)
+from difftile.substrate.device import current
+from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
+from difftile.substrate.names import to_taichi
+
+Shape: TypeAlias = int | Sequence[int]
+
+WITH_GRADS: weakref.WeakSet[Field] = weakref.WeakSet()
+
+
+class Storage:
+    """Where the contents of a field are now; fields that share their values share this.
+
+    A launch on a tape may move the contents to another buffer, for all of them at once.
+    """
+
+    __slots__ = ("buffer",)
+
+    def __init__(self, buffer: Buffer) -> None:
+        buffer.owners += 1
+        self.buffer = buffer
+
+    def __del__(self) -> None:
+        if POOL is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+            POOL.disown(self.buffer)
+
+    def move(self, fresh: Buffer) -> None:
+        """Go on in another buffer; the old one lives on while something pins it."""
+        old = self.buffer
+        fresh.owners += 1
+        self.buffer = fresh
+        POOL.disown(old)
+
+
+class Field:
+    """Elements of one type in a grid of any number of dimensions, `()` included.
+
+    Made by `dt.field`, `dt.from_numpy`, `dt.zeros` and their like. Kernels take fields as parameters or from
+    outside; Python reads and writes single elements by index and whole fields by `to_numpy`, `from_numpy`.
+    """
+
+    __slots__ = ("__weakref__", "_grad_in", "_grad_out", "shape", "storage", "type")
+
+    def __init__(self, element: Type, shape: tuple[int, ...], storage: Storage) -> None:
+        self.type = FieldType(element, len(shape))
+        self.shape = shape
+        self.storage = storage
+        self._grad_in: Field | None = None
+        self._grad_out: Field | None = None
+
+    # What it is
+
+    @property
+    def element(self) -> Type:
+        """The type of one element."""
+        return self.type.element
+
+    @property
+    def dtype(self) -> Any:
+        """The element's type as Taichi names it: `ti.f32`, `ti.types.vector(3, ti.f32)` ..."""
+        return to_taichi(self.element)
+
+    @property
+    def ndim(self) -> int:
+        """The number of indices."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the values, gradients left out."""
+        return self.storage.buffer.nbytes
+
+    @property
+    def buffer(self) -> Buffer:
+        """The memory that holds the contents now.
+
+        Raises:
+            FieldError: The field was made before the last `dt.init`.
+        """
+        buffer = self.storage.buffer
+        if buffer.session is not current():
+            raise FieldError(
+                f"{self!r} was made before the last dt.init(), which ended its memory. "
+                "Make fields after dt.init()."
+            )
+        return buffer
+
+    def __repr__(self) -> str:
+        grad = ", grad" if self._grad_out is not None else ""
+        return f"<field {self.element} {self.shape}{grad}>"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a field of shape () has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        raise TypeError("a field is not iterated from Python; use x.to_numpy(), or a kernel")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        values = self.to_numpy()
+        return values if dtype is None else values.astype(dtype)
+
+    # Values
+
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """Return a copy of the contents, shape `shape` and then the shape of an element."""
+        return self.buffer.read()
+
+    def from_numpy(self, values: npt.ArrayLike) -> None:
+        """Set the contents from an array of the same shape; any strides will do.
+
+        Args:
+            values: Shape `shape` and then the shape of an element; floats may change precision.
+
+        Raises:
+            FieldError: The shape differs, or floats would be cut to integers.
+        """
+        array = self._as_contents(values, (*self.shape, *shape_of(self.element)))
+        self._before_write(None).write(array)
+
+    def fill(self, value: npt.ArrayLike) -> None:
+        """Set every element to one value: a number, or a vector or matrix for such elements."""
+        array = np.asarray(value)
+        wanted = shape_of(self.element) if array.ndim else ()
+        element = self._as_contents(array, wanted)
+        buffer = self._before_write(None)
+        if element.ndim == 0:
+            buffer.fill(element.item())
+        else:
+            buffer.write(np.broadcast_to(element, (*self.shape, *element.shape)))
+
+    def clear(self) -> None:
+        """Set everything to zero."""
+        self.fill(0)
+
+    def copy_from(self, other: Field) -> None:
+        """Set the contents from a field of the same shape and element; gradients flow through.
+
+        Raises:
+            FieldError: Shape or element type differ.
+        """
+        if other.shape != self.shape or other.element != self.element:
+            raise FieldError(f"{self!r} cannot be copied from {other!r}: they differ.")
+        if other is self:
+            return
+        tape = OPEN_TAPE.get()
+        source = other.buffer
+        self._fresh_if_pinned(keep=False).copy_from(source)
+        if tape is not None:
+            tape.host_copy(self, other)
+
+    def __getitem__(self, index: Any) -> Any:
+        where = self._index(index)
+        found = self.buffer.read_at(where)
+        if isinstance(found, np.ndarray):
+            # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
+            found.flags.writeable = False
+            return found
+        return found.item()
+
+    def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
+        where = self._index(index)
+        array = self._as_contents(value, shape_of(self.element))
+        self._before_write(where).write_at(where, array)
+
+    def _index(self, index: Any) -> tuple[int, ...]:
+        parts: tuple[Any, ...] = index if isinstance(index, tuple) else (index,)
+        if parts == (None,):
+            parts = ()
+        if len(parts) != len(self.shape):
+            raise FieldError(f"{self!r} has {len(self.shape)} dimensions, not {len(parts)}.")
+        where: list[int] = []
+        for part, size in zip(parts, self.shape, strict=True):
+            if not isinstance(part, (int, np.integer)) or isinstance(part, bool):
+                raise FieldError(
+                    f"An index of {self!r} is an integer, not {part!r}; "
+                    "for slices use x.to_numpy()."
+                )
+            if not -size <= part < size:
+                raise IndexError(f"index {part} is out of range for {self!r}")
+            where.append(int(part) % size)
+        return tuple(where)
+
+    def _as_contents(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        array = np.asarray(values)
+        dtype = numpy_dtype(scalar_of(self.element))
+        if array.shape != shape:
+            raise FieldError(f"{self!r} takes an array of shape {shape}, not {array.shape}.")
+        if not np.can_cast(array.dtype, dtype, casting="same_kind"):
+            whole = np.issubdtype(dtype, np.integer) and np.issubdtype(array.dtype, np.integer)
+            if not whole:
+                raise FieldError(
+                    f"{self!r} takes {dtype} values; {array.dtype} would lose what they hold. "
+                    f"Cast them: values.astype(np.{dtype})."
+                )
+        return array.astype(dtype, copy=False)
+
+    def _before_write(self, index: tuple[int, ...] | None) -> Buffer:
+        """Make the memory writable and tell an open tape; None stands for the whole field."""
+        tape = OPEN_TAPE.get()
+        buffer = self._fresh_if_pinned(keep=index is not None)
+        if tape is not None:
+            tape.host_write(self, index)
+        return buffer
+
+    def _fresh_if_pinned(self, *, keep: bool) -> Buffer:
+        """Return memory that no tape needs any more, with the contents if they must stay."""
+        old = self.buffer
+        if not old.pins:
+            return old
+        fresh = POOL.take(self.element, self.shape)
+        if keep:
+            fresh.copy_from(old)
+        self.storage.move(fresh)
+        return fresh
+
+    # Gradients
+
+    @property
+    def has_grads(self) -> bool:
+        """Tell whether the field has gradient buffers."""
+        return self._grad_out is not None or self._grad_in is not None
+
+    @property
+    def grad(self) -> Field:
+        """The gradient with respect to the contents before a launch: `grad_out`.
+
+        Raises:
+            FieldError: The field has none.
+        """
+        if self._grad_out is None:
+            raise FieldError(
+                f"{self!r} has no gradient. Make it with grad=True, or use x = x.with_grads()."
+            )
+        return self._grad_out
+
+    @property
+    def grad_out(self) -> Field | None:
+        """The gradient with respect to the contents before a launch; None if there is none."""
+        return self._grad_out
+
+    @grad_out.setter
+    def grad_out(self, gradient: Field | None) -> None:
+        self._grad_out = self._checked_gradient(gradient)
+        self._register()
+
+    @property
+    def grad_in(self) -> Field | None:
+        """The gradient with respect to the contents after a launch; the same buffer by default."""
+        return self._grad_in
+
+    @grad_in.setter
+    def grad_in(self, gradient: Field | None) -> None:
+        self._grad_in = self._checked_gradient(gradient)
+        self._register()
+
+    def with_grads(
+        self,
+        grad_in: Field | None = None,
+        grad_out: Field | None = None,
+        *,
+        zero: bool | None = None,
+    ) -> Field:
+        """Return a field with the same memory and with gradient buffers.
+
+        Args:
+            grad_in: Gradient with respect to the contents after a launch.
+            grad_out: Gradient with respect to the contents before it. With neither given, one new
+                buffer serves as both; with one given, the other stays None.
+            zero: Set the buffers to zero; by default only new ones.
+
+        Raises:
+            FieldError: A buffer does not fit, or integers are asked for a gradient.
+        """
+        if not is_float(self.element):
+            raise FieldError(f"{self!r} holds integers, which have no derivative.")
+        twin = Field(self.element, self.shape, self._live_storage())
+        if grad_in is None and grad_out is None:
+            new = zero is not False
+            gradient = make(self.element, self.shape)
+            if new:
+                gradient.buffer.fill(0.0)
+            twin._grad_in = twin._grad_out = gradient
+        else:
+            twin._grad_in = self._checked_gradient(grad_in)
+            twin._grad_out = self._checked_gradient(grad_out)
+            if zero:
+                for gradient in {id(g): g for g in (grad_in, grad_out) if g is not None}.values():
+                    gradient.buffer.fill(0.0)
+        twin._register()
+        return twin
+
+    def detach(self) -> Field:
+        """Return a field with the same memory and without gradient."""
+        return Field(self.element, self.shape, self._live_storage())
+
+    def _live_storage(self) -> Storage:
+        _ = self.buffer  # raises if it is gone
+        return self.storage
+
+    def _checked_gradient(self, gradient: Field | None) -> Field | None:
+        if gradient is None:
+            return None
+        if not is_float(self.element):
+            raise FieldError(f"{self!r} holds integers, which have no derivative.")
+        if gradient.shape != self.shape or gradient.element != self.element:
+            raise FieldError(f"{gradient!r} is no gradient of {self!r}: shape or type differ.")
+        return gradient
+
+    def _register(self) -> None:
+        if self.has_grads:
+            WITH_GRADS.add(self)
+
+
+def zero_grads(fields: Iterable[Field] | None = None) -> None:
+    """Set the gradients of fields to zero.
+
+    Args:
+        fields: The fields; all fields that live by default.
+    """
+    session = current()
+    for field in list(WITH_GRADS) if fields is None else fields:
+        for gradient in (field.grad_in, field.grad_out):
+            if gradient is None or gradient.storage.buffer.session is not session:
+                continue
+            gradient.buffer.fill(0.0)
+
+
+def make(element: Type, shape: tuple[int, ...]) -> Field:
+    """Return a field with any contents.
+
+    Raises:
+        FieldError: A dimension is zero, negative, or the field is too large.
+    """
+    for size in shape:
+        if size <= 0:
+            raise FieldError(f"A field of shape {shape} has no elements; every dimension is 1 or more.")
+    if math.prod(shape) * math.prod(shape_of(element)) > MAX_ELEMENTS:
+        raise FieldError(f"A field of shape {shape} is too large: kernels index up to 2**31 - 1.")
+    return Field(element, shape, Storage(POOL.take(element, shape)))
+
+
+def as_shape(shape: Shape) -> tuple[int, ...]:
+    """Return a shape as a tuple of integers.
+
+    Raises:
+        FieldError: It is none.
+    """
+    parts = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if not all(isinstance(p, (int, np.integer)) and not isinstance(p, bool) for p in parts):
+        raise FieldError(f"A shape is an integer or a tuple of integers, not {shape!r}.")
+    return tuple(int(part) for part in parts)
+
+
+def float_element(element: Type, given: npt.NDArray[Any] | None) -> Type:
+    """Return the element type with the number type of an array, where the array holds floats."""
+    if given is None or scalar_of(element) not in FLOATS:
+        return element
+    match = next((s for s in FLOATS if numpy_dtype(s) == given.dtype), None)
+    return element if match is None else with_scalar(element, match)

@@ -1,0 +1,163 @@
+"""The meaning of programs, in NumPy: slow, plain, and the oracle of the tests.
+
+Every statement runs one after the other, parallel iterations in order. With `complex_step` floats are
+complex numbers, so that the derivative of any smooth program comes without difference errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import FLOATS, numpy_dtype, scalar_of, shape_of
+from difftile.ops.table import OPS
+
+
+def run(
+    program: Program,
+    fields: Mapping[Array, npt.NDArray[Any]],
+    numbers: Mapping[Var, float | int] | None = None,
+    *,
+    complex_step: bool = False,
+) -> None:
+    """Run a program on NumPy arrays, in place.
+
+    Args:
+        program: The program.
+        fields: The contents of each field parameter; element components are trailing axes.
+        numbers: The value of each number passed in.
+        complex_step: Compute floats as complex numbers; float fields must then be complex arrays.
+    """
+    arrays = dict(fields)
+    for temp in program.temps:
+        element = temp.type.element
+        dtype = _dtype(scalar_of(element), complex_step)
+        arrays.setdefault(temp, np.zeros(shape_of(element), dtype))
+    machine = _Machine(arrays, complex_step)
+    for var, number in (numbers or {}).items():
+        machine.values[var] = machine.number(number, scalar_of(var.type))
+    with np.errstate(all="ignore"):
+        machine.block(program.body)
+
+
+def _dtype(scalar: Any, complex_step: bool) -> np.dtype[Any]:
+    if complex_step and scalar in FLOATS:
+        return np.dtype(np.complex128)
+    return numpy_dtype(scalar)
+
+
+class _Machine:
+    def __init__(self, arrays: dict[Array, npt.NDArray[Any]], complex_step: bool) -> None:
+        self.arrays = arrays
+        self.complex_step = complex_step
+        self.values: dict[Var, Any] = {}
+
+    def number(self, value: Any, scalar: Any) -> Any:
+        return _dtype(scalar, self.complex_step).type(value)
+
+    def value(self, value: Value) -> Any:
+        if isinstance(value, Var):
+            return self.values[value]
+        shape = shape_of(value.type)
+        number = self.number(value.value, scalar_of(value.type))
+        return np.full(shape, number) if shape else number
+
+    def index(self, array: Array, index: tuple[Value, ...]) -> tuple[int, ...]:
+        where = tuple(int(self.value(i)) for i in index)
+        shape = self.arrays[array].shape
+        if any(not 0 <= i < size for i, size in zip(where, shape, strict=False)):
+            raise IndexError(f"{array.name}{list(where)} of shape {shape}")
+        return where
+
+    def block(self, block: Block) -> list[Any]:
+        for stmt in block.stmts:
+            self.stmt(stmt)
+        return [self.value(result) for result in block.results]
+
+    def bind(self, variables: tuple[Var, ...], values: list[Any]) -> None:
+        self.values.update(zip(variables, values, strict=True))
+
+    def stmt(self, stmt: Stmt) -> None:
+        match stmt:
+            case Let():
+                self.values[stmt.out] = self.let(stmt)
+            case Size(out, array, axis):
+                self.values[out] = np.int32(self.arrays[array].shape[axis])
+            case Load(out, array, index):
+                found = self.arrays[array][self.index(array, index)]
+                self.values[out] = found.copy() if isinstance(found, np.ndarray) else found
+            case Store(array, index, value):
+                self.arrays[array][self.index(array, index)] = self.value(value)
+            case Accumulate(array, index, value):
+                self.arrays[array][self.index(array, index)] += self.value(value)
+            case Alloc(array):
+                dtype = _dtype(scalar_of(array.type.element), self.complex_step)
+                self.arrays[array] = np.zeros((array.size or 0, *shape_of(array.type.element)), dtype)
+            case If(cond, then, orelse, outs):
+                self.bind(outs, self.block(then if self.value(cond) else orelse))
+            case For():
+                self.loop(stmt)
+            case While(carries, inits, cond, body, outs):
+                state = [self.value(init) for init in inits]
+                self.bind(carries, state)
+                while self.block(cond)[0]:
+                    state = self.block(body)
+                    self.bind(carries, state)
+                self.bind(outs, state)
+            case ParallelFor(indices, starts, stops, body):
+                low = [int(self.value(start)) for start in starts]
+                sizes = [int(self.value(stop)) - s for stop, s in zip(stops, low, strict=True)]
+                for cell in np.ndindex(*(max(0, size) for size in sizes)):
+                    self.bind(indices, [np.int32(s + i) for s, i in zip(low, cell, strict=True)])
+                    self.block(body)
+
+    def loop(self, loop: For) -> None:
+        state = [self.value(init) for init in loop.inits]
+        for i in range(int(self.value(loop.start)), int(self.value(loop.stop))):
+            self.values[loop.index] = np.int32(i)
+            self.bind(loop.carries, state)
+            state = self.block(loop.body)
+        self.bind(loop.outs, state)
+
+    def let(self, let: Let) -> Any:
+        args = [self.value(arg) for arg in let.args]
+        scalar = scalar_of(let.out.type)
+        if let.op == "cast":
+            return self.cast(args[0], let)
+        result = OPS[let.op].numpy(*args)
+        if let.op == "mat":
+            result = result.reshape(shape_of(let.out.type))
+        if isinstance(result, np.ndarray) and result.ndim == 0:
+            result = result[()]
+        return result.astype(_dtype(scalar, self.complex_step), copy=False)
+
+    def cast(self, value: Any, let: Let) -> Any:
+        target = _dtype(scalar_of(let.out.type), self.complex_step)
+        source = scalar_of(let.args[0].type)
+        if np.iscomplexobj(value) and not np.issubdtype(target, np.complexfloating):
+            value = np.real(value)
+        if source in FLOATS and scalar_of(let.out.type) not in FLOATS:
+            value = np.trunc(value)
+        return np.asarray(value).astype(target)[()]
+

@@ -1,0 +1,119 @@
+"""The legality of programs, checked after every pass of a compilation in tests and under debug.
+
+This is the part that needs no table of ops: definitions before uses, each variable once, matching
+types at joins, parallel loops at the top level alone. `ops.check` adds the typing of each op.
+"""
+
+from __future__ import annotations
+
+from difftile.ir.build import element_type
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    For,
+    If,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import BOOL, I32
+from difftile.ir.walk import array_of, bound, definitions, operands, regions
+
+
+class IllegalProgram(AssertionError):
+    """A program that no stage may produce: a fault of difftile, not of the user."""
+
+
+def check(program: Program) -> Program:
+    """Return the program as it is, if it is legal.
+
+    Raises:
+        IllegalProgram: It is not; the message says what and where.
+    """
+    arrays = {p for p in program.params if isinstance(p, Array)} | set(program.temps)
+    visible = {p for p in program.params if isinstance(p, Var)}
+    _Checker(program.name, arrays).block(program.body, visible, top=True)
+    return program
+
+
+class _Checker:
+    def __init__(self, name: str, arrays: set[Array]) -> None:
+        self.name = name
+        self.arrays = arrays
+        self.seen: set[Var] = set()
+
+    def require(self, condition: bool, message: str) -> None:
+        if not condition:
+            raise IllegalProgram(f"{self.name}: {message}")
+
+    def block(self, block: Block, visible: set[Var], *, top: bool = False) -> None:
+        scope = set(visible)
+        for stmt in block.stmts:
+            self.stmt(stmt, scope, top)
+            scope.update(definitions(stmt))
+        for result in block.results:
+            self.use(result, scope)
+
+    def use(self, value: Value, scope: set[Var]) -> None:
+        if isinstance(value, Var):
+            self.require(value in scope, f"{value.name}: {value.type} is used and not defined")
+
+    def stmt(self, stmt: Stmt, scope: set[Var], top: bool) -> None:
+        for value in operands(stmt):
+            self.use(value, scope)
+        for variable in (*definitions(stmt), *bound(stmt)):
+            self.require(variable not in self.seen, f"{variable.name} is defined twice")
+            self.seen.add(variable)
+        self.joins(stmt)
+        self.memory(stmt)
+        if isinstance(stmt, ParallelFor):
+            self.require(top, "a parallel loop inside another region")
+        for region in regions(stmt):
+            self.block(region, scope | set(bound(stmt)))
+
+    def memory(self, stmt: Stmt) -> None:
+        array = stmt.array if isinstance(stmt, Size) else array_of(stmt)
+        match stmt:
+            case Alloc(array=local):
+                self.require(local.size is not None, f"{local.name} has no size")
+                self.arrays.add(local)
+            case Load(out, array, index):
+                self.require(out.type == element_type(array, index), f"load of {array.name}")
+            case Store(array, index, value) | Accumulate(array, index, value):
+                expected = element_type(array, index)
+                self.require(
+                    value.type == expected, f"{value.type} stored to {array.name}: {expected}"
+                )
+            case _:
+                pass
+        if array is not None:
+            self.require(array in self.arrays, f"{array.name} is no parameter and not declared")
+
+    def joins(self, stmt: Stmt) -> None:
+        def same(what: str, *groups: tuple[Value, ...]) -> None:
+            types = [tuple(value.type for value in group) for group in groups]
+            self.require(all(t == types[0] for t in types), f"{what}: {types}")
+
+        match stmt:
+            case If(cond, then, orelse, outs):
+                self.require(cond.type == BOOL, f"if over {cond.type}")
+                same("results of if", outs, then.results, orelse.results)
+            case For(index, start, stop, carries, inits, body, outs):
+                self.require(index.type == start.type == stop.type == I32, "range over no i32")
+                same("carries of for", outs, carries, inits, body.results)
+            case While(carries, inits, cond, body, outs):
+                self.require([r.type for r in cond.results] == [BOOL], "condition of while")
+                same("carries of while", outs, carries, inits, body.results)
+            case ParallelFor(indices, starts, stops, body):
+                same("box", indices, starts, stops)
+                self.require(not body.results, "a parallel loop yields nothing")
+            case _:
+                pass

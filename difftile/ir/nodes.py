@@ -1,0 +1,191 @@
+"""The intermediate representation: typed A-normal form with structured regions.
+
+Values are defined once (`Var`) or are literals (`Const`). Locals that the user's program assigns
+again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory is
+touched by `Load`, `Store` and `Accumulate` alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from difftile.diagnostics import Span
+from difftile.ir.types import FieldType, Scalar, Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var:
+    """A value defined once; two variables are the same only if they are the same object."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal; a vector or matrix type means that value in every component."""
+
+    value: float | int | bool
+    type: Type
+
+
+Value: TypeAlias = Var | Const
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """A place in memory that kernels index: a field parameter or a local array.
+
+    Args:
+        name: The user's name, or one made from it.
+        type: Element type and number of indices.
+        size: Length of a local array of one thread; None for a field.
+    """
+
+    name: str
+    type: FieldType
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements and the values that leave them."""
+
+    stmts: tuple[Stmt, ...]
+    results: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """`out = op(args)`, where `op` names a row of the table of ops."""
+
+    out: Var
+    op: str
+    args: tuple[Value, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """`out = array.shape[axis]`."""
+
+    out: Var
+    array: Array
+    axis: int
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`out = array[index]`; an index longer than the field's ndim goes on into the element."""
+
+    out: Var
+    array: Array
+    index: tuple[Value, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`array[index] = value`."""
+
+    array: Array
+    index: tuple[Value, ...]
+    value: Value
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """`array[index] += value`, atomically unless one thread alone touches the element."""
+
+    array: Array
+    index: tuple[Value, ...]
+    value: Value
+    span: Span | None = field(default=None, compare=False)
+    atomic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc:
+    """Declare a local array; its elements start at zero."""
+
+    array: Array
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run one of two regions; `outs` are the results of the region that ran."""
+
+    cond: Value
+    then: Block
+    orelse: Block
+    outs: tuple[Var, ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for index in range(start, stop)`, carrying values from one iteration to the next."""
+
+    index: Var
+    start: Value
+    stop: Value
+    carries: tuple[Var, ...]
+    inits: tuple[Value, ...]
+    body: Block
+    outs: tuple[Var, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """Evaluate `cond`; while its one result is true, run `body` and carry its results on."""
+
+    carries: tuple[Var, ...]
+    inits: tuple[Value, ...]
+    cond: Block
+    body: Block
+    outs: tuple[Var, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelFor:
+    """Iterations over a box of indices in any order; at the top level of a program only."""
+
+    indices: tuple[Var, ...]
+    starts: tuple[Value, ...]
+    stops: tuple[Value, ...]
+    body: Block
+    span: Span | None = field(default=None, compare=False)
+
+
+Stmt: TypeAlias = (
+    Let | Size | Load | Store | Accumulate | Alloc | If | For | While | ParallelFor
+)
+Memory: TypeAlias = Load | Store | Accumulate
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One kernel: what every pass takes and returns.
+
+    Args:
+        name: The user's name of the kernel.
+        params: Fields and run-time numbers, in the order in which they are passed.
+        body: The top level; each `ParallelFor` in it is one parallel task.
+        temps: Parameters that the runtime allocates for each launch, invisible to the user.
+    """
+
+    name: str
+    params: tuple[Array | Var, ...]
+    body: Block
+    temps: tuple[Array, ...] = ()
+
+
+def is_scalar(value: Value) -> bool:
+    """Tell whether a value is a single number."""
+    return isinstance(value.type, Scalar)

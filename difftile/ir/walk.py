@@ -1,0 +1,243 @@
+"""Traversal: what a statement uses, defines and holds, and how to rebuild it with other parts.
+
+Passes are written against these few functions, so that a new statement is described once, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+
+
+def operands(stmt: Stmt) -> tuple[Value, ...]:
+    """Return the values that the statement itself reads, those inside its regions left out."""
+    match stmt:
+        case Let(args=args):
+            return args
+        case Load(index=index):
+            return index
+        case Store(index=index, value=value) | Accumulate(index=index, value=value):
+            return (*index, value)
+        case If(cond=cond):
+            return (cond,)
+        case For(start=start, stop=stop, inits=inits):
+            return (start, stop, *inits)
+        case While(inits=inits):
+            return inits
+        case ParallelFor(starts=starts, stops=stops):
+            return (*starts, *stops)
+        case Size() | Alloc():
+            return ()
+
+
+def definitions(stmt: Stmt) -> tuple[Var, ...]:
+    """Return the variables that the statement defines for the statements after it."""
+    match stmt:
+        case Let(out=out) | Size(out=out) | Load(out=out):
+            return (out,)
+        case If(outs=outs) | For(outs=outs) | While(outs=outs):
+            return outs
+        case Store() | Accumulate() | Alloc() | ParallelFor():
+            return ()
+
+
+def regions(stmt: Stmt) -> tuple[Block, ...]:
+    """Return the blocks nested in the statement."""
+    match stmt:
+        case If(then=then, orelse=orelse):
+            return (then, orelse)
+        case For(body=body) | ParallelFor(body=body):
+            return (body,)
+        case While(cond=cond, body=body):
+            return (cond, body)
+        case _:
+            return ()
+
+
+def bound(stmt: Stmt) -> tuple[Var, ...]:
+    """Return the variables that the statement binds inside its regions."""
+    match stmt:
+        case For(index=index, carries=carries):
+            return (index, *carries)
+        case While(carries=carries):
+            return carries
+        case ParallelFor(indices=indices):
+            return indices
+        case _:
+            return ()
+
+
+def with_blocks(stmt: Stmt, change: Callable[[Block], Block]) -> Stmt:
+    """Return the statement with each of its blocks changed."""
+    match stmt:
+        case If():
+            return replace(stmt, then=change(stmt.then), orelse=change(stmt.orelse))
+        case For() | ParallelFor():
+            return replace(stmt, body=change(stmt.body))
+        case While():
+            return replace(stmt, cond=change(stmt.cond), body=change(stmt.body))
+        case _:
+            return stmt
+
+
+def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
+    """Return the statement with each value that it reads itself changed."""
+
+    def each(values: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(change(value) for value in values)
+
+    match stmt:
+        case Let():
+            return replace(stmt, args=each(stmt.args))
+        case Load():
+            return replace(stmt, index=each(stmt.index))
+        case Store() | Accumulate():
+            return replace(stmt, index=each(stmt.index), value=change(stmt.value))
+        case If():
+            return replace(stmt, cond=change(stmt.cond))
+        case For():
+            return replace(
+                stmt, start=change(stmt.start), stop=change(stmt.stop), inits=each(stmt.inits)
+            )
+        case While():
+            return replace(stmt, inits=each(stmt.inits))
+        case ParallelFor():
+            return replace(stmt, starts=each(stmt.starts), stops=each(stmt.stops))
+        case Size() | Alloc():
+            return stmt
+
+
+def rebind(stmt: Stmt, fresh: Callable[[Var], Var]) -> Stmt:
+    """Return the statement with every variable it defines or binds replaced."""
+
+    def each(variables: tuple[Var, ...]) -> tuple[Var, ...]:
+        return tuple(fresh(variable) for variable in variables)
+
+    match stmt:
+        case Let() | Size() | Load():
+            return replace(stmt, out=fresh(stmt.out))
+        case If():
+            return replace(stmt, outs=each(stmt.outs))
+        case For():
+            return replace(
+                stmt, index=fresh(stmt.index), carries=each(stmt.carries), outs=each(stmt.outs)
+            )
+        case While():
+            return replace(stmt, carries=each(stmt.carries), outs=each(stmt.outs))
+        case ParallelFor():
+            return replace(stmt, indices=each(stmt.indices))
+        case Store() | Accumulate() | Alloc():
+            return stmt
+
+
+def walk(block: Block) -> Iterator[Stmt]:
+    """Yield every statement of the block and of its regions, outer ones first."""
+    for stmt in block.stmts:
+        yield stmt
+        for region in regions(stmt):
+            yield from walk(region)
+
+
+def array_of(stmt: Stmt) -> Array | None:
+    """Return the array that a memory statement touches."""
+    match stmt:
+        case Load(array=array) | Store(array=array) | Accumulate(array=array):
+            return array
+        case _:
+            return None
+
+
+def arrays_loaded(block: Block) -> set[Array]:
+    """Return the arrays that the block reads."""
+    return {s.array for s in walk(block) if isinstance(s, Load)}
+
+
+def arrays_written(block: Block) -> set[Array]:
+    """Return the arrays that the block stores or accumulates into."""
+    return {s.array for s in walk(block) if isinstance(s, (Store, Accumulate))}
+
+
+def has_effects(block: Block) -> bool:
+    """Tell whether running the block changes memory."""
+    return any(isinstance(s, (Store, Accumulate)) for s in walk(block))
+
+
+def uses(block: Block) -> set[Var]:
+    """Return the variables read anywhere in the block, its results included."""
+    found = {v for v in block.results if isinstance(v, Var)}
+    for stmt in block.stmts:
+        found.update(v for v in operands(stmt) if isinstance(v, Var))
+        for region in regions(stmt):
+            found |= uses(region)
+    return found
+
+
+def defined_in(block: Block) -> set[Var]:
+    """Return the variables defined or bound anywhere in the block."""
+    return {v for s in walk(block) for v in (*definitions(s), *bound(s))}
+
+
+def free_variables(block: Block) -> set[Var]:
+    """Return the variables that the block reads and does not define."""
+    return uses(block) - defined_in(block)
+
+
+def substitute(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
+    """Return the statement with every value changed, inside its regions too."""
+
+    def block(block: Block) -> Block:
+        stmts = tuple(substitute(inner, change) for inner in block.stmts)
+        return Block(stmts, tuple(change(result) for result in block.results))
+
+    return with_blocks(with_operands(stmt, change), block)
+
+
+class Cloner:
+    """Copies statements with fresh variables.
+
+    Args:
+        env: Replacements of variables from outside; the clones of everything copied are added.
+    """
+
+    def __init__(self, env: dict[Var, Value] | None = None) -> None:
+        self.env: dict[Var, Value] = {} if env is None else dict(env)
+
+    def value(self, value: Value) -> Value:
+        """Return what stands for the value in the copy."""
+        return value if isinstance(value, Const) else self.env.get(value, value)
+
+    def fresh(self, variable: Var) -> Var:
+        """Return a new variable that stands for the given one from here on."""
+        clone = Var(variable.name, variable.type)
+        self.env[variable] = clone
+        return clone
+
+    def stmt(self, stmt: Stmt) -> Stmt:
+        """Return a copy of the statement."""
+        # Operands first: a loop's initial values belong to the scope outside it.
+        copy = rebind(with_operands(stmt, self.value), self.fresh)
+        return with_blocks(copy, self.block)
+
+    def block(self, block: Block) -> Block:
+        """Return a copy of the block."""
+        stmts = tuple(self.stmt(stmt) for stmt in block.stmts)
+        return Block(stmts, tuple(self.value(result) for result in block.results))

@@ -1,0 +1,116 @@
+"""Small vectors and matrices.
+
+Adjoints of matrix functions: Giles 2008, Collected matrix derivative results for forward and reverse
+mode algorithmic differentiation, section 2. |v| and v/|v| have the derivative 0 at v = 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difftile.ops import meaning
+from difftile.ops.row import (
+    PRODUCT,
+    Op,
+    component,
+    crossed,
+    inner,
+    length,
+    outer,
+    product,
+    real_vector,
+    replaced,
+    scalar_result,
+    small_square,
+    small_square_to_scalar,
+    square_to_scalar,
+    transposed,
+    vector_of,
+)
+
+_WIDE = (-2.0, 2.0)
+
+ROWS = (
+    # Every component of a built vector or matrix takes its own component of the adjoint, whatever
+    # their number: `each` stands for that (see formula.py).
+    Op("vec", "ti.Vector([{all}])", meaning.vector, vector_of, ("each",)),
+    Op("mat", "ti.Matrix([{rows}])", meaning.vector, vector_of, ("each",)),
+    Op(
+        "extract",
+        "{0}[{index}]",
+        meaning.extract,
+        component,
+        ("put(a, z_bar)",),
+    ),
+    Op(
+        "insert",
+        "",
+        meaning.insert,
+        replaced,
+        ("without(z_bar)", "taken(z_bar)"),
+    ),
+    Op("dot", "{0}.dot({1})", meaning.dot, inner, ("z_bar * b", "z_bar * a"), (_WIDE, _WIDE)),
+    Op(
+        "cross",
+        "{0}.cross({1})",
+        meaning.cross,
+        crossed,
+        ("cross(b, z_bar)", "cross(z_bar, a)"),
+        (_WIDE, _WIDE),
+    ),
+    Op(
+        "outer",
+        "{0}.outer_product({1})",
+        np.outer,
+        outer,
+        ("matmul(z_bar, b)", "matmul(transpose(z_bar), a)"),
+        (_WIDE, _WIDE),
+    ),
+    Op(
+        "norm",
+        "{0}.norm()",
+        meaning.norm,
+        length,
+        ("select(z > 0, z_bar / z, 0) * a",),
+        (_WIDE,),
+        kinks="0 at the zero vector",
+    ),
+    Op(
+        "normalized",
+        "{0}.normalized()",
+        meaning.normalized,
+        real_vector,
+        ("select(norm(a) > 0, 1 / norm(a), 0) * (z_bar - z * dot(z, z_bar))",),
+        (_WIDE,),
+        kinks="0 at the zero vector",
+    ),
+    Op("sum", "{0}.sum()", np.sum, scalar_result, ("z_bar * ones(a)",), (_WIDE,)),
+    Op(
+        "matmul",
+        "{0} @ {1}",
+        np.matmul,
+        product,
+        ("times_transpose(z_bar, b)", "matmul(transpose(a), z_bar)"),
+        (_WIDE, _WIDE),
+        PRODUCT,
+    ),
+    Op("transpose", "{0}.transpose()", np.transpose, transposed, ("transpose(z_bar)",), (_WIDE,)),
+    Op("trace", "{0}.trace()", np.trace, square_to_scalar, ("z_bar * identity(a)",), (_WIDE,)),
+    Op(
+        "determinant",
+        "{0}.determinant()",
+        meaning.determinant,
+        small_square_to_scalar,
+        # The cofactor matrix, not det * inverse^T, which fails for a singular matrix.
+        ("z_bar * cofactor(a)",),
+        (_WIDE,),
+    ),
+    Op(
+        "inverse",
+        "{0}.inverse()",
+        meaning.inverse,
+        small_square,
+        ("-matmul(transpose(z), matmul(z_bar, transpose(z)))",),
+        (_WIDE,),
+    ),
+)

@@ -1,0 +1,82 @@
+"""Comparisons, logic, integer arithmetic and casts: ops that carry no derivative, or only pass it on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from difftile.ops import meaning
+from difftile.ops.row import (
+    AND,
+    BIT_AND,
+    BIT_OR,
+    BIT_XOR,
+    COMPARE,
+    NOT,
+    OR,
+    PRODUCT,
+    SHIFT,
+    UNARY,
+    Op,
+    comparison,
+    elementwise,
+    logical,
+    predicate,
+    selection,
+    whole,
+)
+
+
+def _real(compare: Any) -> Any:
+    return lambda a, b: compare(np.real(a), np.real(b))
+
+
+COMPARISONS = tuple(
+    Op(name, f"{{0}} {sign} {{1}}", _real(compare), comparison, precedence=COMPARE)
+    for name, sign, compare in (
+        ("lt", "<", np.less),
+        ("le", "<=", np.less_equal),
+        ("gt", ">", np.greater),
+        ("ge", ">=", np.greater_equal),
+        ("eq", "==", np.equal),
+        ("ne", "!=", np.not_equal),
+    )
+)
+
+LOGIC = (
+    Op("and", "{0} and {1}", np.logical_and, logical, precedence=AND),
+    Op("or", "{0} or {1}", np.logical_or, logical, precedence=OR),
+    Op("not", "not {0}", np.logical_not, logical, precedence=NOT),
+    Op("isnan", "ti.math.isnan({0})", np.isnan, predicate),
+    Op("isinf", "ti.math.isinf({0})", np.isinf, predicate),
+)
+
+INTEGER = (
+    Op("floordiv", "{0} // {1}", meaning.floordiv, elementwise, precedence=PRODUCT),
+    Op("bit_and", "{0} & {1}", np.bitwise_and, whole, precedence=BIT_AND),
+    Op("bit_or", "{0} | {1}", np.bitwise_or, whole, precedence=BIT_OR),
+    Op("bit_xor", "{0} ^ {1}", np.bitwise_xor, whole, precedence=BIT_XOR),
+    Op("invert", "~{0}", np.invert, whole, precedence=UNARY),
+    Op("shl", "{0} << {1}", np.left_shift, whole, precedence=SHIFT),
+    Op("shr", "{0} >> {1}", np.right_shift, whole, precedence=SHIFT),
+)
+
+CHOICE = (
+    Op(
+        "select",
+        "ti.select({0}, {1}, {2})",
+        meaning.select,
+        selection,
+        (None, "select(a, z_bar, 0)", "select(a, 0, z_bar)"),
+        ((0.0, 1.0), (-2.0, 2.0), (-2.0, 2.0)),
+        masks=True,
+        kinks="everything to the side that was taken",
+    ),
+)
+
+# The target of a cast is the type of the variable it defines; spelling and meaning therefore live with
+# the emitter and the interpreter. A cast between floats passes the adjoint on, every other cuts it.
+CAST = Op("cast", "ti.cast({0}, {type})", lambda a: a, lambda types: types[0], ("astype(z_bar, a)",))
+
+ROWS = (*COMPARISONS, *LOGIC, *INTEGER, *CHOICE, CAST)

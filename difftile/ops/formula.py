@@ -1,0 +1,214 @@
+"""Formulas: the little language of the rows, evaluated into ops.
+
+A formula is a Python expression over the op's arguments `a`, `b`, `c`, `d`, its result `z` and the adjoint
+`z_bar`. Functions are rows, composites, or one of the few macros below.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from difftile.ir.nodes import Const, Value
+from difftile.ir.types import FLOATS, I32, Type, scalar_of, shape_of, shaped
+from difftile.ops.build import OpBuilder, zero
+from difftile.ops.row import Op
+from difftile.ops.table import COMPOSITES, ELEMENTWISE
+
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+}
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Gt: "gt",
+    ast.Lt: "lt",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.GtE: "ge",
+}
+_PARAMETERS = "abcd"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What a formula is evaluated in."""
+
+    builder: OpBuilder
+    names: dict[str, Value]
+    args: tuple[Value, ...]
+
+
+def adjoints(
+    b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value, z_bar: Value, wanted: tuple[bool, ...]
+) -> list[Value | None]:
+    """Append the adjoint of each wanted argument of an op and return them.
+
+    A scalar argument of a componentwise op on vectors takes the sum over the components.
+    """
+    found: list[Value | None] = []
+    for k, arg in enumerate(args):
+        text = op.vjp[0 if op.vjp == ("each",) else k] if k < len(op.vjp) or op.vjp == ("each",) else None
+        if op.name == "insert":
+            text = op.vjp[0] if k == 0 else (op.vjp[1] if k == len(args) - 1 else None)
+        if text is None or not wanted[k] or scalar_of(arg.type) not in FLOATS:
+            found.append(None)
+            continue
+        if text == "each":
+            found.append(_component(b, z_bar, k))
+            continue
+        names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z, "z_bar": z_bar}
+        value = _evaluate(_parsed(text), _Scope(b, names, args), arg.type)
+        if shape_of(value.type) and not shape_of(arg.type) and op.name in ELEMENTWISE:
+            value = b.call("sum", value)
+        found.append(value)
+    return found
+
+
+def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:
+    """Append a function of the table of composites and return its value."""
+    parameters, text = COMPOSITES[name]
+    names = dict(zip(parameters, args, strict=True))
+    return _evaluate(_parsed(text), _Scope(b, names, args), args[0].type)
+
+
+@cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
+    """Evaluate; `like` gives literals their type."""
+    b = scope.builder
+    match node:
+        case ast.Name(name):
+            return scope.names[name]
+        case ast.Constant(float() | int() as number):
+            scalar = scalar_of(like)
+            return Const(float(number) if scalar in FLOATS else number, scalar)
+        case ast.UnaryOp(ast.USub(), operand):
+            return b.call("neg", _evaluate(operand, scope, like))
+        case ast.BinOp(left, operator, right):
+            return b.call(_OPERATORS[type(operator)], *_pair(left, right, scope, like))
+        case ast.Compare(left, [operator], [right]):
+            return b.call(_COMPARISONS[type(operator)], *_pair(left, right, scope, like))
+        case ast.Call(ast.Name(function), arguments):
+            if function in _MACROS:
+                values = [_evaluate(a, scope, like) for a in arguments]
+                return _MACROS[function](scope, *values)
+            if function == "select":
+                return _select(arguments, scope, like)
+            values = [_evaluate(a, scope, like) for a in arguments]
+            if function in COMPOSITES:
+                return composite(b, function, tuple(values))
+            return b.call(function, *values)
+        case _:
+            raise ValueError(f"not part of the formula language: {ast.unparse(node)}")
+
+
+def _pair(left: ast.expr, right: ast.expr, scope: _Scope, like: Type) -> tuple[Value, Value]:
+    return _evaluate(left, scope, like), _evaluate(right, scope, like)
+
+
+def _select(arguments: list[ast.expr], scope: _Scope, like: Type) -> Value:
+    b = scope.builder
+    cond, x, y = (_evaluate(argument, scope, like) for argument in arguments)
+    shapes = [shape_of(v.type) for v in (x, y, cond) if shape_of(v.type)]
+    if shapes:  # `0` stands for the zero vector beside a vector, and under a vector of conditions
+        x, y = (
+            Const(v.value, shaped(shapes[0], scalar_of(v.type)))
+            if isinstance(v, Const) and not shape_of(v.type)
+            else v
+            for v in (x, y)
+        )
+    return b.call("select", cond, x, y)
+
+
+def _component(b: OpBuilder, value: Value, position: int) -> Value:
+    """Return component number `position` in row-major order."""
+    shape = shape_of(value.type)
+    index: list[Value] = []
+    for size in reversed(shape):
+        index.insert(0, Const(position % size, I32))
+        position //= size
+    return b.call("extract", value, *index)
+
+
+def _put(scope: _Scope, whole: Value, part: Value) -> Value:
+    """Return a value like `whole`, zero but for `part` where the op's index points."""
+    return scope.builder.call("insert", zero(whole.type), *scope.args[1:], part)
+
+
+def _without(scope: _Scope, whole: Value) -> Value:
+    index = scope.args[1:-1]
+    nothing = zero(scalar_of(whole.type))
+    return scope.builder.call("insert", whole, *index, nothing)
+
+
+def _taken(scope: _Scope, whole: Value) -> Value:
+    return scope.builder.call("extract", whole, *scope.args[1:-1])
+
+
+def _astype(scope: _Scope, value: Value, like: Value) -> Value:
+    return scope.builder.cast(value, scalar_of(like.type))
+
+
+def _ones(scope: _Scope, like: Value) -> Value:
+    return Const(1.0, like.type)
+
+
+def _identity(scope: _Scope, like: Value) -> Value:
+    n, m = shape_of(like.type)
+    scalar = scalar_of(like.type)
+    return scope.builder.matrix(
+        (n, m), tuple(Const(float(i == j), scalar) for i in range(n) for j in range(m))
+    )
+
+
+def _times_transpose(scope: _Scope, z_bar: Value, b: Value) -> Value:
+    """Return z_bar @ b^T, which for vectors is their outer product."""
+    builder = scope.builder
+    if len(shape_of(b.type)) == 1:
+        return builder.call("outer", z_bar, b)
+    return builder.call("matmul", z_bar, builder.call("transpose", b))
+
+
+def _cofactor(scope: _Scope, matrix: Value) -> Value:
+    """Return the matrix of cofactors, by minors."""
+    b = scope.builder
+    n, _ = shape_of(matrix.type)
+    scalar = scalar_of(matrix.type)
+    entry = [[_component(b, matrix, i * n + j) for j in range(n)] for i in range(n)]
+
+    def minor(rows: tuple[int, ...], columns: tuple[int, ...]) -> Value:
+        if not rows:
+            return Const(1.0, scalar)
+        total: Value = Const(0.0, scalar)
+        for k, column in enumerate(columns):
+            rest = minor(rows[1:], columns[:k] + columns[k + 1 :])
+            term = b.call("mul", entry[rows[0]][column], rest)
+            total = b.call("add" if k % 2 == 0 else "sub", total, term)
+        return total
+
+    def cofactor(i: int, j: int) -> Value:
+        rows = tuple(r for r in range(n) if r != i)
+        columns = tuple(c for c in range(n) if c != j)
+        value = minor(rows, columns)
+        return value if (i + j) % 2 == 0 else b.call("neg", value)
+
+    return b.matrix((n, n), tuple(cofactor(i, j) for i in range(n) for j in range(n)))
+
+
+_MACROS: dict[str, Callable[..., Value]] = {
+    "put": _put,
+    "without": _without,
+    "taken": _taken,
+    "astype": _astype,
+    "ones": _ones,
+    "identity": _identity,
+    "times_transpose": _times_transpose,
+    "cofactor": _cofactor,
+}

@@ -1,0 +1,259 @@
+"""What a row of the table of ops says, and the typing rules that rows name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+    Matrix,
+    Scalar,
+    Type,
+    Vector,
+    is_float,
+    scalar_of,
+    shape_of,
+    shaped,
+    with_scalar,
+)
+
+Typing: TypeAlias = Callable[[tuple[Type, ...]], Type]
+
+ATOM = 100  # binds tighter than any operator: calls, names, indexing
+UNARY, POWER, PRODUCT, SUM, SHIFT, BIT_AND, BIT_XOR, BIT_OR, COMPARE, NOT, AND, OR = (
+    90,
+    95,
+    80,
+    70,
+    65,
+    62,
+    61,
+    60,
+    50,
+    40,
+    30,
+    20,
+)
+
+
+class OpTypeError(Exception):
+    """Argument types that a row does not accept; the text goes into the user's error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation: everything that any part of difftile needs to know about it.
+
+    Args:
+        name: The name in the IR and in formulas.
+        taichi: Its spelling, with `{0}`, `{1}` ... for the arguments, or `{all}` for their list.
+        numpy: Its meaning on NumPy scalars and arrays; complex numbers are accepted where the
+            op is smooth, so that the complex step works.
+        typing: Result type from argument types.
+        vjp: For each argument the adjoint it receives, as a formula over the arguments `a`, `b`,
+            `c`, `d`, the result `z` and its adjoint `z_bar`; None for an argument that gets none.
+            Empty for an op without derivative.
+        domain: For each argument the interval on which the generated tests draw it.
+        precedence: How tight the Taichi spelling binds.
+        singular: Some formula can be infinite or NaN at a point of the domain of the op itself;
+            where an adjoint may be a masked zero it is then guarded.
+        masks: The formula makes an adjoint zero for the side that was not taken.
+        kinks: What is returned where the derivative does not exist, for the documentation.
+    """
+
+    name: str
+    taichi: str
+    numpy: Callable[..., Any]
+    typing: Typing
+    vjp: tuple[str | None, ...] = ()
+    domain: tuple[tuple[float, float], ...] = ()
+    precedence: int = ATOM
+    singular: bool = False
+    masks: bool = False
+    kinks: str = ""
+
+
+def _broadcast(types: tuple[Type, ...]) -> tuple[int, ...]:
+    shapes = {shape_of(t) for t in types} - {()}
+    if len(shapes) > 1:
+        shown = " and ".join(str(t) for t in types if shape_of(t))
+        raise OpTypeError(f"shapes do not match: {shown}")
+    return shapes.pop() if shapes else ()
+
+
+def _same_scalar(types: tuple[Type, ...]) -> Scalar:
+    scalars = {scalar_of(t) for t in types}
+    if len(scalars) != 1:
+        raise OpTypeError(f"operands of different types: {', '.join(map(str, types))}")
+    return scalars.pop()
+
+
+def elementwise(types: tuple[Type, ...]) -> Type:
+    """Numbers of one type; scalars go with every component of a vector or matrix."""
+    return shaped(_broadcast(types), _same_scalar(types))
+
+
+def real(types: tuple[Type, ...]) -> Type:
+    """As `elementwise`, floats only."""
+    if not all(is_float(t) for t in types):
+        raise OpTypeError(f"floats are wanted here, not {', '.join(map(str, types))}")
+    return elementwise(types)
+
+
+def whole(types: tuple[Type, ...]) -> Type:
+    """As `elementwise`, integers and bools only."""
+    if any(is_float(t) for t in types):
+        raise OpTypeError(f"integers are wanted here, not {', '.join(map(str, types))}")
+    return elementwise(types)
+
+
+def comparison(types: tuple[Type, ...]) -> Type:
+    """Two numbers to a bool; componentwise for vectors."""
+    return with_scalar(elementwise(types), BOOL)
+
+
+def predicate(types: tuple[Type, ...]) -> Type:
+    """One float to a bool."""
+    return with_scalar(real(types), BOOL)
+
+
+def logical(types: tuple[Type, ...]) -> Type:
+    """Bools to a bool."""
+    if _same_scalar(types) != BOOL:
+        raise OpTypeError(f"bools are wanted here, not {', '.join(map(str, types))}")
+    return elementwise(types)
+
+
+def selection(types: tuple[Type, ...]) -> Type:
+    """A bool (or a bool per component) and two values of one type."""
+    cond, *values = types
+    if scalar_of(cond) != BOOL:
+        raise OpTypeError(f"the condition is {cond}, not a bool")
+    result = elementwise(tuple(values))
+    if shape_of(cond) not in ((), shape_of(result)):
+        raise OpTypeError(f"a condition of {cond} does not go with values of {result}")
+    return result
+
+
+def vector_of(types: tuple[Type, ...]) -> Type:
+    """Any number of scalars to a vector of them."""
+    if any(shape_of(t) for t in types):
+        raise OpTypeError("the components of a vector are scalars")
+    return Vector(len(types), _same_scalar(types))
+
+
+def scalar_result(types: tuple[Type, ...]) -> Type:
+    """One vector or matrix to a scalar."""
+    (t,) = types
+    if not shape_of(t):
+        raise OpTypeError(f"a vector or matrix is wanted here, not {t}")
+    return scalar_of(t)
+
+
+def component(types: tuple[Type, ...]) -> Type:
+    """A vector or matrix and its indices to one component."""
+    t, *index = types
+    if not shape_of(t) or len(index) != len(shape_of(t)):
+        raise OpTypeError(f"{len(index)} indices into {t}")
+    return scalar_of(t)
+
+
+def replaced(types: tuple[Type, ...]) -> Type:
+    """A vector or matrix, its indices and a new component to the same type."""
+    t, *rest = types
+    if component((t, *rest[:-1])) != rest[-1]:
+        raise OpTypeError(f"{rest[-1]} put into {t}")
+    return t
+
+
+def two_vectors(types: tuple[Type, ...]) -> tuple[Vector, Vector]:
+    """Check that both arguments are vectors of one number type."""
+    a, b = types
+    if not isinstance(a, Vector) or not isinstance(b, Vector) or a.scalar != b.scalar:
+        raise OpTypeError(f"two vectors are wanted here, not {a} and {b}")
+    return a, b
+
+
+def inner(types: tuple[Type, ...]) -> Type:
+    """Two vectors of one length to a scalar."""
+    a, b = two_vectors(types)
+    if a != b:
+        raise OpTypeError(f"vectors of one length are wanted here, not {a} and {b}")
+    return a.scalar
+
+
+def crossed(types: tuple[Type, ...]) -> Type:
+    """Two vectors of length 3 to a third."""
+    a, b = two_vectors(types)
+    if a.n != 3 or b.n != 3:
+        raise OpTypeError(f"vectors of length 3 are wanted here, not {a} and {b}")
+    return a
+
+
+def outer(types: tuple[Type, ...]) -> Type:
+    """Two vectors to the matrix of all products."""
+    a, b = two_vectors(types)
+    return Matrix(a.n, b.n, a.scalar)
+
+
+def real_vector(types: tuple[Type, ...]) -> Type:
+    """One vector of floats to the same."""
+    (a,) = types
+    if not isinstance(a, Vector) or a.scalar not in FLOATS:
+        raise OpTypeError(f"a vector of floats is wanted here, not {a}")
+    return a
+
+
+def length(types: tuple[Type, ...]) -> Type:
+    """One vector or matrix of floats to a scalar."""
+    if not is_float(types[0]):
+        raise OpTypeError(f"floats are wanted here, not {types[0]}")
+    return scalar_result(types)
+
+
+def product(types: tuple[Type, ...]) -> Type:
+    """Matrix by matrix or matrix by vector."""
+    a, b = types
+    if not isinstance(a, Matrix) or isinstance(b, Scalar) or scalar_of(a) != scalar_of(b):
+        raise OpTypeError(f"no matrix product of {a} and {b}")
+    rows = shape_of(b)
+    if rows[0] != a.m:
+        raise OpTypeError(f"no matrix product of {a} and {b}: {a.m} columns, {rows[0]} rows")
+    return shaped((a.n, *rows[1:]), a.scalar)
+
+
+def transposed(types: tuple[Type, ...]) -> Type:
+    """A matrix to its transpose."""
+    (a,) = types
+    if not isinstance(a, Matrix):
+        raise OpTypeError(f"a matrix is wanted here, not {a}")
+    return Matrix(a.m, a.n, a.scalar)
+
+
+def square(types: tuple[Type, ...]) -> Matrix:
+    """Check for a square matrix."""
+    (a,) = types
+    if not isinstance(a, Matrix) or a.n != a.m:
+        raise OpTypeError(f"a square matrix is wanted here, not {a}")
+    return a
+
+
+def square_to_scalar(types: tuple[Type, ...]) -> Type:
+    """A square matrix to a scalar."""
+    return square(types).scalar
+
+
+def small_square(types: tuple[Type, ...]) -> Matrix:
+    """A square float matrix up to 4x4, to the same."""
+    a = square(types)
+    if a.n > 4 or a.scalar not in FLOATS:
+        raise OpTypeError(f"a float matrix up to 4x4 is wanted here, not {a}")
+    return a
+
+
+def small_square_to_scalar(types: tuple[Type, ...]) -> Type:
+    """A square float matrix up to 4x4, to a scalar."""
+    return small_square(types).scalar

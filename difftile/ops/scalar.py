@@ -1,0 +1,203 @@
+"""Smooth and kinked functions of floats, applied component by component.
+
+Derivatives: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 4 and 7. The values at
+kinks are difftile's convention (docs/kinks.md): max and min share a tie, everything else gives 0 where
+the derivative does not exist or is infinite, unless the row says otherwise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difftile.ops import meaning
+from difftile.ops.row import PRODUCT, SUM, UNARY, Op, elementwise, real
+
+_WIDE = (-2.0, 2.0)
+_POSITIVE = (0.2, 3.0)
+_UNIT = (-0.9, 0.9)
+
+ROWS = (
+    Op(
+        "add",
+        "{0} + {1}",
+        np.add,
+        elementwise,
+        ("z_bar", "z_bar"),
+        (_WIDE, _WIDE),
+        SUM,
+    ),
+    Op(
+        "sub",
+        "{0} - {1}",
+        np.subtract,
+        elementwise,
+        ("z_bar", "-z_bar"),
+        (_WIDE, _WIDE),
+        SUM,
+    ),
+    Op(
+        "mul",
+        "{0} * {1}",
+        np.multiply,
+        elementwise,
+        ("z_bar * b", "z_bar * a"),
+        (_WIDE, _WIDE),
+        PRODUCT,
+    ),
+    Op(
+        "div",
+        "{0} / {1}",
+        np.divide,
+        real,
+        # The denominator is never squared: a / b with both near 1e-20 stays finite.
+        ("z_bar / b", "-(z_bar / b) * z"),
+        (_WIDE, _POSITIVE),
+        PRODUCT,
+        singular=True,
+    ),
+    Op("neg", "-{0}", np.negative, elementwise, ("-z_bar",), (_WIDE,), UNARY),
+    Op(
+        "mod",
+        "{0} % {1}",
+        meaning.mod,
+        elementwise,
+        ("z_bar", "-z_bar * floor(a / b)"),
+        ((0.1, 0.9), (1.0, 2.0)),
+        PRODUCT,
+        kinks="the slope of the piece that starts at the jump",
+    ),
+    Op(
+        "pow",
+        "ti.pow({0}, {1})",
+        meaning.power,
+        real,
+        (
+            "z_bar * b * pow(a, b - 1)",
+            "select(a > 0, z_bar * z * log(a), 0)",
+        ),
+        (_POSITIVE, _WIDE),
+        singular=True,
+        kinks="the derivative by the exponent is 0 at a base of 0 or less",
+    ),
+    Op(
+        "max",
+        "ti.max({0}, {1})",
+        meaning.maximum,
+        elementwise,
+        (
+            "select(a > b, z_bar, select(a == b, 0.5 * z_bar, 0))",
+            "select(b > a, z_bar, select(a == b, 0.5 * z_bar, 0))",
+        ),
+        ((-2.0, -0.1), (0.1, 2.0)),
+        masks=True,
+        kinks="a tie gives half to each",
+    ),
+    Op(
+        "min",
+        "ti.min({0}, {1})",
+        meaning.minimum,
+        elementwise,
+        (
+            "select(a < b, z_bar, select(a == b, 0.5 * z_bar, 0))",
+            "select(b < a, z_bar, select(a == b, 0.5 * z_bar, 0))",
+        ),
+        ((-2.0, -0.1), (0.1, 2.0)),
+        masks=True,
+        kinks="a tie gives half to each",
+    ),
+    Op(
+        "clamp",
+        "ti.math.clamp({0}, {1}, {2})",
+        meaning.clamp,
+        real,
+        (
+            "select(a < b, 0, select(a > c, 0, z_bar))",
+            "select(a < b, z_bar, 0)",
+            "select(a < b, 0, select(a > c, z_bar, 0))",
+        ),
+        ((-0.5, 0.5), (-2.0, -1.0), (1.0, 2.0)),
+        masks=True,
+        kinks="x itself gets everything at either bound",
+    ),
+    Op(
+        "abs",
+        "ti.abs({0})",
+        meaning.absolute,
+        elementwise,
+        ("z_bar * sign(a)",),
+        ((0.1, 2.0),),
+        masks=True,
+        kinks="0 at 0",
+    ),
+    Op("sin", "ti.sin({0})", np.sin, real, ("z_bar * cos(a)",), (_WIDE,)),
+    Op("cos", "ti.cos({0})", np.cos, real, ("-z_bar * sin(a)",), (_WIDE,)),
+    Op("tan", "ti.tan({0})", np.tan, real, ("z_bar * (1 + z * z)",), ((-1.2, 1.2),)),
+    Op(
+        "asin",
+        "ti.asin({0})",
+        np.arcsin,
+        real,
+        ("z_bar / sqrt(1 - a * a)",),
+        (_UNIT,),
+        singular=True,
+        kinks="infinite at -1 and 1",
+    ),
+    Op(
+        "acos",
+        "ti.acos({0})",
+        np.arccos,
+        real,
+        ("-z_bar / sqrt(1 - a * a)",),
+        (_UNIT,),
+        singular=True,
+        kinks="infinite at -1 and 1",
+    ),
+    Op(
+        "atan2",
+        "ti.atan2({0}, {1})",
+        meaning.arctan2,
+        real,
+        ("z_bar * b / (a * a + b * b)", "-z_bar * a / (a * a + b * b)"),
+        (_WIDE, _POSITIVE),
+        singular=True,
+        kinks="NaN at (0, 0)",
+    ),
+    Op("tanh", "ti.tanh({0})", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,)),
+    Op("exp", "ti.exp({0})", np.exp, real, ("z_bar * z",), (_WIDE,)),
+    Op(
+        "log",
+        "ti.log({0})",
+        np.log,
+        real,
+        ("z_bar / a",),
+        (_POSITIVE,),
+        singular=True,
+        kinks="infinite at 0",
+    ),
+    Op(
+        "sqrt",
+        "ti.sqrt({0})",
+        np.sqrt,
+        real,
+        ("select(z > 0, 0.5 * z_bar / z, 0)",),
+        (_POSITIVE,),
+        kinks="0 at 0",
+    ),
+    Op(
+        "rsqrt",
+        "ti.rsqrt({0})",
+        lambda a: 1 / np.sqrt(a),
+        real,
+        ("-0.5 * z_bar * z / a",),
+        (_POSITIVE,),
+        singular=True,
+        kinks="-infinite at 0",
+    ),
+)
+
+PIECEWISE_CONSTANT = (
+    Op("sign", "ti.math.sign({0})", meaning.sign, elementwise, domain=(_WIDE,)),
+    Op("floor", "ti.floor({0})", meaning.floor, real, domain=(_WIDE,)),
+    Op("ceil", "ti.ceil({0})", meaning.ceil, real, domain=(_WIDE,)),
+    Op("round", "ti.round({0})", meaning.rounded, real, domain=(_WIDE,)),
+)

@@ -1,0 +1,297 @@
+"""Algebraic identities: what an op is when an argument is a literal or was built just before.
+
+Every rule keeps the value for finite arguments; `0 * x` is taken as 0, as in Taichi's fast math.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from difftile.ir.nodes import Const, Let, Value
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+
+    Type,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+
+)
+from difftile.ops.table import ELEMENTWISE, OPS
+
+
+class Building(Protocol):
+    """What the rules need of a builder."""
+
+    def call(self, op: str, *args: Value, name: str = "", type_: Type | None = None) -> Value: ...
+    def definition(self, value: Value) -> Let | None: ...
+
+
+Rule: TypeAlias = Callable[[Building, tuple[Value, ...], Type], Value | None]
+
+
+def simplify(b: Building, op: str, args: tuple[Value, ...], type_: Type) -> Value | None:
+    """Return a value equal to `op(args)` that needs no new op, or None."""
+    literal = _evaluated(op, args, type_)
+    if literal is not None:
+        return literal
+    rule = _RULES.get(op)
+    return None if rule is None else rule(b, args, type_)
+
+
+def _evaluated(op: str, args: tuple[Value, ...], type_: Type) -> Const | None:
+    if op not in ELEMENTWISE and op != "cast":
+        return None
+    if not args or not all(isinstance(arg, Const) for arg in args):
+        return None
+    dtypes = [numpy_dtype(scalar_of(arg.type)) for arg in args]
+    values = [d.type(arg.value) for d, arg in zip(dtypes, args, strict=True) if isinstance(arg, Const)]
+    with np.errstate(all="ignore"):
+        try:
+            result = OPS[op].numpy(*values)
+        except (ZeroDivisionError, ValueError):
+            return None
+    result = numpy_dtype(scalar_of(type_)).type(result)
+    if not math.isfinite(result):
+        return None
+    return Const(result.item(), type_)
+
+
+def _is(value: Value, number: float) -> bool:
+    return isinstance(value, Const) and value.value == number
+
+
+def _fits(value: Value, type_: Type) -> bool:
+    return value.type == type_
+
+
+def _zero(type_: Type) -> Const:
+    return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_)
+
+
+def _made_of(b: Building, op: str, value: Value) -> tuple[Value, ...] | None:
+    made = b.definition(value)
+    return made.args if made is not None and made.op == op else None
+
+
+def _components(b: Building, value: Value) -> tuple[Value, ...] | None:
+    """Return the scalars that a vector or matrix was built from."""
+    if isinstance(value, Const) and shape_of(value.type):
+        size = math.prod(shape_of(value.type))
+        return (Const(value.value, scalar_of(value.type)),) * size
+    made = b.definition(value)
+    return made.args if made is not None and made.op in ("vec", "mat") else None
+
+
+def _built(b: Building, type_: Type, components: tuple[Value, ...]) -> Value:
+    return b.call("vec" if len(shape_of(type_)) == 1 else "mat", *components, type_=type_)
+
+
+def _add(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    x, y = args
+    if _is(x, 0) and _fits(y, type_):
+        return y
+    if _is(y, 0) and _fits(x, type_):
+        return x
+    negated = _made_of(b, "neg", y)
+    if negated is not None:
+        return b.call("sub", x, negated[0])
+    negated = _made_of(b, "neg", x)
+    if negated is not None:
+        return b.call("sub", y, negated[0])
+    # Adjoints of single components arrive as vectors that are zero elsewhere: join them.
+    xs, ys = _components(b, x), _components(b, y)
+    if xs is not None and ys is not None and _sparse(xs) and _sparse(ys):
+        return _built(b, type_, tuple(b.call("add", p, q) for p, q in zip(xs, ys, strict=True)))
+    return None
+
+
+def _sparse(components: tuple[Value, ...]) -> bool:
+    return any(_is(c, 0) for c in components)
+
+
+def _sub(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    x, y = args
+    if _is(y, 0) and _fits(x, type_):
+        return x
+    if _is(x, 0) and _fits(y, type_):
+        return b.call("neg", y)
+    negated = _made_of(b, "neg", y)
+    if negated is not None:
+        return b.call("add", x, negated[0])
+    return None
+
+
+def _mul(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    x, y = args
+    if _is(x, 0) or _is(y, 0):
+        return _zero(type_)
+    for one, other in ((x, y), (y, x)):
+        if _is(one, 1) and _fits(other, type_):
+            return other
+        if _is(one, -1) and _fits(other, type_):
+            return b.call("neg", other)
+    for factor, other, swapped in ((x, y, False), (y, x, True)):
+        negated = _made_of(b, "neg", factor)
+        if negated is not None:
+            pair = (other, negated[0]) if swapped else (negated[0], other)
+            return b.call("neg", b.call("mul", *pair))
+    return None
+
+
+def _div(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    x, y = args
+    if _is(y, 1) and _fits(x, type_):
+        return x
+    if _is(x, 0):
+        return _zero(type_)
+    negated = _made_of(b, "neg", x)
+    if negated is not None:
+        return b.call("neg", b.call("div", negated[0], y))
+    return None
+
+
+def _neg(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    negated = _made_of(b, "neg", args[0])
+    if negated is not None:
+        return negated[0]
+    difference = _made_of(b, "sub", args[0])
+    if difference is not None and all(_fits(d, type_) for d in difference):
+        return b.call("sub", difference[1], difference[0])
+    return None
+
+
+def _select(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    cond, x, y = args
+    if isinstance(cond, Const):
+        taken = x if cond.value else y
+        return taken if _fits(taken, type_) else None
+    if x == y and _fits(x, type_):
+        return x
+    return None
+
+
+def _cast(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    (x,) = args
+    if isinstance(x, Const):
+        return Const(numpy_dtype(scalar_of(type_)).type(x.value).item(), type_)
+    return x if _fits(x, type_) else None
+
+
+def _and(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    for known, other in (args, args[::-1]):
+        if isinstance(known, Const) and type_ == BOOL:
+            return other if known.value else known
+    return None
+
+
+def _or(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    for known, other in (args, args[::-1]):
+        if isinstance(known, Const) and type_ == BOOL:
+            return known if known.value else other
+    return None
+
+
+def _position(type_: Type, index: tuple[Value, ...]) -> int | None:
+    shape = shape_of(type_)
+    flat = 0
+    for size, i in zip(shape, index, strict=True):
+        if not isinstance(i, Const) or not 0 <= int(i.value) < size:
+            return None
+        flat = flat * size + int(i.value)
+    return flat
+
+
+def _extract(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    value, *index = args
+    at = _position(value.type, tuple(index))
+    parts = _components(b, value)
+    return parts[at] if at is not None and parts is not None else None
+
+
+def _insert(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    value, *rest = args
+    at = _position(type_, tuple(rest[:-1]))
+    if at is None:
+        return None
+    parts = _components(b, value)
+    if parts is None:
+        shape = shape_of(type_)
+        where = list(np.ndindex(shape))
+        i32 = rest[0].type
+        parts = tuple(
+            b.call("extract", value, *(Const(i, i32) for i in index)) for index in where
+        )
+    return _built(b, type_, (*parts[:at], rest[-1], *parts[at + 1 :]))
+
+
+def _sum(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    parts = _components(b, args[0])
+    if parts is None or len(parts) > 4:
+        return None
+    total = parts[0]
+    for part in parts[1:]:
+        total = b.call("add", total, part)
+    return total
+
+
+def _vec(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    first = args[0]
+    if isinstance(first, Const) and all(arg == first for arg in args):
+        return Const(first.value, type_)
+    # vec(v[0], v[1], ...) of all components of v is v.
+    source = _made_of(b, "extract", first)
+    if source is None or source[0].type != type_:
+        return None
+    whole = source[0]
+    for at, arg in enumerate(args):
+        made = _made_of(b, "extract", arg)
+        if made is None or made[0] is not whole or _position(type_, made[1:]) != at:
+            return None
+    return whole
+
+
+def _transpose(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    twice = _made_of(b, "transpose", args[0])
+    if twice is not None:
+        return twice[0]
+    return _zero(type_) if _is(args[0], 0) else None
+
+
+def _bilinear(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    return _zero(type_) if any(_is(arg, 0) for arg in args) else None
+
+
+def _not(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    twice = _made_of(b, "not", args[0])
+    return None if twice is None else twice[0]
+
+
+_RULES: dict[str, Rule] = {
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "neg": _neg,
+    "select": _select,
+    "cast": _cast,
+    "and": _and,
+    "or": _or,
+    "not": _not,
+    "extract": _extract,
+    "insert": _insert,
+    "sum": _sum,
+    "vec": _vec,
+    "mat": _vec,
+    "transpose": _transpose,
+    "dot": _bilinear,
+    "cross": _bilinear,
+    "outer": _bilinear,
+    "matmul": _bilinear,
+}
+

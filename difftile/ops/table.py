@@ -1,0 +1,33 @@
+"""The table of ops: the rows of every family by name."""
+
+from __future__ import annotations
+
+from difftile.ops import algebra, discrete, scalar
+from difftile.ops.row import Op
+
+OPS: dict[str, Op] = {
+    op.name: op
+    for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS, *algebra.ROWS)
+}
+ELEMENTWISE = frozenset(
+    op.name for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS)
+)
+
+# Functions that are formulas over the rows, in the language of `formula.py`: parameters, formula.
+COMPOSITES: dict[str, tuple[tuple[str, ...], str]] = {
+    "mix": (("x", "y", "t"), "x * (1 - t) + y * t"),
+    "fract": (("x",), "x - floor(x)"),
+    "saturate": (("x",), "clamp(x, 0, 1)"),
+    "exp2": (("x",), "exp(x * 0.69314718055994530942)"),
+    "log2": (("x",), "log(x) * 1.4426950408889634074"),
+    "log10": (("x",), "log(x) * 0.43429448190325182765"),
+    "radians": (("x",), "x * 0.017453292519943295769"),
+    "degrees": (("x",), "x * 57.295779513082320877"),
+    "atan": (("x",), "atan2(x, 1)"),
+    "sinh": (("x",), "0.5 * (exp(x) - exp(-x))"),
+    "cosh": (("x",), "0.5 * (exp(x) + exp(-x))"),
+    "square": (("x",), "x * x"),
+    "norm_sqr": (("x",), "dot(x, x)"),
+    "distance": (("x", "y"), "norm(x - y)"),
+    "step": (("edge", "x"), "select(x < edge, 0 * x, 0 * x + 1)"),
+}

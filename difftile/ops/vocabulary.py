@@ -1,0 +1,58 @@
+"""What a Python object can mean inside a kernel, whoever defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType
+from typing import TypeAlias
+
+from difftile.ir.types import FieldType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class OpName:
+    """A function that is a row of the ops table or a composite of rows."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A function that the frontend handles itself, such as `range` or `ti.static`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type: calling it casts or builds."""
+
+    type: Type | None  # None: Python's float, which is the float type of the kernel
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMeaning:
+    """A field of difftile; two with one identity have their contents in one place."""
+
+    type: FieldType
+    identity: int
+
+
+@dataclass(frozen=True, slots=True)
+class FuncMeaning:
+    """A function decorated with `@dt.func`."""
+
+    function: FunctionType
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An object that must not be used in a kernel, and what to write instead."""
+
+    what: str
+    hint: str
+
+
+Meaning: TypeAlias = OpName | Special | TypeName | FieldMeaning | FuncMeaning | Refused
+Meanings: TypeAlias = Callable[[object], Meaning | None]

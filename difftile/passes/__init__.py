@@ -1,0 +1,1 @@
+"""Program to program, one file each; `optimise` is the order in which they run."""

@@ -1,0 +1,111 @@
+"""Indices as affine forms of loop variables, and what follows about two accesses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.ir.nodes import Block, Const, Let, Stmt, Value, Var
+from difftile.ir.walk import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """`sum(factor * variable) + constant`; variables that are no loop index are opaque."""
+
+    terms: frozenset[tuple[Var, int]]
+    constant: int
+
+    def factor(self, variable: Var) -> int:
+        """Return the factor of a variable, 0 where it does not occur."""
+        return dict(self.terms).get(variable, 0)
+
+
+def definitions_of(block: Block) -> dict[Var, Stmt]:
+    """Return the ops that define values anywhere in the block."""
+    return {stmt.out: stmt for stmt in walk(block) if isinstance(stmt, Let)}
+
+
+def affine(value: Value, defs: dict[Var, Stmt]) -> Affine:
+    """Return an index value as an affine form."""
+    terms, constant = _affine(value, defs)
+    return Affine(frozenset((v, f) for v, f in terms.items() if f), constant)
+
+
+def _affine(value: Value, defs: dict[Var, Stmt]) -> tuple[dict[Var, int], int]:
+    if isinstance(value, Const):
+        return {}, int(value.value)
+    definition = defs.get(value)
+    if isinstance(definition, Let):
+        found = _of_op(definition, defs)
+        if found is not None:
+            return found
+    return {value: 1}, 0
+
+
+def _of_op(let: Let, defs: dict[Var, Stmt]) -> tuple[dict[Var, int], int] | None:
+    if let.op in ("add", "sub"):
+        (a, c), (b, d) = (_affine(arg, defs) for arg in let.args)
+        sign = 1 if let.op == "add" else -1
+        terms = {v: a.get(v, 0) + sign * b.get(v, 0) for v in {**a, **b}}
+        return terms, c + sign * d
+    if let.op == "neg":
+        a, c = _affine(let.args[0], defs)
+        return {v: -f for v, f in a.items()}, -c
+    if let.op == "mul":
+        for factor, other in (let.args, let.args[::-1]):
+            if isinstance(factor, Const):
+                a, c = _affine(other, defs)
+                k = int(factor.value)
+                return {v: k * f for v, f in a.items()}, k * c
+    return None
+
+
+def owns(
+    accesses: list[tuple[Affine, ...]], indices: tuple[Var, ...], varying: set[Var]
+) -> bool:
+    """Tell whether different values of the loop indices always touch different elements.
+
+    Args:
+        accesses: The index of every access, one affine form a dimension.
+        indices: The loop indices.
+        varying: All variables whose value can differ between iterations, the indices included.
+
+    A dimension counts if every access has the same form in it and the form has no varying part but
+    the loop indices; the map from indices to those dimensions must then have full rank.
+    """
+    if not accesses or not indices:
+        return not indices
+    rows: list[list[int]] = []
+    for forms in zip(*accesses, strict=False):
+        first = forms[0]
+        if any(form != first for form in forms):
+            continue
+        if any(v in varying and v not in indices for v, _ in first.terms):
+            continue
+        rows.append([first.factor(index) for index in indices])
+    if len(rows) < len(indices):
+        return False
+    return int(np.linalg.matrix_rank(np.array(rows))) == len(indices)
+
+
+def differ(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> bool:
+    """Tell whether two indices of one iteration are certainly different elements."""
+    return any(
+        p.terms == q.terms and p.constant != q.constant for p, q in zip(a, b, strict=False)
+    )
+
+
+def disjoint(a: tuple[Affine, ...], b: tuple[Affine, ...], varying: set[Var]) -> bool:
+    """Tell whether two indices never meet, in any two iterations (the test of the common divisor)."""
+    for p, q in zip(a, b, strict=False):
+        factors = [f for v, f in (*p.terms, *q.terms) if v in varying]
+        fixed = [{(v, f) for v, f in form.terms if v not in varying} for form in (p, q)]
+        divisor = math.gcd(*factors)
+        if fixed[0] == fixed[1]:
+            gap = p.constant - q.constant
+            if (divisor and gap % divisor) or (not divisor and gap):
+                return True
+    return False

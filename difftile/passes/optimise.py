@@ -1,0 +1,69 @@
+"""The order of the passes.
+
+Folding comes before the search for common subexpressions, which then finds more; dead code goes last.
+Sums leave their loops before exclusive accumulations are marked, since a sum that left needs fewer of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from difftile.ir.nodes import Program, Size
+from difftile.ir.walk import array_of, uses, walk
+from difftile.ops.check import check
+from difftile.passes.cse import cse
+from difftile.passes.dce import dce
+from difftile.passes.exclusive import exclusive
+from difftile.passes.fold import fold
+from difftile.passes.promote import promote
+from difftile.passes.reduce import reduce
+from difftile.passes.sink import sink
+
+
+def simplify(program: Program, *, checked: bool = False) -> Program:
+    """Return the program with everything said once, and nothing in vain."""
+    return _run(program, (fold, cse, fold, dce), checked)
+
+
+def normalise(program: Program, *, checked: bool = False) -> Program:
+    """Return the program in the form that stages are cut from and reversed."""
+    return _run(program, (fold, cse, promote, fold, cse, dce), checked)
+
+
+def finish(program: Program, blocks: int, *, checked: bool = False) -> Program:
+    """Return the program in the form that is emitted.
+
+    Args:
+        program: The program.
+        blocks: The largest number of blocks that a sum of a parallel loop is cut into.
+        checked: Check the program after each pass.
+    """
+
+    def reduced(program: Program) -> Program:
+        return reduce(program, blocks)
+
+    return _run(program, (sink, reduced, fold, cse, dce, exclusive, pruned), checked)
+
+
+def pruned(program: Program) -> Program:
+    """Return the program without parameters that its body does not mention."""
+    mentioned: set[object] = set(uses(program.body))
+    for stmt in walk(program.body):
+        mentioned.add(stmt.array if isinstance(stmt, Size) else array_of(stmt))
+    return replace(
+        program,
+        params=tuple(p for p in program.params if p in mentioned),
+        temps=tuple(t for t in program.temps if t in mentioned),
+    )
+
+
+def _run(
+    program: Program, passes: tuple[Callable[[Program], Program], ...], checked: bool
+) -> Program:
+    for one in passes:
+        program = one(program)
+        if checked:
+            check(program)
+    return program
+

@@ -1,0 +1,223 @@
+"""Memory to values: an element that one iteration owns and reads after writing becomes a local.
+
+After this pass every load that the pass understood reads what the field held before the launch, which is
+what the reverse program binds the field to. Stores stay where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    For,
+    If,
+    Load,
+    ParallelFor,
+    Program,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
+from difftile.ir.walk import (
+    array_of,
+    arrays_written,
+    bound,
+    definitions,
+    regions,
+    substitute,
+    walk,
+    with_operands,
+)
+from difftile.ops.build import OpBuilder
+from difftile.passes.exclusive import owned_arrays
+
+
+def promote(program: Program) -> Program:
+    """Return the program with such elements carried as values."""
+    stmts: list[Stmt] = []
+    for stmt in program.body.stmts:
+        if isinstance(stmt, ParallelFor):
+            owned = owned_arrays(stmt, program)
+            stmt = replace(stmt, body=_Promoter(owned).scope(stmt.body))
+        stmts.append(stmt)
+    body = replace(program.body, stmts=tuple(stmts))
+    # The serial top level is one thread: all of it is exclusive.
+    written = arrays_written(Block(tuple(s for s in stmts if not isinstance(s, ParallelFor))))
+    parallel = [s for s in stmts if isinstance(s, ParallelFor)]
+    touched = {array_of(s) for loop in parallel for s in walk(loop.body)}
+    return replace(program, body=_Promoter(written - touched).scope(body))
+
+
+@dataclass
+class _Promoter:
+    """Replaces loads in one block; `known` maps an element to the value it holds now."""
+
+    owned: set[Array]
+    b: OpBuilder = field(default_factory=OpBuilder)
+    env: dict[Var, Value] = field(default_factory=dict[Var, Value])
+    known: dict[Array, tuple[tuple[Value, ...], Value]] = field(
+        default_factory=dict[Array, tuple[tuple[Value, ...], Value]]
+    )
+
+    def scope(self, block: Block) -> Block:
+        """Promote what can be promoted in this block, then in the blocks inside it."""
+        chosen = {
+            array: index
+            for array in self.owned
+            if (index := _only_index(array, block)) is not None and _reads_after_write(array, block)
+        }
+        with self.b.region() as stmts:
+            outer = self.known
+            self.known = {**outer}
+            self._run(block.stmts, chosen)
+            results = tuple(self.value(result) for result in block.results)
+            self.known = outer
+        return Block(tuple(stmts), results)
+
+    def value(self, value: Value) -> Value:
+        return self.env.get(value, value) if isinstance(value, Var) else value
+
+    def _run(self, stmts: tuple[Stmt, ...], chosen: dict[Array, tuple[Value, ...]]) -> None:
+        for stmt in stmts:
+            touched = {array_of(s) for s in (stmt, *(s for r in regions(stmt) for s in walk(r)))}
+            for array in [a for a in chosen if a in touched]:
+                index = tuple(self.value(i) for i in chosen.pop(array))
+                self.b.span = stmt.span
+                self.known[array] = (index, self.b.load(array, index))
+            self._stmt(with_operands(stmt, self.value))
+
+    def _stmt(self, stmt: Stmt) -> None:
+        self.b.span = stmt.span
+        match stmt:
+            case Load(out, array, index) if array in self.known:
+                element = self.known[array][1]
+                part = index[array.type.ndim :]
+                self.env[out] = self.b.call("extract", element, *part) if part else element
+            case Store(array, index, value) if array in self.known:
+                self._update(array, index, value, add=False)
+                self.b.append(stmt)
+            case Accumulate(array, index, value) if array in self.known:
+                self._update(array, index, value, add=True)
+                self.b.append(stmt)
+            case If():
+                self._if(stmt)
+            case For():
+                self._for(stmt)
+            case ParallelFor():
+                self.b.append(substitute(stmt, self.value))
+            case _ if regions(stmt):
+                raise NotImplementedError(type(stmt).__name__)
+            case _:
+                self.b.append(stmt)
+
+    def _update(self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool) -> None:
+        where, old = self.known[array]
+        part = index[array.type.ndim :]
+        if add:
+            before = self.b.call("extract", old, *part) if part else old
+            value = self.b.call("add", before, value)
+        new = self.b.call("insert", old, *part, value) if part else value
+        self.known[array] = (where, new)
+
+    def _if(self, stmt: If) -> None:
+        before = dict(self.known)
+        changed = [a for a in before if a in arrays_written(stmt.then) | arrays_written(stmt.orelse)]
+        sides: list[Block] = []
+        for block in (stmt.then, stmt.orelse):
+            self.known = dict(before)
+            with self.b.region() as stmts:
+                inner = self._inner(block)
+                results = (*inner.results, *(self.known[a][1] for a in changed))
+            sides.append(Block((*stmts, *inner.stmts), results))
+        outs = [Var(a.name, before[a][1].type) for a in changed]
+        self.known = before
+        for array, out in zip(changed, outs, strict=True):
+            self.known[array] = (before[array][0], out)
+        self.b.append(replace(stmt, then=sides[0], orelse=sides[1], outs=(*stmt.outs, *outs)))
+
+    def _inner(self, block: Block) -> Block:
+        """Promote in a nested block, with what is known carried in and, changed, out."""
+        chosen = {
+            array: index
+            for array in self.owned
+            if array not in self.known
+            and (index := _only_index(array, block)) is not None
+            and _reads_after_write(array, block)
+        }
+        outer = set(self.known)
+        with self.b.region() as stmts:
+            self._run(block.stmts, chosen)
+            results = tuple(self.value(result) for result in block.results)
+        for array in [a for a in self.known if a not in outer]:
+            del self.known[array]
+        return Block(tuple(stmts), results)
+
+    def _for(self, stmt: For) -> None:
+        before = dict(self.known)
+        changed = [a for a in before if a in arrays_written(stmt.body)]
+        carries = [Var(a.name, before[a][1].type) for a in changed]
+        for array, carry in zip(changed, carries, strict=True):
+            self.known[array] = (before[array][0], carry)
+        body = self._inner(stmt.body)
+        results = tuple(self.known[array][1] for array in changed)
+        outs = [Var(a.name, before[a][1].type) for a in changed]
+        self.known = before
+        for array, out in zip(changed, outs, strict=True):
+            self.known[array] = (before[array][0], out)
+        self.b.append(
+            replace(
+                stmt,
+                carries=(*stmt.carries, *carries),
+                inits=(*stmt.inits, *(before[a][1] for a in changed)),
+                outs=(*stmt.outs, *outs),
+                body=Block(body.stmts, (*body.results, *results)),
+            )
+        )
+
+
+def _only_index(array: Array, block: Block) -> tuple[Value, ...] | None:
+    """Return the one index with which the block touches an array, known before the first touch."""
+    indices = {
+        stmt.index[: array.type.ndim]
+        for stmt in walk(block)
+        if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array is array
+    }
+    if len(indices) != 1:
+        return None
+    (index,) = indices
+    inner = {
+        v
+        for stmt in block.stmts
+        for region in regions(stmt)
+        for v in (*bound(stmt), *(d for s in walk(region) for d in (*definitions(s), *bound(s))))
+    }
+    return None if any(i in inner for i in index if isinstance(i, Var)) else index
+
+
+def _reads_after_write(array: Array, block: Block) -> bool:
+    """Tell whether a load may follow a store, back edges of loops counted."""
+
+    def scan(block: Block, written: bool) -> tuple[bool, bool]:
+        for stmt in block.stmts:
+            if isinstance(stmt, Load) and stmt.array is array and written:
+                return True, True
+            if isinstance(stmt, (Store, Accumulate)) and stmt.array is array:
+                written = True
+            inner = list(regions(stmt))
+            if inner and isinstance(stmt, For):
+                written = written or array in arrays_written(stmt.body)
+            after = written
+            for region in inner:
+                found, wrote = scan(region, written)
+                if found:
+                    return True, True
+                after = after or wrote
+            written = after
+        return False, written
+
+    return scan(block, False)[0]
+

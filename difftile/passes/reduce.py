@@ -1,0 +1,80 @@
+"""Sums of a parallel loop into one element: a local sum for each block of iterations, one atomic each.
+
+An atomic for each iteration on the same element costs about 80 times as much on a CPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from difftile.ir.nodes import (
+    Block,
+    Const,
+    For,
+    ParallelFor,
+    Program,
+    Stmt,
+    Value,
+    Var,
+)
+from difftile.ir.types import I32
+from difftile.ir.walk import defined_in
+from difftile.ops.build import OpBuilder
+from difftile.passes.sink import Place, summed, touched_otherwise
+
+
+def reduce(program: Program, blocks: int) -> Program:
+    """Return the program with such sums blocked.
+
+    Args:
+        program: The program.
+        blocks: The largest number of blocks that a parallel loop is cut into.
+    """
+    stmts: list[Stmt] = []
+    for stmt in program.body.stmts:
+        stmts += _blocked(stmt, blocks) if isinstance(stmt, ParallelFor) else [stmt]
+    return replace(program, body=replace(program.body, stmts=tuple(stmts)))
+
+
+def _blocked(loop: ParallelFor, blocks: int) -> list[Stmt]:
+    inside = defined_in(loop.body) | set(loop.indices)
+
+    def leaves(place: Place) -> bool:
+        array, index = place
+        varies = any(i in inside for i in index if isinstance(i, Var))
+        return array.size is None and not varies and not touched_otherwise(array, loop.body)
+
+    b = OpBuilder()
+    b.span = loop.span
+    block_index = Var("block", I32)
+    first, start, stop = loop.indices[0], loop.starts[0], loop.stops[0]
+    extent = b.call("sub", stop, start)
+    size = b.call(
+        "floordiv", b.call("add", extent, Const(blocks - 1, I32)), Const(blocks, I32), name="size"
+    )
+    size = b.call("max", size, Const(1, I32), name="size")
+    count = b.call(
+        "floordiv", b.call("sub", b.call("add", extent, size), Const(1, I32)), size, name="blocks"
+    )
+    with b.region() as stmts:
+        low = b.call("add", start, b.call("mul", block_index, size), name="low")
+        high = b.call("min", b.call("add", low, size), stop, name="high")
+        nest, totals = summed(b, _nest(loop, first, low, high), leaves)
+        b.append(nest)
+        for (array, index), total in totals.items():
+            b.accumulate(array, index, total)
+    if not totals:
+        return [loop]
+    body = Block(tuple(stmts))
+    b.append(ParallelFor((block_index,), (Const(0, I32),), (count,), body, loop.span))
+    return b.stmts
+
+
+def _nest(loop: ParallelFor, first: Var, low: Value, high: Value) -> For:
+    """Return the iterations of one block as nested serial loops."""
+    body = loop.body
+    for index, start, stop in reversed(
+        list(zip(loop.indices[1:], loop.starts[1:], loop.stops[1:], strict=True))
+    ):
+        body = Block((For(index, start, stop, (), (), body, (), loop.span),))
+    return For(first, low, high, (), (), replace(body, results=()), (), loop.span)

@@ -1,0 +1,173 @@
+"""Sums that leave a loop: an accumulation into an element that the loop does not vary becomes a local.
+
+`for j: s[k] += v` turns into a carried sum and one `s[k] += sum` after the loop, which saves an atomic an
+iteration and lets the loop vectorise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    Const,
+    For,
+    If,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
+from difftile.ir.types import I32
+from difftile.ir.walk import defined_in, walk, with_blocks
+from difftile.ops.build import OpBuilder, zero
+
+Place: TypeAlias = tuple[Array, tuple[Value, ...]]
+Totals: TypeAlias = dict[Place, Value]
+
+
+def sink(program: Program) -> Program:
+    """Return the program with accumulations moved behind the loops that do not vary their place."""
+    return replace(program, body=_block(program.body))
+
+
+def _block(block: Block) -> Block:
+    stmts: list[Stmt] = []
+    for stmt in block.stmts:
+        inner = with_blocks(stmt, _block)
+        stmts += _behind(inner) if isinstance(inner, For) else [inner]
+    return replace(block, stmts=tuple(stmts))
+
+
+def _behind(loop: For) -> list[Stmt]:
+    inside = defined_in(loop.body) | {loop.index, *loop.carries}
+    b = OpBuilder()
+    changed, totals = summed(b, loop, lambda place: _leaves(place, loop, inside))
+    if not totals:
+        return [loop]
+    b.append(changed)
+    b.span = loop.span
+    # An empty loop must not touch the place at all: its index may be out of range.
+    runs = b.call("lt", loop.start, loop.stop)
+    with b.region() as adds:
+        for (array, index), total in totals.items():
+            b.accumulate(array, index, total)
+    b.append(If(runs, Block(tuple(adds)), Block(()), (), loop.span))
+    return b.stmts
+
+
+def _leaves(place: Place, loop: For, inside: set[Var]) -> bool:
+    array, index = place
+    if array.size is not None or any(i in inside for i in index if isinstance(i, Var)):
+        return False
+    return not touched_otherwise(array, loop.body)
+
+
+def touched_otherwise(array: Array, block: Block) -> bool:
+    """Tell whether a block does anything with an array but accumulate into it."""
+    return any(isinstance(s, (Load, Store)) and s.array is array for s in walk(block))
+
+
+def summed(b: OpBuilder, loop: For, leaves: Callable[[Place], bool]) -> tuple[For, Totals]:
+    """Return the loop without the accumulations that leave it, and the totals after it.
+
+    Args:
+        b: Where values are built; nothing is appended to its open region.
+        loop: The loop.
+        leaves: Which places leave.
+    """
+    body, totals = without(b, loop.body, leaves, direct=True)
+    carries: list[Var] = []
+    results: list[Value] = []
+    outs: Totals = {}
+    with b.region() as adds:
+        for (array, index), total in totals.items():
+            name = f"{array.name}_sum"
+            carry, out = Var(name, total.type), Var(name, total.type)
+            carries.append(carry)
+            results.append(b.call("add", carry, total))
+            outs[(array, index)] = out
+    new = replace(
+        loop,
+        carries=(*loop.carries, *carries),
+        inits=(*loop.inits, *(zero(carry.type) for carry in carries)),
+        outs=(*loop.outs, *(out for out in outs.values() if isinstance(out, Var))),
+        body=Block((*body.stmts, *adds), (*body.results, *results)),
+    )
+    return new, outs
+
+
+def without(
+    b: OpBuilder, block: Block, leaves: Callable[[Place], bool], *, direct: bool
+) -> tuple[Block, Totals]:
+    """Return the block without the accumulations that leave it, and what they add up to.
+
+    Args:
+        b: Where values are built.
+        block: The block.
+        leaves: Which places leave.
+        direct: The block runs in every iteration. Out of a branch only literal indices leave, since
+            the index of a branch may be out of range where the branch is not taken.
+    """
+    totals: Totals = {}
+
+    def add(place: Place, value: Value) -> None:
+        known = totals.get(place)
+        totals[place] = value if known is None else b.call("add", known, value)
+
+    with b.region() as stmts:
+        for stmt in block.stmts:
+            match stmt:
+                case Accumulate(array, index, value) if _may_leave(
+                    (array, index), leaves, direct=direct
+                ):
+                    add((array, index), value)
+                case If():
+                    changed, partial = _from_branches(b, stmt, leaves)
+                    b.append(changed)
+                    for place, value in partial.items():
+                        add(place, value)
+                case For():
+                    loop, partial = summed(
+                        b, stmt, lambda place: _may_leave(place, leaves, direct=False)
+                    )
+                    b.append(loop)
+                    for place, value in partial.items():
+                        add(place, value)
+                case _:
+                    b.append(stmt)
+    return Block(tuple(stmts), block.results), totals
+
+
+def _may_leave(place: Place, leaves: Callable[[Place], bool], *, direct: bool) -> bool:
+    literal = all(isinstance(i, Const) and i.type == I32 for i in place[1])
+    return (direct or literal) and leaves(place)
+
+
+def _from_branches(
+    b: OpBuilder, stmt: If, leaves: Callable[[Place], bool]
+) -> tuple[If, Totals]:
+    then, of_then = without(b, stmt.then, leaves, direct=False)
+    orelse, of_else = without(b, stmt.orelse, leaves, direct=False)
+    places = list({**of_then, **of_else})
+    outs: Totals = {}
+    sides: tuple[list[Value], list[Value]] = ([], [])
+    for place in places:
+        known = of_then.get(place, of_else.get(place))
+        assert known is not None
+        for side, totals in zip(sides, (of_then, of_else), strict=True):
+            side.append(totals.get(place, zero(known.type)))
+        outs[place] = Var(f"{place[0].name}_sum", known.type)
+    new = replace(
+        stmt,
+        then=replace(then, results=(*then.results, *sides[0])),
+        orelse=replace(orelse, results=(*orelse.results, *sides[1])),
+        outs=(*stmt.outs, *(out for out in outs.values() if isinstance(out, Var))),
+    )
+    return new, outs

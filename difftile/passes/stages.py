@@ -1,0 +1,119 @@
+"""Cutting a kernel into stages, each of which reads fields as they were before it.
+
+A stage ends where the next statement reads what an earlier one of the stage has written. The reverse of a
+stage then needs each field in one version alone, the one before the stage, and the tape treats the stages
+of one kernel like launches of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from difftile.ir.nodes import Array, Block, Const, Let, Program, Size, Stmt, Store, Value, Var
+from difftile.ir.types import BOOL, I32, FieldType
+from difftile.ir.walk import (
+    Cloner,
+    arrays_loaded,
+    arrays_written,
+    definitions,
+    has_effects,
+    uses,
+)
+from difftile.ops.build import OpBuilder
+
+
+def split(program: Program) -> tuple[Program, ...]:
+    """Return the stages of a program in order; together they do what the program does."""
+    groups: list[list[Stmt]] = [[]]
+    written: set[Array] = set()
+    for stmt in program.body.stmts:
+        one = Block((stmt,))
+        if written & arrays_loaded(one):
+            groups.append([])
+            written = set()
+        groups[-1].append(stmt)
+        written |= arrays_written(one)
+    if len(groups) == 1:
+        return (program,)
+    return _programs(program, groups)
+
+
+def _programs(program: Program, groups: list[list[Stmt]]) -> tuple[Program, ...]:
+    cheap = _cheap(program)
+    defined_at = {
+        v: k for k, group in enumerate(groups) for stmt in group for v in definitions(stmt)
+    }
+    cells: dict[Var, Array] = {}
+    needed: list[list[Var]] = []
+    for k, group in enumerate(groups):
+        used = uses(Block(tuple(group)))
+        before = [v for v in defined_at if v in used and defined_at[v] < k]
+        needed.append(before)
+        for v in before:
+            if v not in cheap:
+                element = I32 if v.type == BOOL else v.type
+                cells.setdefault(v, Array(v.name or "spilled", FieldType(element, 0)))
+    stages: list[Program] = []
+    for k, group in enumerate(groups):
+        spilled = [(v, cell) for v, cell in cells.items() if defined_at[v] == k]
+        body = Block(tuple(_stage(group, needed[k], spilled, cells, cheap)))
+        if has_effects(body):
+            stages.append(
+                replace(
+                    program,
+                    name=f"{program.name}_{len(stages) + 1}",
+                    body=body,
+                    temps=(*program.temps, *cells.values()),
+                )
+            )
+    return tuple(stages)
+
+
+def _cheap(program: Program) -> dict[Var, Stmt]:
+    """Return the top-level values that follow from shapes and numbers passed in alone."""
+    known = {p for p in program.params if isinstance(p, Var)}
+    cheap: dict[Var, Stmt] = {}
+    for stmt in program.body.stmts:
+        if isinstance(stmt, Size):
+            cheap[stmt.out] = stmt
+        elif isinstance(stmt, Let) and all(
+            isinstance(a, Const) or a in known or a in cheap for a in stmt.args
+        ):
+            cheap[stmt.out] = stmt
+    return cheap
+
+
+def _stage(
+    group: list[Stmt],
+    needed: list[Var],
+    spilled: list[tuple[Var, Array]],
+    cells: dict[Var, Array],
+    cheap: dict[Var, Stmt],
+) -> list[Stmt]:
+    """Return the statements of a stage, with values from earlier stages computed again or loaded."""
+    b = OpBuilder()
+    cloner = Cloner()
+
+    def again(v: Var) -> None:
+        stmt = cheap[v]
+        for arg in stmt.args if isinstance(stmt, Let) else ():
+            if isinstance(arg, Var) and arg in cheap and arg not in cloner.env:
+                again(arg)
+        b.append(cloner.stmt(stmt))
+
+    for v in needed:
+        if v in cloner.env:
+            continue
+        if v in cheap:
+            again(v)
+            continue
+        loaded: Value = b.load(cells[v], (), v.name)
+        if v.type == BOOL:
+            loaded = b.call("ne", loaded, Const(0, I32), name=v.name)
+        cloner.env[v] = loaded
+    for stmt in group:
+        b.append(cloner.stmt(stmt))
+    for v, cell in spilled:
+        value = cloner.value(v)
+        b.append(Store(cell, (), b.cast(value, I32) if v.type == BOOL else value))
+    return b.stmts

@@ -1,0 +1,1 @@
+"""Kernels, launches and the tape."""

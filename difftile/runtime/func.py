@@ -1,0 +1,36 @@
+"""`@dt.func`: a function that kernels call; it is inlined there."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+from difftile.diagnostics import LaunchError
+
+
+class Func:
+    """A function of the kernel language."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise LaunchError(
+            f"func '{self.function.__name__}' is called from kernels; write a '@dt.kernel' around it."
+        )
+
+    def __repr__(self) -> str:
+        return f"<func {self.function.__name__}>"
+
+
+def func(function: Any) -> Func:
+    """Make a function callable from kernels; the decorator `@dt.func`.
+
+    Raises:
+        TypeError: It is not a plain Python function.
+    """
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"@dt.func decorates a function, not {function!r}")
+    return Func(function)

@@ -1,0 +1,368 @@
+"""`@dt.kernel`: specialising a function on its arguments, and launching it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.field import Field, Storage, make
+from difftile.fields.recording import OPEN_TAPE
+from difftile.frontend.captures import Capture, key_of, look_up
+from difftile.frontend.lower import Known, SameAs, Signature, lower, parameters_of
+from difftile.frontend.source import Source, source_of
+from difftile.ir.nodes import Array, Var
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+    I32,
+    FieldType,
+    Scalar,
+    Type,
+    is_float,
+    scalar_of,
+    shape_of,
+)
+from difftile.passes.conflicts import check_races
+from difftile.passes.optimise import normalise
+from difftile.passes.stages import split
+from difftile.runtime.func import Func
+from difftile.runtime.meanings import meaning_of
+from difftile.runtime.roles import role_of
+from difftile.runtime.stage import Stage
+from difftile.substrate.device import Session, current
+from difftile.substrate.memory import POOL
+from difftile.substrate.names import value_type
+
+_I32_LIMIT = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class StageLaunch:
+    """A stage of one specialisation, and where each of its forward parameters comes from."""
+
+    stage: Stage
+    positions: tuple[int, ...]
+
+
+class Specialisation:
+    """A kernel for certain argument types: its stages, and how its parameters are filled.
+
+    `params` are the parameters of the whole program; the values of a launch come in that order, those
+    of the hidden fields last.
+    """
+
+    def __init__(self, name: str, params: Sequence[Array | Var], stages: list[Stage]) -> None:
+        self.name = name
+        temps = [t for t in dict.fromkeys(t for s in stages for t in s.program.temps)]
+        self.params = (*params, *temps)
+        self.position = {param: k for k, param in enumerate(self.params)}
+        self.temps = [_hidden_field(temp) for temp in temps]
+        self.launches = [
+            StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))
+            for stage in stages
+        ]
+
+    def run(self, values: list[Any]) -> None:
+        """Launch without a tape."""
+        for launch in self.launches:
+            args: list[Any] = []
+            for k in launch.positions:
+                value = values[k]
+                args.append(value.buffer if isinstance(value, Field) else value)
+            for array in launch.stage.written:
+                _make_writable(values[self.position[array]], args)
+            launch.stage.forward.launch(args)
+
+
+def _make_writable(field: Field, args: list[Any]) -> None:
+    """Move a field whose contents a finished recording still needs, so that it can be written."""
+    old = field.buffer
+    if not old.pins:
+        return
+    fresh = POOL.take(field.element, field.shape)
+    fresh.copy_from(old)
+    field.storage.move(fresh)
+    args[:] = [fresh if arg is old else arg for arg in args]
+
+
+def _hidden_field(temp: Array) -> Field:
+    field = make(temp.type.element, ())
+    return field.with_grads() if is_float(temp.type.element) else field
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A specialisation and the captures that it depends on."""
+
+    captures: tuple[Capture, ...]
+    code: Specialisation
+    session: Session
+
+
+class Kernel:
+    """A kernel: call it with fields and numbers to launch it.
+
+    It is compiled for the types of its arguments on the first call; shapes are run-time values.
+    """
+
+    _is_difftile_kernel = True
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        functools.update_wrapper(self, function)
+        self._parameters = parameters_of(function)
+        self._names = [p.name for p in self._parameters]
+        self._annotations = [_annotation(p, function) for p in self._parameters]
+        self._roles = {
+            p.name: role
+            for p in self._parameters
+            if (role := role_of(p.annotation)) is not None
+        }
+        self._found: dict[Hashable, list[_Found]] = {}
+        self._latest: Specialisation | None = None
+        self._source: Source | None = None
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.function.__name__}({', '.join(self._names)})>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Launch the kernel; on an open tape the launch is recorded.
+
+        Raises:
+            LaunchError: The arguments do not fit the parameters.
+            KernelError: The body is not a program of the kernel language.
+        """
+        if kwargs or len(args) != len(self._names):
+            args = self._bind(args, kwargs)
+        keys: list[Hashable] = []
+        runtime: list[Any] = []
+        seen: dict[Storage, int] = {}
+        for position, arg in enumerate(args):
+            if isinstance(arg, Field):
+                first = seen.setdefault(arg.storage, position)
+                keys.append(arg.type if first == position else first)
+                if first == position:
+                    runtime.append(arg)
+                continue
+            given, key = self._number(position, arg)
+            keys.append(key)
+            if given is not None:
+                runtime.append(given)
+        found, captured = self._specialise(tuple(keys), args)
+        code = found.code
+        self._latest = code
+        values = [*runtime, *captured, *code.temps]
+        tape = OPEN_TAPE.get()
+        if tape is None:
+            code.run(values)
+        else:
+            tape.launch(code, values)  # pyright: ignore[reportAttributeAccessIssue]
+
+    # Arguments
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        try:
+            bound = inspect.Signature(self._parameters).bind(*args, **kwargs)
+        except TypeError as error:
+            raise LaunchError(f"{self!r}: {error}.") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments[name] for name in self._names)
+
+    def _number(self, position: int, arg: Any) -> tuple[Any, Hashable]:
+        """Return the run-time value of an argument that is no field, or None, and its key."""
+        wanted = self._annotations[position]
+        if isinstance(arg, np.generic):
+            arg = arg.item()
+        if isinstance(arg, bool) or wanted == "template":
+            return None, ("known", _Identity(arg))
+        if isinstance(arg, float) or (isinstance(arg, int) and wanted == "float"):
+            if wanted == "int":
+                raise LaunchError(
+                    f"{self!r}: '{self._names[position]}' is an integer, not {arg!r}."
+                )
+            return float(arg), "float"
+        if isinstance(arg, int):
+            if not -_I32_LIMIT <= arg < _I32_LIMIT:
+                raise LaunchError(
+                    f"{self!r}: '{self._names[position]}' = {arg} does not fit 32 bits."
+                )
+            return arg, "int"
+        if isinstance(arg, (Func, FunctionType, str, type(None), tuple)) or value_type(arg):
+            return None, ("known", _Identity(arg))
+        shown = type(arg).__name__
+        hint = "make it a field with dt.from_numpy()" if hasattr(arg, "__array__") else (
+            "pass a field, a number or a func"
+        )
+        raise LaunchError(f"{self!r}: '{self._names[position]}' is a {shown}; {hint}.")
+
+    # Specialisation
+
+    def _specialise(self, key: Hashable, args: tuple[Any, ...]) -> tuple[_Found, list[Any]]:
+        session = current()
+        for found in self._found.get(key, ()):
+            if found.session is session:
+                captured = _current_captures(found.captures)
+                if captured is not None:
+                    return found, captured
+        found = self._compile(args, session)
+        self._found.setdefault(key, []).append(found)
+        captured = _current_captures(found.captures)
+        if captured is None:
+            raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
+        return found, captured
+
+    def _compile(self, args: tuple[Any, ...], session: Session) -> _Found:
+        if self._source is None:
+            self._source = source_of(self.function)
+        floats = [scalar_of(a.element) for a in args if isinstance(a, Field)]
+        float_type = _widest(floats) or session.float_type
+        signature = self._signature(args, float_type)
+        ids = {
+            name: id(arg.storage)
+            for name, arg in reversed(list(zip(self._names, args, strict=True)))
+            if isinstance(arg, Field)
+        }
+        lowered = lower(self._source, signature, meaning_of, float_type, ids, self._roles)
+        fields = [p for p in lowered.program.params if isinstance(p, Array)]
+        widest = _widest([scalar_of(f.type.element) for f in fields])
+        if widest is not None and widest != float_type:
+            # A captured field is wider, or the only one with floats: literals follow it.
+            signature = self._signature(args, widest)
+            lowered = lower(self._source, signature, meaning_of, widest, ids, self._roles)
+        program = normalise(lowered.program, checked=session.debug)
+        check_races(program)
+        stages = [Stage(stage) for stage in split(program)]
+        code = Specialisation(self.function.__name__, lowered.program.params, stages)
+        return _Found(lowered.captures, code, session)
+
+    def _signature(self, args: tuple[Any, ...], float_type: Scalar) -> Signature:
+        signature: dict[str, FieldType | Type | SameAs | Known] = {}
+        names: dict[Storage, str] = {}
+        for position, (name, arg) in enumerate(zip(self._names, args, strict=True)):
+            if isinstance(arg, Field):
+                first = names.setdefault(arg.storage, name)
+                signature[name] = arg.type if first == name else SameAs(first)
+                continue
+            given, key = self._number(position, arg)
+            if given is None:
+                signature[name] = Known(arg)
+            else:
+                signature[name] = float_type if key == "float" else I32
+        return signature
+
+    # Looking inside
+
+    def source(self, mode: str = "forward") -> str:
+        """Return the Taichi source of the latest specialisation.
+
+        Args:
+            mode: "forward" or "adjoint"; the adjoint is that for gradients of all float fields.
+
+        Raises:
+            LaunchError: The kernel has not been launched yet, or the mode is unknown.
+        """
+        if mode not in ("forward", "adjoint"):
+            raise LaunchError(f"source(mode) is 'forward' or 'adjoint', not {mode!r}.")
+        if self._latest is None:
+            raise LaunchError(f"{self!r} is compiled on its first launch; launch it before.")
+        texts: list[str] = []
+        for launch in self._latest.launches:
+            stage = launch.stage
+            if mode == "forward":
+                texts.append(stage.forward.source())
+                continue
+            params = (*stage.program.params, *stage.program.temps)
+            wanted = frozenset(
+                p for p in params if isinstance(p, Array) and is_float(p.type.element)
+            )
+            adjoint = stage.adjoint(wanted)
+            if adjoint is not None:
+                texts.append(adjoint.code.source())
+        return "\n\n".join(texts if mode == "forward" else reversed(texts))
+
+
+class _Identity:
+    """A key for any Python object: equal values of plain types, the same object otherwise."""
+
+    __slots__ = ("_key", "_value")
+
+    def __init__(self, value: Any) -> None:
+        self._value = value  # kept alive, so that its id is not used again
+        plain = isinstance(value, (bool, int, float, str, type(None)))
+        self._key: Hashable = key_of(value) if not plain else (type(value).__name__, value)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self._key == other._key
+
+
+def _widest(scalars: list[Scalar]) -> Scalar | None:
+    floats = [s for s in scalars if s in FLOATS]
+    return max(floats, key=FLOATS.index) if floats else None
+
+
+def _current_captures(captures: tuple[Capture, ...]) -> list[Any] | None:
+    """Return the values of captured parameters now, or None if the specialisation does not fit."""
+    values: list[Any] = []
+    for capture in captures:
+        value = look_up(capture.path)
+        param = capture.param
+        if param is None:
+            if isinstance(value, Field):
+                if capture.key != ("field", id(value.storage)):
+                    return None
+            elif key_of(value) != capture.key:
+                return None
+        elif isinstance(param, Array):
+            if not isinstance(value, Field) or value.type != param.type:
+                return None
+            values.append(value)
+        else:
+            if not isinstance(value, (float, np.floating)):
+                return None
+            values.append(float(value))
+    return values
+
+
+_NUMBER_ANNOTATIONS: dict[Any, str] = {float: "float", int: "int", "float": "float", "int": "int"}
+
+
+def _annotation(parameter: inspect.Parameter, function: FunctionType) -> str:
+    """Return what a parameter's annotation says: 'float', 'int', 'template', or ''."""
+    given = parameter.annotation
+    if isinstance(given, str):
+        try:
+            given = eval(given, function.__globals__)
+        except Exception:
+            given = parameter.annotation
+    known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
+    if known is not None:
+        return known
+    if type(given).__name__ == "Template" or getattr(given, "__name__", "") == "template":
+        return "template"
+    type_ = value_type(given)
+    if type_ is None or shape_of(type_) or type_ == BOOL:
+        return ""
+    return "float" if type_ in FLOATS else "int"
+
+
+def kernel(function: Any) -> Kernel:
+    """Make a function a kernel; the decorator `@dt.kernel`.
+
+    Raises:
+        TypeError: It is not a plain Python function.
+    """
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"@dt.kernel decorates a function, not {function!r}")
+    return Kernel(function)
+
+

@@ -1,0 +1,20 @@
+"""What Python objects mean in a kernel: Taichi's names, fields, funcs."""
+
+from __future__ import annotations
+
+from difftile.fields.field import Field
+from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meaning, Refused
+from difftile.runtime.func import Func
+from difftile.substrate.names import meaning_of as taichi_meaning
+
+
+def meaning_of(value: object) -> Meaning | None:
+    """Return the meaning of an object, or None if it is just an object."""
+    if isinstance(value, Field):
+        return FieldMeaning(value.type, id(value.storage))
+    if isinstance(value, Func):
+        return FuncMeaning(value.function)
+    kernel = getattr(value, "_is_difftile_kernel", False)
+    if kernel:
+        return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")
+    return taichi_meaning(value)

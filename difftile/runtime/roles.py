@@ -1,0 +1,30 @@
+"""Declared roles of field parameters: `dt.In`, `dt.Out`, `dt.InOut`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Role:
+    """An annotation that says what a kernel does with a field; it is checked against the body."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"dt.{self.name}"
+
+
+In = Role("In")
+Out = Role("Out")
+InOut = Role("InOut")
+
+
+def role_of(annotation: Any) -> str | None:
+    """Return the role that an annotation declares; it may be written as text."""
+    if isinstance(annotation, Role):
+        return annotation.name
+    if isinstance(annotation, str):
+        word = annotation.strip().removeprefix("dt.").removeprefix("difftile.")
+        return word if word in ("In", "Out", "InOut") else None
+    return None

@@ -1,0 +1,176 @@
+"""One stage of a kernel: its forward code, its adjoints, and which old values they need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from difftile.ad.activity import active_writes
+from difftile.ad.reverse import reverse
+from difftile.diagnostics import Span
+from difftile.ir.nodes import (
+    Array,
+    Block,
+    Const,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
+from difftile.ir.walk import (
+    arrays_loaded,
+    arrays_written,
+    regions,
+    with_blocks,
+)
+from difftile.passes.conflicts import stale_loads
+from difftile.passes.optimise import finish, pruned, simplify
+from difftile.substrate.compile import CompiledProgram
+from difftile.substrate.device import current
+
+_BLOCKS_ON_CPU = 256
+_BLOCKS_ON_GPU = 16_384
+
+
+def _blocks() -> int:
+    return _BLOCKS_ON_CPU if current().on_host else _BLOCKS_ON_GPU
+
+
+@dataclass(frozen=True, slots=True)
+class AdjointCode:
+    """An adjoint ready to be launched.
+
+    Args:
+        code: The compiled program.
+        reads: The fields of the primal whose old contents it reads.
+        bars: For each parameter of the program that is a gradient buffer, the primal's field.
+    """
+
+    code: CompiledProgram
+    reads: frozenset[Array]
+    bars: dict[Array, Array]
+
+
+class Stage:
+    """A program all of whose loads read what fields held before it."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = pruned(program)
+        self.written = frozenset(arrays_written(program.body))
+        self.loaded = frozenset(arrays_loaded(program.body))
+        self._adjoints: dict[frozenset[Array], AdjointCode | None] = {}
+        self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
+
+    @cached_property
+    def forward(self) -> CompiledProgram:
+        """The code that updates fields in place."""
+        return CompiledProgram(finish(self.program, _blocks()))
+
+    def renamed(self, arrays: frozenset[Array]) -> tuple[CompiledProgram, dict[Array, Array]]:
+        """Return the code that reads some fields from their old buffers, and those parameters.
+
+        The map leads from each parameter for an old buffer to the field it belongs to.
+        """
+        found = self._renamed.get(arrays)
+        if found is None:
+            old = {a: Array(f"{a.name}_old", a.type) for a in arrays if a in self.loaded}
+            body = _reading(self.program.body, old)
+            program = replace(
+                self.program, params=(*self.program.params, *old.values()), body=body
+            )
+            code = CompiledProgram(finish(program, _blocks()))
+            found = (code, {new: a for a, new in old.items()})
+            self._renamed[arrays] = found
+        return found
+
+    def adjoint(self, wanted: frozenset[Array]) -> AdjointCode | None:
+        """Return the adjoint for fields with gradients, or None if there is nothing to do.
+
+        Raises:
+            NotDifferentiable: The stage has no adjoint.
+        """
+        if wanted not in self._adjoints:
+            self._adjoints[wanted] = self._make_adjoint(wanted)
+        return self._adjoints[wanted]
+
+    def _make_adjoint(self, wanted: frozenset[Array]) -> AdjointCode | None:
+        if not wanted & self.written:
+            return None
+        adjoint = reverse(self.program, wanted)
+        program = finish(simplify(adjoint.program), _blocks())
+        if not program.body.stmts:
+            return None
+        reads = arrays_loaded(program.body) & _arrays(self.program)
+        bars = {bar: array for array, bar in adjoint.bars.items()}
+        return AdjointCode(CompiledProgram(program), frozenset(reads), bars)
+
+    @cached_property
+    def _stale(self) -> frozenset[Array]:
+        return frozenset(load.array for load, _ in stale_loads(self.program).values())
+
+    @cached_property
+    def overwrites(self) -> dict[Array, tuple[Value, ...]]:
+        """The fields that a loop overwrites whole, if its bounds are the field's shape.
+
+        Such a field can be written into a fresh buffer. The bounds are compared at each launch.
+        """
+        found: dict[Array, tuple[Value, ...]] = {}
+        touched: set[Array] = set()
+        for stmt in self.program.body.stmts:
+            for array, stops in _whole_stores(stmt):
+                if array not in touched and array not in self._stale:
+                    found.setdefault(array, stops)
+            touched |= arrays_written(Block((stmt,)))
+        return found
+
+    @cached_property
+    def sizes(self) -> dict[Var, tuple[Array, int]]:
+        """What the sizes read at the top level are, by the variable that holds them."""
+        return {s.out: (s.array, s.axis) for s in self.program.body.stmts if isinstance(s, Size)}
+
+    def cuts(self, wanted: frozenset[Array]) -> dict[Array, Span | None]:
+        """Return the fields without gradient that are given values which vary with wanted ones."""
+        return {stmt.array: stmt.span for stmt in active_writes(self.program, wanted)}
+
+    def passes_on(self, array: Array) -> bool:
+        """Tell whether something written varies smoothly with what a field holds."""
+        return any(
+            stmt.array is not array for stmt in active_writes(self.program, frozenset((array,)))
+        )
+
+
+def _arrays(program: Program) -> set[Array]:
+    return {p for p in (*program.params, *program.temps) if isinstance(p, Array)}
+
+
+def _whole_stores(stmt: Stmt) -> list[tuple[Array, tuple[Value, ...]]]:
+    """Return the fields of which a top-level statement stores every element of a box."""
+    if isinstance(stmt, Store):
+        return [(stmt.array, ())] if not stmt.index else []
+    if not isinstance(stmt, ParallelFor):
+        return []
+    if any(not (isinstance(start, Const) and start.value == 0) for start in stmt.starts):
+        return []
+    found: list[tuple[Array, tuple[Value, ...]]] = []
+    before: set[Array] = set()
+    for inner in stmt.body.stmts:
+        if isinstance(inner, Store) and inner.index == stmt.indices and inner.array not in before:
+            found.append((inner.array, stmt.stops))
+        before |= arrays_written(Block((inner,)))
+    return found
+
+
+def _reading(block: Block, old: dict[Array, Array]) -> Block:
+    stmts = tuple(
+        replace(stmt, array=old[stmt.array])
+        if isinstance(stmt, Load) and stmt.array in old
+        else with_blocks(stmt, lambda inner: _reading(inner, old))
+        if regions(stmt)
+        else stmt
+        for stmt in block.stmts
+    )
+    return replace(block, stmts=stmts)

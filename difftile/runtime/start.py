@@ -1,0 +1,37 @@
+"""`dt.init`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from difftile.diagnostics import TapeError
+from difftile.fields.recording import OPEN_TAPE
+from difftile.substrate.device import start
+
+
+def init(
+    arch: str = "cpu",
+    *,
+    default_fp: Any = "f32",
+    seed: int = 0,
+    debug: bool = False,
+    **options: Any,
+) -> None:
+    """Start difftile, or start it anew: fields made before become invalid.
+
+    Without it the first field starts difftile on the CPU.
+
+    Args:
+        arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for what there is.
+        default_fp: Type of floats where no field says another: `ti.f32` or `ti.f64`.
+        seed: Seed of random numbers.
+        debug: Check indices in kernels, and each pass of the compiler.
+        options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
+
+    Raises:
+        FieldError: The architecture or the type is unknown, or not there.
+        TapeError: A tape is open.
+    """
+    if OPEN_TAPE.get() is not None:
+        raise TapeError("dt.init() inside a tape would end the fields that it records.")
+    start(arch, default_fp, seed, debug, **options)

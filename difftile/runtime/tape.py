@@ -1,0 +1,518 @@
+"""The tape: it records launches and replays them in reverse.
+
+A record keeps references to the buffers that the adjoint of its launch reads; such a buffer is pinned, and a
+later launch that would write into it goes on in another one. Old values are therefore copied only where they
+are needed, and not even then where a launch overwrites a field whole. Fields hold their final values all along.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from contextvars import Token
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, GradientCut, Label, TapeError, render
+from difftile.fields.field import Field, Storage, make, zero_grads
+from difftile.fields.recording import OPEN_TAPE, Recorder
+from difftile.ir.nodes import Array, Const, Value
+from difftile.runtime.kernel import Specialisation, StageLaunch
+from difftile.runtime.stage import AdjointCode, Stage
+from difftile.substrate.memory import POOL, Buffer
+
+
+@dataclass(slots=True)
+class LaunchRecord:
+    """One launch of a stage.
+
+    Args:
+        name: The kernel.
+        adjoint: Its adjoint.
+        args: For each parameter of the adjoint: a number, a pinned buffer of old contents, a field
+            whose shape alone matters, or the field whose gradient is meant.
+        kept: The pinned buffers.
+        written: The fields that the launch wrote.
+    """
+
+    name: str
+    adjoint: AdjointCode
+    args: list[Any]
+    kept: list[Buffer]
+    written: list[Field]
+
+
+@dataclass(slots=True)
+class HostWrite:
+    """Python set one element of a field, or with None all of it, to constants."""
+
+    field: Field
+    index: tuple[int, ...] | None
+
+
+@dataclass(slots=True)
+class HostCopy:
+    """Python copied one field into another."""
+
+    target: Field
+    source: Field
+
+
+@dataclass(frozen=True, slots=True)
+class _Gradient:
+    """Stands in a record's arguments for the gradient buffer of a field."""
+
+    field: Field
+
+
+@dataclass(frozen=True, slots=True)
+class _Scratch:
+    """Stands in a record's arguments for memory that the adjoint needs while it runs."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What recording a stage does, for one set of fields with gradients."""
+
+    adjoint: AdjointCode | None
+    written: tuple[tuple[int, Array, bool], ...]  # position, array, its old contents are needed
+    reads: tuple[tuple[int, int], ...]  # position among the adjoint's parameters, and in the values
+    cuts: dict[Array, Any]
+
+
+class Tape(Recorder):
+    """Records the launches of its `with` block and computes gradients.
+
+    Leaving `with dt.Tape(loss):` computes the gradient of `loss` with respect to every field that
+    has gradients. `with dt.Tape() as tape:` leaves that to `tape.backward(...)`.
+
+    Args:
+        loss: A field of one element.
+        accumulate: Add to the gradients that fields have; by default they are set to zero first.
+
+    Raises:
+        TapeError: The loss has no gradient, or more than one element.
+    """
+
+    def __init__(self, loss: Field | None = None, *, accumulate: bool = False) -> None:
+        if loss is not None:
+            _check_loss(loss)
+        self.loss = loss
+        self.accumulate = accumulate
+        self._records: list[LaunchRecord | HostWrite | HostCopy] = []
+        self._token: Token[Recorder | None] | None = None
+        self._entered = False
+        self._done = False
+        self._written: set[Storage] = set()
+        self._cut: dict[Storage, tuple[str, Any]] = {}
+        self._plans: dict[tuple[int, tuple[bool, ...]], _Plan] = {}
+
+    # Recording
+
+    def __enter__(self) -> Tape:
+        if OPEN_TAPE.get() is not None:
+            raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
+        if self._entered:
+            raise TapeError("This tape has been used; make a new one for each recording.")
+        self._entered = True
+        if not self.accumulate:
+            zero_grads()
+        self._token = OPEN_TAPE.set(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._token is not None:
+            OPEN_TAPE.reset(self._token)
+            self._token = None
+        if kind is not None:
+            self.release()
+        elif self.loss is not None:
+            self.backward(self.loss)
+
+    def __repr__(self) -> str:
+        state = "open" if self._token is not None else "done" if self._done else "recorded"
+        return f"<tape {state}, {len(self._records)} records, {self.nbytes} bytes kept>"
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values that the records keep beside the fields' own memory."""
+        buffers = {
+            id(b): b
+            for record in self._records
+            if isinstance(record, LaunchRecord)
+            for b in record.kept
+            if not b.owners
+        }
+        return sum(b.nbytes for b in buffers.values())
+
+    def host_write(self, field: Field, index: tuple[int, ...] | None) -> None:
+        """Record a write from Python."""
+        if field.has_grads:
+            self._records.append(HostWrite(field, index))
+            self._written.add(field.storage)
+
+    def host_copy(self, target: Field, source: Field) -> None:
+        """Record a copy from Python."""
+        if target.has_grads:
+            self._records.append(HostCopy(target, source))
+            self._written.add(target.storage)
+
+    def launch(self, code: Specialisation, values: list[Any]) -> None:
+        """Run a kernel and record it, stage by stage."""
+        grads = tuple([isinstance(v, Field) and v.has_grads for v in values])
+        for launch in code.launches:
+            key = (id(launch), grads)
+            plan = self._plans.get(key)
+            if plan is None:
+                plan = self._plans[key] = _make_plan(code, launch, values)
+            if self._cut or plan.cuts:
+                self._report_cuts(code, launch.stage, plan, values)
+            self._run(code, launch, plan, values)
+
+    def _run(
+        self, code: Specialisation, launch: StageLaunch, plan: _Plan, values: list[Any]
+    ) -> None:
+        adjoint = plan.adjoint
+        kept: list[Buffer] = []
+        args: list[Any] = []
+        if adjoint is not None:
+            args = _adjoint_args(code, adjoint, values)
+            for place, position in plan.reads:
+                buffer = values[position].buffer
+                buffer.pins += 1
+                kept.append(buffer)
+                args[place] = buffer
+        old = {k: values[k].buffer for k, _, _ in plan.written}
+        renamed = _make_writable(launch.stage, plan, values)
+        forward = launch.stage.forward
+        positions: Sequence[Any] = launch.positions
+        if renamed:
+            forward, parameters = launch.stage.renamed(renamed)
+            positions = _renamed_positions(code, forward.params, parameters)
+        launch_args: list[Any] = []
+        for k in positions:
+            if isinstance(k, _Old):
+                launch_args.append(old[k.position])
+                continue
+            value = values[k]
+            launch_args.append(value.buffer if isinstance(value, Field) else value)
+        try:
+            forward.launch(launch_args)
+        except BaseException:
+            for buffer in kept:
+                POOL.unpin(buffer)
+            raise
+        if adjoint is not None:
+            written = [values[k] for k, _, _ in plan.written]
+            self._records.append(LaunchRecord(code.name, adjoint, args, kept, written))
+            self._written.update(field.storage for field in written)
+
+    def _report_cuts(
+        self, code: Specialisation, stage: Stage, plan: _Plan, values: list[Any]
+    ) -> None:
+        """Warn when a value that depends on a wanted field went through one without gradient."""
+        for array in stage.loaded:
+            field = values[code.position[array]]
+            found = self._cut.get(field.storage)
+            if found is not None and not field.has_grads and stage.passes_on(array):
+                del self._cut[field.storage]
+                name, span = found
+                labels = [] if span is None else [Label(span, "written here, without a gradient")]
+                title = f"The gradient is cut: field '{name}' has none and is read again."
+                hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+                warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=4)
+        for array, span in plan.cuts.items():
+            self._cut[values[code.position[array]].storage] = (array.name, span)
+
+    # Replay
+
+    def backward(
+        self,
+        seeds: Field | Mapping[Field, Any] | None = None,
+        *,
+        retain: Sequence[Field] = (),
+    ) -> None:
+        """Replay the launches in reverse and leave gradients in the fields.
+
+        Args:
+            seeds: A field of one element, whose adjoint is 1; or for each output its adjoint: a
+                field, an array of its shape, or a number for all elements. The tape's loss by
+                default.
+            retain: Fields that keep the gradient with respect to what was last written into them,
+                instead of what they held before the tape.
+
+        Raises:
+            TapeError: Nothing was recorded, the tape is open or was used, or no launch wrote an
+                output.
+        """
+        if self._token is not None:
+            raise TapeError("The tape is open; call backward() after its 'with' block.")
+        if not self._entered:
+            raise TapeError("The tape recorded nothing: put the launches into 'with tape:'.")
+        if self._done:
+            raise TapeError("backward() has run on this tape; record the launches again.")
+        seeds = self.loss if seeds is None else seeds
+        if seeds is None:
+            raise TapeError("backward() needs an output: backward(loss), or backward({y: seed}).")
+        if isinstance(seeds, Field):
+            _check_loss(seeds)
+            seeds = {seeds: 1.0}
+        for field in seeds:
+            if field.storage not in self._written:
+                raise TapeError(
+                    f"No launch on this tape wrote {field!r}, so nothing can be differentiated."
+                )
+            if not field.has_grads:
+                raise TapeError(f"{field!r} has no gradient; make it with grad=True.")
+        try:
+            self._replay(seeds, retain)
+        finally:
+            self.release()
+
+    def _replay(self, seeds: Mapping[Field, Any], retain: Sequence[Field]) -> None:
+        replay = _Replay(self._written, self.accumulate)
+        for field, seed in seeds.items():
+            _add_seed(replay.gradient(field), field, seed)
+        kept = {field.storage: field for field in retain}
+        snapshots: dict[Field, Field] = {}
+        for record in reversed(self._records):
+            if kept:
+                for field in _written_by(record):
+                    wanted = kept.pop(field.storage, None)
+                    if wanted is not None:
+                        snapshots[wanted] = copied(replay.gradient(wanted))
+            replay.reverse(record)
+        replay.finish()
+        for field, snapshot in snapshots.items():
+            field.grad.buffer.copy_from(snapshot.buffer)
+
+    def release(self) -> None:
+        """Let go of all old values; the tape cannot be replayed any more."""
+        for record in self._records:
+            if isinstance(record, LaunchRecord):
+                for buffer in record.kept:
+                    POOL.unpin(buffer)
+                record.kept = []
+        self._records = []
+        self._done = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """Stands for the buffer that a field had before a launch moved it."""
+
+    position: int
+
+
+def _renamed_positions(
+    code: Specialisation, params: Sequence[Any], parameters: Mapping[Array, Array]
+) -> list[Any]:
+    return [
+        _Old(code.position[parameters[p]]) if p in parameters else code.position[p]
+        for p in params
+    ]
+
+
+def _make_plan(code: Specialisation, launch: StageLaunch, values: list[Any]) -> _Plan:
+    stage = launch.stage
+    wanted = frozenset(
+        p
+        for p, value in zip(code.params, values, strict=True)
+        if isinstance(p, Array) and isinstance(value, Field) and value.has_grads
+    )
+    adjoint = stage.adjoint(wanted)
+    reads: tuple[tuple[int, int], ...] = ()
+    needed: frozenset[Array] = frozenset()
+    if adjoint is not None:
+        needed = adjoint.reads
+        reads = tuple(
+            (place, code.position[p])
+            for place, p in enumerate(adjoint.code.params)
+            if isinstance(p, Array) and p in needed
+        )
+    written = tuple(
+        (code.position[a], a, a in needed)
+        for a in sorted(stage.written, key=lambda a: code.position[a])
+    )
+    return _Plan(adjoint, written, reads, stage.cuts(wanted))
+
+
+def _adjoint_args(code: Specialisation, adjoint: AdjointCode, values: list[Any]) -> list[Any]:
+    args: list[Any] = []
+    for param in adjoint.code.params:
+        if isinstance(param, Array):
+            if param in adjoint.bars:
+                args.append(_Gradient(values[code.position[adjoint.bars[param]]]))
+            elif param in code.position:
+                args.append(values[code.position[param]])
+            else:
+                args.append(_Scratch(param))
+        else:
+            args.append(values[code.position[param]])
+    return args
+
+
+def _make_writable(stage: Stage, plan: _Plan, values: list[Any]) -> frozenset[Array]:
+    """Move every field to be written whose contents are needed; return those not copied."""
+    renamed: list[Array] = []
+    for position, array, _ in plan.written:
+        field = values[position]
+        old = field.buffer
+        if not old.pins:
+            continue
+        fresh = POOL.take(field.element, field.shape)
+        stops = stage.overwrites.get(array)
+        if stops is not None and _covers(stage, stops, field.shape, values):
+            renamed.append(array)
+        else:
+            fresh.copy_from(old)
+        field.storage.move(fresh)
+    return frozenset(renamed)
+
+
+def _covers(
+    stage: Stage, stops: tuple[Value, ...], shape: tuple[int, ...], values: list[Any]
+) -> bool:
+    """Tell whether a loop with these bounds visits every element of the shape."""
+    del values
+    for stop, size in zip(stops, shape, strict=True):
+        if isinstance(stop, Const):
+            if stop.value != size:
+                return False
+        elif stop not in stage.sizes:
+            return False
+    return True
+
+
+def _written_by(record: LaunchRecord | HostWrite | HostCopy) -> list[Field]:
+    match record:
+        case LaunchRecord(written=written):
+            return written
+        case HostWrite(field=field) | HostCopy(target=field):
+            return [field]
+
+
+class _Replay:
+    """The gradient buffers of one backward pass.
+
+    A field with one shared gradient works in it directly. Where `grad_in` and `grad_out` differ, or
+    gradients accumulate over tapes and the field is written, the pass works in a buffer of its own,
+    which starts as `grad_in` and is added to `grad_out` at the end.
+    """
+
+    def __init__(self, written: set[Storage], accumulate: bool) -> None:
+        self.written = written
+        self.accumulate = accumulate
+        self._work: dict[Storage, tuple[Field, Field]] = {}
+
+    def gradient(self, field: Field) -> Field:
+        """Return the gradient that the pass works on."""
+        known = self._work.get(field.storage)
+        if known is not None:
+            return known[1]
+        shared = field.grad_in is field.grad_out
+        if shared and not (self.accumulate and field.storage in self.written):
+            work = field.grad
+        else:
+            work = make(field.element, field.shape)
+            if not shared and field.grad_in is not None:
+                work.buffer.copy_from(field.grad_in.buffer)
+            else:
+                work.buffer.fill(0.0)
+        self._work[field.storage] = (field, work)
+        return work
+
+    def reverse(self, record: LaunchRecord | HostWrite | HostCopy) -> None:
+        """Run the adjoint of one record."""
+        match record:
+            case LaunchRecord():
+                self._launch(record)
+            case HostWrite(field, None):
+                self.gradient(field).buffer.fill(0.0)
+            case HostWrite(field, index):
+                assert index is not None
+                zero = np.zeros(np.shape(field.buffer.read_at(index)))
+                self.gradient(field).buffer.write_at(index, zero)
+            case HostCopy(target, source):
+                bar = self.gradient(target)
+                if source.has_grads:
+                    _add(self.gradient(source), bar.buffer.read())
+                bar.buffer.fill(0.0)
+
+    def _launch(self, record: LaunchRecord) -> None:
+        args: list[Any] = []
+        scratch: list[Buffer] = []
+        for arg in record.args:
+            if isinstance(arg, _Gradient):
+                args.append(self.gradient(arg.field).storage.buffer)
+            elif isinstance(arg, Field):
+                args.append(arg.storage.buffer)
+            elif isinstance(arg, _Scratch):
+                buffer = POOL.take(arg.array.type.element, ())
+                scratch.append(buffer)
+                args.append(buffer)
+            else:
+                args.append(arg)
+        record.adjoint.code.launch(args)
+        for buffer in scratch:
+            POOL.give(buffer)
+        for buffer in record.kept:
+            POOL.unpin(buffer)
+        record.kept = []
+
+    def finish(self) -> None:
+        """Add what was worked out elsewhere to the fields' gradients."""
+        for field, work in self._work.values():
+            if field.grad_out is not None and work is not field.grad_out:
+                _add(field.grad_out, work.buffer.read())
+
+
+def _check_loss(loss: Field) -> None:
+    if not isinstance(loss, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TapeError(f"A loss is a field of one element, not {loss!r}.")
+    if loss.size != 1 or loss.element != loss.type.element or np.ndim(loss.to_numpy().squeeze()):
+        raise TapeError(
+            f"A loss is one number, and {loss!r} is more; use backward({{field: seeds}})."
+        )
+    if not loss.has_grads:
+        raise TapeError(f"The loss {loss!r} has no gradient; make it with grad=True.")
+
+
+def _add(target: Field, values: npt.NDArray[Any]) -> None:
+    view = target.buffer.view
+    if view is not None:
+        view += values
+    else:
+        target.buffer.write(target.buffer.read() + values)
+
+
+def _add_seed(gradient: Field, field: Field, seed: Any) -> None:
+    """Add a seed to the gradient of an output."""
+    values = seed.to_numpy() if isinstance(seed, Field) else np.asarray(seed)
+    wanted = gradient.buffer.read().shape
+    if values.ndim and values.shape != wanted:
+        raise FieldError(f"The seed of {field!r} has the shape {values.shape}, not {wanted}.")
+    _add(gradient, np.broadcast_to(values, wanted).astype(gradient.buffer.read().dtype))
+
+
+def copied(field: Field) -> Field:
+    """Return a field with a copy of the contents."""
+    twin = make(field.element, field.shape)
+    twin.buffer.copy_from(field.buffer)
+    return twin
+
+

@@ -1,0 +1,1 @@
+"""The only package that knows Taichi: its names, memory, generated source and launches."""

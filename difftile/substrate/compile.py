@@ -1,0 +1,147 @@
+"""Emitted source to a kernel that Taichi has compiled, and the launch of it.
+
+Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore launched through
+a context that is filled here: on the CPU one context is kept and only the arguments that changed are set.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import taichi as ti
+from taichi.lang import impl
+
+from difftile.diagnostics import CompileError, DifftileError
+from difftile.ir.nodes import Array, Program, Var
+from difftile.ir.types import (
+    FLOATS,
+    FieldType,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+)
+from difftile.substrate.device import current
+from difftile.substrate.emit import Emitted, emit
+from difftile.substrate.memory import Buffer
+from difftile.substrate.names import to_taichi
+from difftile.substrate.work import Work, work_of
+
+_counter = itertools.count()
+
+# Waking the threads of the pool costs 20-40 us: below about that much work one thread is faster.
+_SERIAL_WORK = 40_000
+
+
+class CompiledProgram:
+    """A program ready to be launched; the variants of its code are compiled on first use.
+
+    Args:
+        program: A finished program: its parameters are what `launch` takes, its temps follow.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.params = (*program.params, *program.temps)
+        self._on_host = current().on_host
+        self._work: Work = work_of(program)
+        self._variants: dict[bool, _Variant] = {}
+        self._choice: dict[tuple[Any, ...], _Variant] = {}
+
+    def source(self, *, serial: bool = False) -> str:
+        """Return the Taichi source."""
+        return emit(self.program, serial=serial, flat=not self._on_host).text
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run on buffers and numbers, one for each of `params`."""
+        key = self._work.key(args)
+        variant = self._choice.get(key)
+        if variant is None:
+            serial = self._on_host and self._work.amount(key) < _SERIAL_WORK
+            variant = self._variants.get(serial)
+            if variant is None:
+                emitted = emit(self.program, serial=serial, flat=not self._on_host)
+                variant = self._variants[serial] = _Variant(emitted, self.params, self._on_host)
+            self._choice[key] = variant
+        variant.launch(args)
+
+
+class _Variant:
+    """One compiled kernel and its launch context."""
+
+    def __init__(
+        self, emitted: Emitted, params: tuple[Array | Var, ...], on_host: bool
+    ) -> None:
+        kernel = _build(emitted)
+        primal: Any = kernel._primal
+        examples = [_example(param) for param in params]
+        try:
+            key = primal.ensure_compiled(*examples)
+            self._kernel: Any = primal.compiled_kernels[key]
+            program: Any = impl.get_runtime().prog
+            config, caps = program.config(), program.get_device_caps()
+            self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
+        except DifftileError:
+            raise
+        except Exception as error:
+            raise CompileError(
+                f"Taichi could not compile the source of '{emitted.name}'.",
+                None,
+                notes=[str(error).strip().splitlines()[-1] if str(error).strip() else repr(error)],
+                hint="this is a fault of difftile: please report it with kernel.source().",
+            ) from error
+        self._run: Callable[[Any, Any], None] = program.launch_kernel
+        self._on_host = on_host
+        self._context: Any = self._kernel.make_launch_context()
+        self._last: list[Any] = [None] * len(params)
+        self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
+
+    def launch(self, args: Sequence[Any]) -> None:
+        if not self._on_host:
+            # A context that held ndarrays cannot be launched twice (the launcher rewrites it).
+            self._context = self._kernel.make_launch_context()
+            self._last = [None] * len(self._last)
+        context, last = self._context, self._last
+        for position, arg in enumerate(args):
+            if arg is last[position]:
+                continue
+            if isinstance(arg, Buffer):
+                if self._on_host:
+                    context.set_arg_external_array_with_shape(
+                        (position,), arg.address, arg.nbytes, arg.shape, 0
+                    )
+                else:
+                    context.set_arg_ndarray((position,), arg.ndarray.arr)
+            elif self._is_float[position]:
+                context.set_arg_float((position,), arg)
+            else:
+                context.set_arg_int((position,), int(arg))
+            last[position] = arg
+        self._run(self._compiled, context)
+
+
+def _build(emitted: Emitted) -> Any:
+    """Define the kernel; Taichi reads its source back through `linecache`."""
+    file = f"<difftile {emitted.name} {next(_counter)}>"
+    text = emitted.text
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace: dict[str, Any] = {"ti": ti}
+    namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
+    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    return namespace[emitted.name]
+
+
+def _annotation(type_: FieldType) -> Any:
+    return ti.types.ndarray(dtype=to_taichi(type_.element), ndim=type_.ndim)
+
+
+def _example(param: Array | Var) -> Any:
+    """Return an argument of a parameter's type, to compile for."""
+    if isinstance(param, Var):
+        return 0.0 if scalar_of(param.type) in FLOATS else 0
+    element = param.type.element
+    shape = (1,) * param.type.ndim + shape_of(element)
+    return np.zeros(shape, numpy_dtype(scalar_of(element)))

@@ -1,0 +1,81 @@
+"""Starting Taichi, and telling which start a field or a compiled kernel belongs to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
+
+import taichi as ti  # noqa: E402 - Taichi prints a banner on import unless told not to before
+
+from difftile.diagnostics import FieldError  # noqa: E402
+from difftile.ir.types import F32, FLOATS, SCALARS, Scalar  # noqa: E402
+from difftile.substrate.names import value_type  # noqa: E402
+
+_ARCHS = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal, "gpu": ti.gpu}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One start of Taichi; memory and kernels made under an earlier one are gone.
+
+    Args:
+        number: Counts the starts.
+        on_host: Fields live in host memory, and kernels run on the CPU.
+        float_type: The type of float literals where no field says another.
+        debug: Accesses out of range are errors.
+        seed: Seed of what is random.
+    """
+
+    number: int
+    on_host: bool
+    float_type: Scalar
+    debug: bool
+    seed: int
+
+
+_current: list[Session] = []
+
+
+def start(arch: str, default_fp: object, seed: int, debug: bool, **options: object) -> Session:
+    """Start Taichi, anew if it runs already.
+
+    Raises:
+        FieldError: The architecture is unknown or not there, or the float type is none.
+    """
+    if arch not in _ARCHS:
+        raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(_ARCHS)}.")
+    scalar = SCALARS.get(default_fp) if isinstance(default_fp, str) else value_type(default_fp)
+    if not isinstance(scalar, Scalar) or scalar not in FLOATS:
+        raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp!r}.")
+    settings: dict[str, object] = {
+        "log_level": ti.WARN,
+        "force_scalarize_matrix": True,
+        "random_seed": seed,
+        "debug": debug,
+        # NaN tests are folded away under fast math: debugging wants them.
+        "fast_math": not debug,
+    }
+    # Emitted literals carry their type; Taichi's own default must stay f32 for them.
+    ti.init(arch=_ARCHS[arch], default_fp=ti.f32, **(settings | options))
+    got = ti.lang.impl.current_cfg().arch
+    on_host = got in (ti.x64, ti.arm64)
+    if arch != "cpu" and on_host:
+        raise FieldError(f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu').")
+    number = _current[0].number + 1 if _current else 1
+    session = Session(number, on_host, scalar, debug, seed)
+    _current[:] = [session]
+    return session
+
+
+def current() -> Session:
+    """Return the running session; start one on the CPU if there is none."""
+    if not _current:
+        start("cpu", F32.name, 0, False)
+    return _current[0]
+
+
+def shut_down() -> None:
+    """Forget the session, for tests."""
+    _current.clear()

@@ -1,0 +1,522 @@
+"""Programs to readable Taichi source: pure text, no Taichi needed.
+
+Values that are used once are written where they are used; the user's own names stay statements. Each line
+ends with the number of the user's line it comes from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Const,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.printer import Names
+from difftile.ir.types import (
+    BOOL,
+    F32,
+    FLOATS,
+    I32,
+    FieldType,
+    Matrix,
+
+    Type,
+    scalar_of,
+    shape_of,
+)
+from difftile.ir.walk import operands, regions, walk
+from difftile.ops.row import ATOM, PRODUCT, UNARY
+from difftile.ops.table import OPS
+
+_RESERVED = frozenset(
+    ("ti", "range", "True", "False", "None", "and", "or", "not", "if", "else", "for", "in", "while")
+    + ("is", "def", "return", "lambda", "class", "int", "float", "bool", "min", "max", "abs")
+)
+_LONGEST_INLINED = 72
+_COMMENT_COLUMN = 76
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """The source of one Taichi kernel.
+
+    Args:
+        name: The name of the kernel in the source.
+        text: The source.
+        annotations: The names that the source uses for the types of its fields.
+    """
+
+    name: str
+    text: str
+    annotations: dict[str, FieldType]
+
+
+def emit(program: Program, *, serial: bool = False, flat: bool = False) -> Emitted:
+    """Write a program as a Taichi kernel.
+
+    Args:
+        program: A finished program.
+        serial: Run parallel loops on one thread, without atomics.
+        flat: Run all dimensions of a loop in parallel (GPUs); else rows in parallel (CPUs).
+    """
+    emitter = _Emitter(serial=serial, flat=flat)
+    return emitter.kernel(program)
+
+
+def annotation(type_: FieldType) -> str:
+    """Return the name that generated source uses for a field type."""
+    shape = "x".join(map(str, shape_of(type_.element)))
+    scalar = scalar_of(type_.element)
+    prefix = f"{'mat' if 'x' in shape else 'vec'}{shape}_" if shape else ""
+    return f"{prefix}{scalar}_{type_.ndim}d"
+
+
+def literal(value: float | int | bool, type_: Type) -> str:
+    """Return the text of a literal; every literal carries its type."""
+    shape = shape_of(type_)
+    scalar = scalar_of(type_)
+    if len(shape) == 1:
+        return f"ti.Vector([{', '.join([literal(value, scalar)] * shape[0])}])"
+    if len(shape) == 2:
+        row = f"[{', '.join([literal(value, scalar)] * shape[1])}]"
+        return f"ti.Matrix([{', '.join([row] * shape[0])}])"
+    if scalar == BOOL:
+        return f"ti.cast({int(bool(value))}, ti.u1)"
+    if scalar == I32:
+        return str(int(value))
+    if scalar not in FLOATS:
+        return f"ti.cast({int(value)}, ti.{scalar})"
+    if not np.isfinite(value):
+        sign = "-" if value < 0 else ""
+        text = "ti.math.nan" if np.isnan(value) else f"{sign}ti.math.inf"
+        return text if scalar == F32 else f"ti.cast({text}, ti.{scalar})"
+    if scalar == F32:
+        return _decimal(str(np.float32(value)))
+    return f"ti.{scalar}({_decimal(repr(float(value)))})"
+
+
+def _decimal(text: str) -> str:
+    return text if any(mark in text for mark in ".en") else f"{text}.0"
+
+
+@dataclass(slots=True)
+class _Text:
+    """An expression that waits to be written into the one place that uses it."""
+
+    text: str
+    precedence: int
+    reads: frozenset[Array] = frozenset()
+
+
+@dataclass
+class _Emitter:
+    serial: bool
+    flat: bool
+    names: Names = field(default_factory=lambda: Names(_RESERVED))
+    lines: list[str] = field(default_factory=list[str])
+    depth: int = 0
+    uses: Counter[Var] = field(default_factory=Counter[Var])
+    waiting: dict[Var, _Text] = field(default_factory=dict[Var, _Text])
+    alias: dict[Var, str] = field(default_factory=dict[Var, str])
+    line_number: int | None = None
+
+    # The kernel
+
+    def kernel(self, program: Program) -> Emitted:
+        name = self.names.new(program.name)
+        annotations: dict[str, FieldType] = {}
+        params: list[str] = []
+        for param in (*program.params, *program.temps):
+            if isinstance(param, Array):
+                hint = annotation(param.type)
+                annotations[hint] = param.type
+            else:
+                hint = f"ti.{param.type}" if param.type != BOOL else "ti.i32"
+            params.append(f"{self.names[param]}: {hint}")
+        for block in _blocks(program.body):
+            self.uses.update(v for v in block.results if isinstance(v, Var))
+            for stmt in block.stmts:
+                self.uses.update(v for v in operands(stmt) if isinstance(v, Var))
+        self.lines = ["@ti.kernel", *_signature(name, params)]
+        self.depth = 1
+        self.block(program.body)
+        if self.lines[-1].endswith(":"):
+            self.write("pass")
+        return Emitted(name, "\n".join(self.lines) + "\n", annotations)
+
+    def write(self, text: str) -> None:
+        line = "    " * self.depth + text
+        if self.line_number is not None:
+            line = f"{line:<{_COMMENT_COLUMN}}  # {self.line_number}"
+        self.lines.append(line)
+
+    # Values
+
+    def value(self, value: Value, precedence: int = 0) -> str:
+        """Return the text of a value, in parentheses where the place binds tighter."""
+        if isinstance(value, Const):
+            text = literal(value.value, value.type)
+            return f"({text})" if text.startswith("-") and precedence > PRODUCT else text
+        waiting = self.waiting.get(value)
+        if waiting is None:
+            return self.name(value)
+        return f"({waiting.text})" if waiting.precedence < precedence else waiting.text
+
+    def name(self, variable: Var) -> str:
+        return self.alias.get(variable) or self.names[variable]
+
+    def reads(self, values: tuple[Value, ...]) -> frozenset[Array]:
+        found: frozenset[Array] = frozenset()
+        for value in values:
+            if isinstance(value, Var) and value in self.waiting:
+                found |= self.waiting[value].reads
+        return found
+
+    def index(self, index: tuple[Value, ...]) -> str:
+        return ", ".join(self.value(i) for i in index) if index else "None"
+
+    def place(self, array: Array, index: tuple[Value, ...]) -> str:
+        ndim = array.type.ndim
+        text = f"{self.names[array]}[{self.index(index[:ndim])}]"
+        return f"{text}[{self.index(index[ndim:])}]" if len(index) > ndim else text
+
+    def let_text(self, let: Let) -> _Text:
+        row = OPS[let.op]
+        args = let.args
+        reads = self.reads(args)
+        plain = ", ".join(self.value(arg) for arg in args)
+        match let.op:
+            case "cast":
+                target = "u1" if scalar_of(let.out.type) == BOOL else str(scalar_of(let.out.type))
+                return _Text(f"ti.cast({plain}, ti.{target})", ATOM, reads)
+            case "vec":
+                return _Text(f"ti.Vector([{plain}])", ATOM, reads)
+            case "mat":
+                return _Text(f"ti.Matrix([{self.rows(let)}])", ATOM, reads)
+            case "extract":
+                whole = self.value(args[0], ATOM)
+                return _Text(f"{whole}[{self.index(args[1:])}]", ATOM, reads)
+            case _:
+                template = row.taichi
+        if let.op in ("and", "or") and shape_of(let.out.type):
+            template = template.replace("and", "&").replace("or", "|")
+        tight = row.precedence
+        if "(" in template and not template.startswith("{0}."):
+            return _Text(template.format(*(self.value(arg) for arg in args)), tight, reads)
+        if template.startswith("{0}."):  # a method
+            first = self.value(args[0], ATOM)
+            return _Text(template.format(first, *(self.value(a) for a in args[1:])), tight, reads)
+        # The right operand of a left-associative operator needs parentheses at its own level.
+        texts = [self.value(arg, tight + (k > 0 or tight == UNARY)) for k, arg in enumerate(args)]
+        return _Text(template.format(*texts), tight, reads)
+
+    def rows(self, let: Let) -> str:
+        assert isinstance(let.out.type, Matrix)
+        m = let.out.type.m
+        texts = [self.value(arg) for arg in let.args]
+        return ", ".join(f"[{', '.join(texts[k : k + m])}]" for k in range(0, len(texts), m))
+
+    # Blocks
+
+    def block(self, block: Block, *, inline_results: bool = True) -> None:
+        """Write the statements of a block; its results are written by whoever asked for it."""
+        here = Counter(v for s in block.stmts for v in operands(s) if isinstance(v, Var))
+        if inline_results:
+            here.update(v for v in block.results if isinstance(v, Var))
+        for stmt in block.stmts:
+            self.line_number = None if stmt.span is None else stmt.span.line
+            self.stmt(stmt, here)
+        self.line_number = None
+
+    def define(self, out: Var, text: _Text, here: Counter[Var]) -> None:
+        """Write a value where it is used, if that is once and in this block; else as a line."""
+        once = self.uses[out] == 1 and here[out] == 1
+        if once and not out.name and len(text.text) <= _LONGEST_INLINED:
+            self.waiting[out] = text
+        elif once and text.reads and len(text.text) <= _LONGEST_INLINED // 2:
+            self.waiting[out] = text
+        else:
+            self.write(f"{self.name(out)} = {text.text}")
+
+    def flush(self, written: set[Array]) -> None:
+        """Write out the waiting values that read an array which is about to change."""
+        for out in [v for v, text in self.waiting.items() if text.reads & written]:
+            text = self.waiting.pop(out)
+            self.write(f"{self.name(out)} = {text.text}")
+
+    def consumed(self, values: tuple[Value, ...]) -> None:
+        for value in values:
+            if isinstance(value, Var):
+                self.waiting.pop(value, None)
+
+    def stmt(self, stmt: Stmt, here: Counter[Var]) -> None:
+        match stmt:
+            case Let(out):
+                text = self.let_text(stmt)
+                self.consumed(stmt.args)
+                if stmt.op == "insert":
+                    self.insert(stmt)
+                else:
+                    self.define(out, text, here)
+            case Size(out, array, axis):
+                text = f"{self.names[array]}.shape[{axis}]"
+                self.alias[out] = text
+            case Load(out, array, index):
+                text = self.load_text(array, index)
+                self.consumed(index)
+                self.define(out, text, here)
+            case Store(array, index, value):
+                self.store(array, index, value, add=False, atomic=False)
+            case Accumulate(array, index, value, _, atomic):
+                self.store(array, index, value, add=True, atomic=atomic and not self.serial)
+            case Alloc(array):
+                self.alloc(array)
+            case If():
+                self.if_(stmt)
+            case For():
+                self.for_(stmt)
+            case While():
+                self.while_(stmt)
+            case ParallelFor():
+                self.parallel(stmt)
+
+    def insert(self, let: Let) -> None:
+        """Write a vector with one component replaced: a copy, then an assignment."""
+        value, *index, part = let.args
+        name = self.name(let.out)
+        self.write(f"{name} = {self.value(value)}")
+        self.write(f"{name}[{self.index(tuple(index))}] = {self.value(part)}")
+
+    # Memory
+
+    def load_text(self, array: Array, index: tuple[Value, ...]) -> _Text:
+        reads = self.reads(index) | {array}
+        shape = shape_of(array.type.element)
+        if array.size is None or not shape or len(index) > 1:
+            return _Text(self.place(array, index), ATOM, reads)
+        parts = [f"{self.names[array]}_{k}[{self.index(index)}]" for k in range(int(np.prod(shape)))]
+        if len(shape) == 1:
+            return _Text(f"ti.Vector([{', '.join(parts)}])", ATOM, reads)
+        m = shape[1]
+        rows = [f"[{', '.join(parts[k : k + m])}]" for k in range(0, len(parts), m)]
+        return _Text(f"ti.Matrix([{', '.join(rows)}])", ATOM, reads)
+
+    def store(
+        self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool, atomic: bool
+    ) -> None:
+        text = self.value(value)
+        shape = shape_of(array.type.element)
+        parts = array.size is not None and bool(shape)
+        where = "" if parts else self.place(array, index)
+        at = self.index(index)
+        tight = self.value(value, PRODUCT - 9)
+        self.consumed((*index, value))
+        self.flush({array})
+        if parts:
+            self.store_parts(array, at, value, text)
+        elif not add:
+            self.write(f"{where} = {text}")
+        elif atomic:
+            self.write(f"{where} += {text}")
+        else:
+            self.write(f"{where} = {where} + {tight}")
+
+    def store_parts(self, array: Array, at: str, value: Value, text: str) -> None:
+        """Write a vector or matrix into a local array, which has one array a component."""
+        shape = shape_of(array.type.element)
+        name = text
+        if isinstance(value, Const) or not text.isidentifier():
+            name = self.names.new(f"{array.name}_value")
+            self.write(f"{name} = {text}")
+        for k, cell in enumerate(np.ndindex(*shape)):
+            self.write(f"{self.names[array]}_{k}[{at}] = {name}[{', '.join(map(str, cell))}]")
+
+    def alloc(self, array: Array) -> None:
+        scalar = scalar_of(array.type.element)
+        count = int(np.prod(shape_of(array.type.element)))
+        name = self.names[array]
+        names = [f"{name}_{k}" for k in range(count)] if shape_of(array.type.element) else [name]
+        for one in names:
+            self.write(f"{one} = ti.Vector([{literal(0, scalar)}] * {array.size})")
+
+    # Control flow
+
+    def indented(self, block: Block, assigns: list[tuple[str, Value]]) -> None:
+        """Write a region and the assignments of its results."""
+        self.depth += 1
+        before = len(self.lines)
+        several = len(assigns) > 1
+        self.block(block, inline_results=not several)
+        moved: dict[Var, str] = {}
+        targets = {name for name, _ in assigns}
+        for name, value in assigns:
+            text = self.value(value)
+            if several and isinstance(value, Var) and text in targets and text != name:
+                moved[value] = self.names.new(f"{text}_before")
+                self.write(f"{moved[value]} = {text}")
+        for name, value in assigns:
+            text = moved[value] if isinstance(value, Var) and value in moved else self.value(value)
+            self.consumed((value,))
+            if text != name:
+                self.write(f"{name} = {text}")
+        if len(self.lines) == before:
+            self.write("pass")
+        self.depth -= 1
+
+    def if_(self, stmt: If) -> None:
+        cond = self.value(stmt.cond)
+        negated = f"not {self.value(stmt.cond, ATOM)}"
+        names = [self.name(out) for out in stmt.outs]
+        line = self.line_number
+        for name, out, value in zip(names, stmt.outs, stmt.orelse.results, strict=True):
+            start = literal(0, out.type) if stmt.orelse.stmts else self.value(value)
+            self.write(f"{name} = {start}")
+        self.consumed((stmt.cond,))
+        self.flush(_written(stmt))
+        self.line_number = line
+        then = list(zip(names, stmt.then.results, strict=True))
+        orelse = list(zip(names, stmt.orelse.results, strict=True)) if stmt.orelse.stmts else []
+        if not stmt.then.stmts and not then and orelse == [] and stmt.orelse.stmts:
+            self.write(f"if {negated}:")
+            self.indented(stmt.orelse, [])
+            return
+        self.write(f"if {cond}:")
+        self.indented(stmt.then, then)
+        if stmt.orelse.stmts:
+            self.line_number = line
+            self.write("else:")
+            self.indented(stmt.orelse, orelse)
+
+    def start_carries(
+        self, carries: tuple[Var, ...], inits: tuple[Value, ...], outs: tuple[Var, ...]
+    ) -> list[str]:
+        """Write the initial values of carries; carry and result are one Taichi variable."""
+        names: list[str] = []
+        for carry, init, out in zip(carries, inits, outs, strict=True):
+            name = self.names[carry]
+            self.alias[out] = name
+            self.write(f"{name} = {self.value(init)}")
+            self.consumed((init,))
+            names.append(name)
+        return names
+
+    def for_(self, loop: For) -> None:
+        bounds = self.bounds(loop.start, loop.stop)
+        self.consumed((loop.start, loop.stop))
+        line = self.line_number
+        names = self.start_carries(loop.carries, loop.inits, loop.outs)
+        self.flush(_written(loop))
+        self.line_number = line
+        if self.depth == 1:
+            self.write("ti.loop_config(serialize=True)")
+        self.write(f"for {self.names[loop.index]} in range({bounds}):")
+        self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
+
+    def while_(self, loop: While) -> None:
+        names = self.start_carries(loop.carries, loop.inits, loop.outs)
+        self.flush(_written(loop))
+        self.write("while True:")
+        self.depth += 1
+        self.block(loop.cond)
+        self.write(f"if not {self.value(loop.cond.results[0], ATOM)}:")
+        self.depth += 1
+        self.write("break")
+        self.depth -= 2
+        self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
+
+    def bounds(self, start: Value, stop: Value) -> str:
+        if isinstance(start, Const) and start.value == 0:
+            return self.value(stop)
+        return f"{self.value(start)}, {self.value(stop)}"
+
+    def parallel(self, loop: ParallelFor) -> None:
+        bounds = [
+            self.bounds(start, stop) for start, stop in zip(loop.starts, loop.stops, strict=True)
+        ]
+        self.consumed((*loop.starts, *loop.stops))
+        self.flush(_written(loop))
+        line = self.line_number
+        if self.serial:
+            self.write("ti.loop_config(serialize=True)")
+        depth = self.depth
+        together = len(bounds) if self.flat else max(1, len(bounds) - 1)
+        self.together(loop, bounds, together)
+        for index, bound in list(zip(loop.indices, bounds, strict=True))[together:]:
+            self.line_number = line
+            self.write(f"for {self.names[index]} in range({bound}):")
+            self.depth += 1
+        self.depth -= 1
+        self.indented(loop.body, [])
+        self.depth = depth
+
+    def together(self, loop: ParallelFor, bounds: list[str], count: int) -> None:
+        """Write the axes that run in parallel as one loop, and recover their indices."""
+        if count == 1:
+            self.write(f"for {self.names[loop.indices[0]]} in range({bounds[0]}):")
+            self.depth += 1
+            return
+        sizes: list[str] = []
+        for index, start, stop in zip(loop.indices, loop.starts, loop.stops, strict=True):
+            size = self.names.new(f"n_{index.name}")
+            sizes.append(size)
+            text = self.value(stop)
+            if not (isinstance(start, Const) and start.value == 0):
+                text = f"{text} - {self.value(start, ATOM)}"
+            if len(sizes) <= count:
+                self.write(f"{size} = {text}")
+        flat = self.names.new("flat")
+        if self.serial:  # the size lines stand between the mark and its loop otherwise
+            self.lines.append(self.lines.pop(-1 - count))
+        self.write(f"for {flat} in range({' * '.join(sizes[:count])}):")
+        self.depth += 1
+        for k in range(count):
+            index = self.names[loop.indices[k]]
+            inner = sizes[k + 1 : count]
+            text = f"{flat} // ({' * '.join(inner)})" if inner else flat
+            if k > 0:
+                text = f"({text}) % {sizes[k]}" if inner else f"{text} % {sizes[k]}"
+            start = loop.starts[k]
+            if not (isinstance(start, Const) and start.value == 0):
+                text = f"{text} + {self.value(start)}"
+            self.write(f"{index} = {text}")
+
+
+def _signature(name: str, params: list[str]) -> list[str]:
+    one_line = f"def {name}({', '.join(params)}):"
+    if len(one_line) <= 100:
+        return [one_line]
+    return [f"def {name}(", *(f"    {param}," for param in params), "):"]
+
+
+def _blocks(block: Block) -> list[Block]:
+    return [block, *(inner for stmt in walk(block) for inner in regions(stmt))]
+
+
+def _written(stmt: Stmt) -> set[Array]:
+    return {
+        s.array
+        for region in regions(stmt)
+        for s in walk(region)
+        if isinstance(s, (Store, Accumulate))
+    }
+
+

@@ -1,0 +1,170 @@
+"""Blocks of memory that kernels work on, and a pool of those that came back.
+
+On the CPU a block is a NumPy array that kernels get by its address: reading and writing it from Python costs
+nothing, and a new start of Taichi does not invalidate it. Elsewhere it is a Taichi ndarray.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import taichi as ti
+
+from difftile.diagnostics import FieldError
+from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
+from difftile.substrate.device import Session, current
+from difftile.substrate.names import to_taichi
+
+_ALIGNMENT = 64  # a cache line, and the widest vector register
+MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
+
+
+class Buffer:
+    """A block of memory for elements of one type in one shape.
+
+    `owners` counts the fields whose contents are here now. `pins` counts the tape records that read these
+    contents again: while it is above zero nothing must write here. With neither it is free.
+    """
+
+    __slots__ = (
+        "_array",
+        "_raw",
+        "address",
+        "element",
+        "nbytes",
+        "ndarray",
+        "owners",
+        "pins",
+        "session",
+        "shape",
+    )
+
+    def __init__(self, element: Type, shape: tuple[int, ...], session: Session) -> None:
+        self.element = element
+        self.shape = shape
+        self.session = session
+        self.pins = 0
+        self.owners = 0
+        dtype = numpy_dtype(scalar_of(element))
+        full = (*shape, *shape_of(element))
+        self.nbytes = int(np.prod(full, dtype=np.int64)) * dtype.itemsize
+        self.ndarray: Any = None
+        self._array: npt.NDArray[Any] | None = None
+        self.address = 0
+        if session.on_host:
+            self._raw = np.empty(self.nbytes + _ALIGNMENT, np.uint8)
+            offset = -self._raw.ctypes.data % _ALIGNMENT
+            self._array = self._raw[offset : offset + self.nbytes].view(dtype).reshape(full)
+            self.address = self._raw.ctypes.data + offset
+        else:
+            self.ndarray = ti.ndarray(to_taichi(element), shape)
+
+    @property
+    def view(self) -> npt.NDArray[Any] | None:
+        """The memory as a NumPy array where it is on the host, else None."""
+        return self._array
+
+    def read(self) -> npt.NDArray[Any]:
+        """Return a copy of the contents; element components are trailing axes."""
+        if self._array is not None:
+            return self._array.copy()
+        return self.ndarray.to_numpy().reshape((*self.shape, *shape_of(self.element)))
+
+    def write(self, values: npt.NDArray[Any]) -> None:
+        """Set the contents from an array of the same shape and dtype."""
+        if self._array is not None:
+            self._array[...] = values
+        else:
+            self.ndarray.from_numpy(np.ascontiguousarray(values))
+
+    def read_at(self, index: tuple[int, ...]) -> Any:
+        """Return one element: a NumPy number, or a copy of its components."""
+        if self._array is not None:
+            found = self._array[index]
+            return found.copy() if isinstance(found, np.ndarray) else found
+        found = self.ndarray[index if index else None]
+        dtype = numpy_dtype(scalar_of(self.element))
+        return found.to_numpy() if shape_of(self.element) else dtype.type(found)
+
+    def write_at(self, index: tuple[int, ...], value: npt.NDArray[Any]) -> None:
+        """Set one element."""
+        if self._array is not None:
+            self._array[index] = value
+        else:
+            self.ndarray[index if index else None] = value.tolist()
+
+    def fill(self, number: float) -> None:
+        """Set every number to one value."""
+        if self._array is not None:
+            self._array.fill(number)
+        else:
+            self.ndarray.fill(number)
+
+    def copy_from(self, other: Buffer) -> None:
+        """Set the contents from a buffer of the same shape and element."""
+        if self._array is not None:
+            self._array[...] = other._array
+        else:
+            self.ndarray.copy_from(other.ndarray)
+
+
+class Pool:
+    """Buffers that were given back, by element and shape."""
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
+        self._session = 0
+        self.held = 0
+
+    def take(self, element: Type, shape: tuple[int, ...]) -> Buffer:
+        """Return a buffer with any contents.
+
+        Raises:
+            FieldError: The memory is not there.
+        """
+        session = current()
+        if session.number != self._session:
+            self.clear()
+            self._session = session.number
+        free = self._free.get((element, shape))
+        if free:
+            buffer = free.pop()
+            self.held -= buffer.nbytes
+            return buffer
+        try:
+            return Buffer(element, shape, session)
+        except (MemoryError, RuntimeError) as error:
+            raise FieldError(f"No memory for a field of {element}, shape {shape}: {error}") from None
+
+    def pin(self, buffer: Buffer) -> None:
+        """Keep the contents for a record of a tape."""
+        buffer.pins += 1
+
+    def unpin(self, buffer: Buffer) -> None:
+        """Let go of what `pin` kept."""
+        buffer.pins -= 1
+        if not buffer.pins and not buffer.owners:
+            self.give(buffer)
+
+    def disown(self, buffer: Buffer) -> None:
+        """Note that one field less has its contents here."""
+        buffer.owners -= 1
+        if not buffer.pins and not buffer.owners:
+            self.give(buffer)
+
+    def give(self, buffer: Buffer) -> None:
+        """Take a buffer back that nothing refers to any more."""
+        if buffer.session.number != self._session:
+            return
+        self._free.setdefault((buffer.element, buffer.shape), []).append(buffer)
+        self.held += buffer.nbytes
+
+    def clear(self) -> None:
+        """Let go of everything that is free."""
+        self._free.clear()
+        self.held = 0
+
+
+POOL = Pool()

@@ -1,0 +1,180 @@
+"""Taichi's names in the kernel language: which op, type or special form each stands for."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import taichi as ti
+from taichi.lang.matrix import MatrixType, VectorType
+
+from difftile.ir.types import (
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Matrix,
+    Scalar,
+    Type,
+    Vector,
+)
+from difftile.ops.vocabulary import Meaning, OpName, Refused, Special, TypeName
+
+_DTYPES: list[tuple[Any, Scalar]] = [
+    (ti.f16, F16),
+    (ti.f32, F32),
+    (ti.f64, F64),
+    (ti.i8, I8),
+    (ti.i16, I16),
+    (ti.i32, I32),
+    (ti.i64, I64),
+    (ti.u8, U8),
+    (ti.u16, U16),
+    (ti.u32, U32),
+    (ti.u64, U64),
+    (ti.u1, BOOL),
+]
+TAICHI_DTYPE: dict[Scalar, Any] = {scalar: dtype for dtype, scalar in _DTYPES}
+
+_TI = ti.math
+
+_OPS: list[tuple[Any, str]] = [
+    *((getattr(ti, name), name) for name in ("sin", "cos", "tan", "asin", "acos", "atan2", "tanh")),
+    *((getattr(ti, name), name) for name in ("exp", "log", "sqrt", "rsqrt", "floor", "ceil")),
+    *((getattr(ti, name), name) for name in ("round", "abs", "max", "min", "pow", "select")),
+    *((getattr(_TI, name), name) for name in ("clamp", "mix", "fract", "sign", "degrees", "mod")),
+    *((getattr(_TI, name), name) for name in ("radians", "step", "log2", "dot", "cross")),
+    *((getattr(_TI, name), name) for name in ("distance", "determinant", "inverse", "isnan")),
+    (_TI.isinf, "isinf"),
+    (_TI.length, "norm"),
+    (_TI.normalize, "normalized"),
+    (_TI.atan2, "atan2"),
+    (_TI.pow, "pow"),
+    *((getattr(math, name), name) for name in ("sin", "cos", "tan", "asin", "acos", "atan")),
+    *((getattr(math, name), name) for name in ("atan2", "tanh", "sinh", "cosh", "exp", "log")),
+    *((getattr(math, name), name) for name in ("sqrt", "floor", "ceil", "log2", "log10", "pow")),
+    *((getattr(math, name), name) for name in ("radians", "degrees", "isnan", "isinf")),
+    (math.fabs, "abs"),
+    (math.fmod, "mod"),
+    (builtins.abs, "abs"),
+    (builtins.max, "max"),
+    (builtins.min, "min"),
+    (builtins.pow, "pow"),
+    (builtins.round, "round"),
+]
+
+_SPECIAL: list[tuple[Any, str]] = [
+    (builtins.range, "range"),
+    (builtins.len, "len"),
+    (ti.ndrange, "ndrange"),
+    (ti.grouped, "grouped"),
+    (ti.static, "static"),
+    (ti.cast, "cast"),
+    (ti.Vector, "vector"),
+    (ti.Matrix, "matrix"),
+    (ti.atomic_add, "atomic_add"),
+    (ti.atomic_sub, "atomic_sub"),
+    (ti.loop_config, "loop_config"),
+    (math.hypot, "hypot"),
+    (ti.Vector.zero, "zero"),
+    (ti.Vector.one, "one"),
+    (ti.Matrix.zero, "zero"),
+    (ti.Matrix.one, "one"),
+    (ti.Matrix.identity, "identity"),
+]
+
+_TYPES: list[tuple[Any, Type | None]] = [
+    *_DTYPES,
+    (builtins.float, None),
+    (builtins.int, I32),
+    (builtins.bool, BOOL),
+]
+
+_REFUSED: list[tuple[Any, str, str]] = [
+    (builtins.print, "'print'", "print from Python after the launch, with 'x.to_numpy()'."),
+    (builtins.sum, "'sum'", "write a loop that adds, or 'v.sum()' of a vector."),
+    (builtins.enumerate, "'enumerate'", "loop over an index: 'for i in range(n)'."),
+    (builtins.zip, "'zip'", "loop over an index: 'for i in range(n)'."),
+    (builtins.sorted, "'sorted'", "sort in Python before the launch."),
+    (ti.random, "'ti.random'", "fill a field with random numbers in Python and pass it."),
+    (ti.randn, "'ti.randn'", "fill a field with random numbers in Python and pass it."),
+    (ti.atomic_max, "'ti.atomic_max'", "it is not part of the kernel language yet."),
+    (ti.atomic_min, "'ti.atomic_min'", "it is not part of the kernel language yet."),
+    (ti.svd, "'ti.svd'", "it is not part of the kernel language yet."),
+    (ti.polar_decompose, "'ti.polar_decompose'", "it is not part of the kernel language yet."),
+]
+
+
+def _key(value: object) -> int:
+    return id(getattr(value, "__func__", value))  # class methods are new objects at each access
+
+
+_MEANINGS: dict[int, Meaning] = {
+    **{_key(value): OpName(name) for value, name in _OPS},
+    **{_key(value): Special(name) for value, name in _SPECIAL},
+    **{_key(value): TypeName(type_) for value, type_ in _TYPES},
+    **{_key(value): Refused(what, hint) for value, what, hint in _REFUSED},
+}
+
+
+def meaning_of(value: object) -> Meaning | None:
+    """Return what a Python object means in a kernel, or None if it is just an object."""
+    known = _MEANINGS.get(_key(value))
+    if known is not None:
+        return known
+    type_ = value_type(value)
+    if type_ is not None:
+        return TypeName(type_)
+    if isinstance(value, (ti.Field, ti.MatrixField, ti.Ndarray)):
+        return Refused("A Taichi field", "make it a difftile field: 'dt.field' or 'dt.from_numpy'.")
+    module = getattr(type(value), "__module__", "")
+    if module == "numpy" and type(value).__name__ == "ndarray":
+        return Refused("A NumPy array", "make it a field: 'dt.from_numpy(array)'.")
+    return None
+
+
+def value_type(value: object) -> Type | None:
+    """Return the type that a Taichi type object stands for, or None."""
+    if isinstance(value, VectorType):
+        scalar = _scalar(value.dtype)
+        return None if scalar is None else Vector(value.n, scalar)
+    if isinstance(value, MatrixType):
+        scalar = _scalar(value.dtype)
+        return None if scalar is None else Matrix(value.n, value.m, scalar)
+    return _scalar(value)
+
+
+def _scalar(value: object) -> Scalar | None:
+    for dtype, scalar in _DTYPES:
+        if value is dtype or (type(value) is type(dtype) and value == dtype):
+            return scalar
+    if value is float:
+        return F32
+    return I32 if value is int else None
+
+
+def has_own_scalar(value: object) -> bool:
+    """Tell whether a type names its precision: `ti.f64` does, `float` and `ti.math.vec3` do not."""
+    if isinstance(value, (VectorType, MatrixType)):
+        return value.dtype is not float
+    return value is not float
+
+
+def to_taichi(type_: Type) -> Any:
+    """Return the Taichi type object of a type."""
+    match type_:
+        case Scalar():
+            return TAICHI_DTYPE[type_]
+        case Vector(n, scalar):
+            return ti.types.vector(n, TAICHI_DTYPE[scalar])
+        case Matrix(n, m, scalar):
+            return ti.types.matrix(n, m, TAICHI_DTYPE[scalar])

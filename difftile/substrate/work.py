@@ -1,0 +1,104 @@
+"""How much a launch has to do, estimated from shapes and numbers: is it worth waking the threads?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difftile.ir.nodes import Array, Block, Const, For, Let, ParallelFor, Program, Size, Value, Var
+from difftile.ir.types import scalar_of
+from difftile.ir.walk import regions
+from difftile.ops.table import OPS
+
+_UNKNOWN_TRIPS = 16
+_UNKNOWN_EXTENT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The estimate for one program.
+
+    Args:
+        program: The program.
+        positions: Which arguments the estimate depends on.
+    """
+
+    program: Program
+    positions: tuple[int, ...]
+
+    def key(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """Return what the estimate depends on: shapes of fields, values of integers."""
+        return tuple([getattr(args[k], "shape", args[k]) for k in self.positions])
+
+    def amount(self, key: tuple[Any, ...]) -> float:
+        """Return the number of elementary steps of a launch."""
+        params = (*self.program.params, *self.program.temps)
+        known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
+        return _Estimate(known).block(self.program.body)
+
+
+def work_of(program: Program) -> Work:
+    """Return the estimate of a program: it depends on the shapes it reads and on integers."""
+    sized = {s.array for s in _all(program.body) if isinstance(s, Size)}
+    positions = [
+        k
+        for k, p in enumerate((*program.params, *program.temps))
+        if p in sized or (isinstance(p, Var) and scalar_of(p.type).name.startswith(("i", "u")))
+    ]
+    return Work(program, tuple(positions))
+
+
+def _all(block: Block) -> list[Any]:
+    found: list[Any] = list(block.stmts)
+    for stmt in block.stmts:
+        for region in regions(stmt):
+            found += _all(region)
+    return found
+
+
+class _Estimate:
+    def __init__(self, known: dict[Array | Var, Any]) -> None:
+        self.known = known
+        self.values: dict[Var, float] = {
+            p: float(v) for p, v in known.items() if isinstance(p, Var)
+        }
+
+    def value(self, value: Value) -> float | None:
+        return float(value.value) if isinstance(value, Const) else self.values.get(value)
+
+    def trips(self, start: Value, stop: Value, unknown: float) -> float:
+        low, high = self.value(start), self.value(stop)
+        return unknown if low is None or high is None else max(0.0, high - low)
+
+    def block(self, block: Block) -> float:
+        total = 0.0
+        for stmt in block.stmts:
+            match stmt:
+                case Size(out, array, axis):
+                    if array in self.known:
+                        self.values[out] = float(self.known[array][axis])
+                case Let(out, op, args):
+                    self.let(out, op, args)
+                    total += 1
+                case For(_, start, stop):
+                    trips = self.trips(start, stop, _UNKNOWN_TRIPS)
+                    total += trips * (1 + self.block(stmt.body))
+                case ParallelFor(_, starts, stops, body):
+                    extent = 1.0
+                    for start, stop in zip(starts, stops, strict=True):
+                        extent *= self.trips(start, stop, _UNKNOWN_EXTENT)
+                    total += extent * (1 + self.block(body))
+                case _:
+                    total += 1 + sum(self.block(region) for region in regions(stmt))
+        return total
+
+    def let(self, out: Var, op: str, args: tuple[Value, ...]) -> None:
+        values = [self.value(arg) for arg in args]
+        if all(v is not None for v in values) and OPS[op].domain != () or op == "floordiv":
+            known = [v for v in values if v is not None]
+            if len(known) == len(values):
+                with np.errstate(all="ignore"):
+                    self.values[out] = float(OPS[op].numpy(*known))

@@ -1,0 +1,69 @@
+"""What pyproject.toml says agrees with the tree and with what is installed."""
+
+import re
+import sys
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def pyproject() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_installed_version_is_that_of_the_tree(pyproject: dict[str, Any]) -> None:
+    assert version("difftile") == pyproject["project"]["version"]
+
+
+def test_the_command_is_installed(pyproject: dict[str, Any]) -> None:
+    (command,) = entry_points(group="console_scripts", name="difftile")
+    assert command.value == pyproject["project"]["scripts"]["difftile"]
+    assert callable(command.load())
+
+
+def test_every_demo_is_installed_and_can_be_loaded(pyproject: dict[str, Any]) -> None:
+    declared = pyproject["project"]["entry-points"]["difftile.demos"]
+    installed = {demo.name: demo for demo in entry_points(group="difftile.demos")}
+    assert declared.items() <= {name: demo.value for name, demo in installed.items()}.items()
+    for name in declared:
+        assert callable(installed[name].load())
+
+
+def test_every_module_of_demos_is_a_demo(pyproject: dict[str, Any]) -> None:
+    modules = {path.stem for path in (ROOT / "demos").glob("[!_]*.py")}
+    assert pyproject["project"]["entry-points"]["difftile.demos"] == {
+        module.replace("_", "-"): f"demos.{module}:main" for module in modules
+    }
+
+
+def test_types_are_strict_in_every_package_but_the_substrate(pyproject: dict[str, Any]) -> None:
+    folders = {path.parent for path in (ROOT / "difftile").glob("*/*.py")}
+    packages = {folder.relative_to(ROOT).as_posix() for folder in folders}
+    strict = set(pyproject["tool"]["pyright"]["strict"])
+    assert packages - strict <= {"difftile/substrate"}
+    assert "difftile/*.py" in strict
+
+
+def test_every_dependency_has_its_reason_on_record(pyproject: dict[str, Any]) -> None:
+    project = pyproject["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[^\w-]", line, maxsplit=1)[0] for line in needed}
+    record = (ROOT / "docs/decisions/0001-dependencies.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([\w-]+)` \|", record, flags=re.MULTILINE)) == names
+
+
+def test_the_pythons_listed_are_those_supported(pyproject: dict[str, Any]) -> None:
+    project = pyproject["project"]
+    low, high = map(int, re.findall(r"3\.(\d+)", project["requires-python"]))
+    listed = {line for line in project["classifiers"] if re.search(r":: 3\.\d+$", line)}
+    assert listed == {f"Programming Language :: Python :: 3.{n}" for n in range(low, high)}
