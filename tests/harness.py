@@ -1,27 +1,34 @@
 """Programs that are put through every check, and the checks.
 
-A program is a kernel and example arguments. `check` compares the interpreter with Taichi, the tape's gradient
-with the complex step of the interpreter (the dot-product test), and single with double precision.
+A program is a kernel and example arguments. `check` compares the interpreter with Taichi, the tape's
+gradient with the complex step of the interpreter (the dot-product test), both with numbers known by
+hand where there are some, and single with double precision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 import difftile as dt
 from difftile import interp
-from difftile.ir.nodes import Array
-from difftile.ir.types import FLOATS, Matrix, Scalar, Vector, numpy_dtype, scalar_of
+from difftile.ad.reverse import reverse
+from difftile.frontend.captures import look_up
+from difftile.ir.nodes import Array, Var
+from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, shape_of, shaped
 from difftile.ops.check import check as check_program
 from difftile.passes.optimise import finish, simplify
-from difftile.ad.reverse import reverse
 
-Step = 1e-30
+STEP = 1e-30  # of the complex step, which has no rounding error to balance
+
+Values: TypeAlias = dict[str, npt.NDArray[Any]]
+
+
+# Descriptions of arguments
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Floats:
     low: float
     high: float
 
-    def draw(self, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def draw(self, rng: np.random.Generator) -> npt.NDArray[Any]:
         return rng.uniform(self.low, self.high, (*self.shape, *self.element))
 
 
@@ -48,6 +55,13 @@ class Given:
         return self.values.copy()
 
 
+@dataclass(frozen=True)
+class Same:
+    """The field that another parameter is given."""
+
+    name: str
+
+
 def floats(
     *shape: int, element: tuple[int, ...] = (), low: float = -1.5, high: float = 1.5
 ) -> Floats:
@@ -55,14 +69,19 @@ def floats(
     return Floats(shape, element, low, high)
 
 
-def ints(*values: Any) -> Given:
-    """Describe a field of integers (one dimension)."""
-    return Given(np.array(values, np.int32))
+def ints(values: Any, element: tuple[int, ...] = ()) -> Given:
+    """Describe a field of given integers."""
+    return Given(np.array(values, np.int32), element)
 
 
 def array(values: Any, element: tuple[int, ...] = ()) -> Given:
     """Describe a field of given floats."""
     return Given(np.array(values, np.float64), element)
+
+
+def same(name: str) -> Same:
+    """Describe a parameter that is given the same field as another."""
+    return Same(name)
 
 
 @dataclass(frozen=True)
@@ -73,15 +92,24 @@ class Program:
         function: The kernel's function.
         arguments: For each parameter a description of a field, or a number, func or template.
         expected: Contents after the launch, by parameter, where they are known by hand.
-        gradients: Gradients for adjoints of 1 in every written field, where known by hand.
+        gradients: Gradients for the adjoints in `seeds`, where known by hand.
+        seeds: Adjoints of written fields; by default 1 in every element of each of them.
+        frozen: The parameters whose fields have no gradients.
         launches: How often the kernel is launched on one tape.
+        smooth: Whether the complex step has the derivative at these arguments; not at a kink, where
+            the numbers known by hand stand alone.
+        single: Whether single precision can come near double precision.
     """
 
     function: Callable[..., None]
     arguments: dict[str, Any]
     expected: dict[str, Any] = field(default_factory=dict[str, Any])
     gradients: dict[str, Any] = field(default_factory=dict[str, Any])
+    seeds: dict[str, Any] = field(default_factory=dict[str, Any])
+    frozen: tuple[str, ...] = ()
     launches: int = 1
+    smooth: bool = True
+    single: bool = True
 
     @property
     def name(self) -> str:
@@ -96,90 +124,39 @@ def program(
     *,
     expected: dict[str, Any] | None = None,
     gradients: dict[str, Any] | None = None,
+    seeds: dict[str, Any] | None = None,
+    frozen: tuple[str, ...] = (),
     launches: int = 1,
+    smooth: bool = True,
+    single: bool = True,
     **arguments: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register the decorated function as a program; see `Program`."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
-        PROGRAMS.append(
-            Program(function, arguments, expected or {}, gradients or {}, launches)
-        )
+        known = (expected or {}, gradients or {}, seeds or {})
+        PROGRAMS.append(Program(function, arguments, *known, frozen, launches, smooth, single))
         return function
 
     return register
 
 
-def element_of(description: Floats | Given, scalar: Scalar) -> Any:
-    """Return the difftile dtype of a described field."""
-    match description.element:
-        case ():
-            return scalar
-        case (n,):
-            return Vector(n, scalar)
-        case (n, m):
-            return Matrix(n, m, scalar)
-        case _:
-            raise ValueError(description.element)
+# Running
 
 
-def _is_float(values: npt.NDArray[Any]) -> bool:
-    return values.dtype.kind == "f"
+@dataclass(frozen=True)
+class Run:
+    """What one run of a program gave, by parameter.
 
+    Args:
+        after: Contents after the launches.
+        gradients: Gradients of the fields that have them.
+        weights: The adjoints that the reverse started from; 0 for what was not written.
+    """
 
-def _fields(one: Program, values: dict[str, npt.NDArray[Any]], scalar: Scalar) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for name, given in one.arguments.items():
-        if not isinstance(given, (Floats, Given)):
-            made[name] = given
-        elif _is_float(values[name]):
-            data = values[name].astype(numpy_dtype(scalar))
-            made[name] = dt.from_numpy(data, dtype=element_of(given, scalar), grad=True)
-        else:
-            made[name] = dt.from_numpy(values[name])
-    return made
-
-
-def _interpret(
-    one: Program,
-    code: Any,
-    values: dict[str, npt.NDArray[Any]],
-    direction: dict[str, npt.NDArray[Any]] | None,
-) -> dict[str, npt.NDArray[Any]]:
-    """Run the kernel's stages in the interpreter, with a complex step along a direction if given."""
-    complex_step = direction is not None
-    by_name = {p.name: p for p in code.params}
-    fields: dict[Array, npt.NDArray[Any]] = {}
-    result: dict[str, npt.NDArray[Any]] = {}
-    for name, given in values.items():
-        data = given.copy()
-        if complex_step and _is_float(given):
-            data = given + 1j * Step * direction[name]
-        result[name] = data
-        if isinstance(by_name.get(name), Array):
-            fields[by_name[name]] = data
-    numbers = {
-        by_name[name]: given
-        for name, given in one.arguments.items()
-        if name in by_name and not isinstance(by_name[name], Array)
-    }
-    temps = {t for launch in code.launches for t in launch.stage.program.temps}
-    for temp in temps:
-        dtype = numpy_dtype(scalar_of(temp.type.element))
-        if complex_step and scalar_of(temp.type.element) in FLOATS:
-            dtype = np.dtype(np.complex128)
-        inner = np.zeros(getattr(temp.type.element, "n", ()) and _shape(temp), dtype)
-        fields[temp] = inner
-    for _ in range(one.launches):
-        for launch in code.launches:
-            interp.run(launch.stage.program, fields, numbers, complex_step=complex_step)
-    return result
-
-
-def _shape(temp: Array) -> tuple[int, ...]:
-    from difftile.ir.types import shape_of
-
-    return shape_of(temp.type.element)
+    after: Values
+    gradients: Values
+    weights: Values
 
 
 def check(one: Program) -> None:
@@ -190,120 +167,175 @@ def check(one: Program) -> None:
         for name, given in one.arguments.items()
         if isinstance(given, (Floats, Given))
     }
+    weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in _floats(values)}
     kernel = dt.kernel(one.function)
-    after, gradients, weights = _run(one, kernel, values, dt_f64, rng)
-    code = kernel._latest
-    assert code is not None
-    _check_stages(code)
-    _check_forward(one, code, values, after)
-    _check_gradient(one, code, values, gradients, weights, rng)
-    _check_given(one, values)
-    single, single_gradients, _ = _run(one, dt.kernel(one.function), values, dt_f32, rng, weights)
-    _check_single(after, single, "values")
-    _check_single(gradients, single_gradients, "gradients")
+    double = _run(one, kernel, values, F64, weights)
+    _check_stages(kernel)
+    _check_forward(one, kernel, values, double)
+    if one.smooth:
+        _check_gradient(one, kernel, values, double, rng)
+    if one.expected or one.gradients:
+        ones = {name: np.ones_like(values[name]) for name in weights}
+        given = {
+            name: np.broadcast_to(np.asarray(seed, np.float64), values[name].shape)
+            for name, seed in one.seeds.items()
+        }
+        _check_given(one, _run(one, kernel, values, F64, given or ones))
+    if one.single:
+        single = _run(one, dt.kernel(one.function), values, F32, weights)
+        _check_single(double.after, single.after, "values")
+        _check_single(double.gradients, single.gradients, "gradients")
 
 
-dt_f64, dt_f32 = Scalar("f64"), Scalar("f32")
+def _floats(values: Mapping[str, npt.NDArray[Any]]) -> list[str]:
+    return [name for name, value in values.items() if value.dtype.kind == "f"]
 
 
-def _run(
-    one: Program,
-    kernel: Any,
-    values: dict[str, npt.NDArray[Any]],
-    scalar: Scalar,
-    rng: np.random.Generator,
-    weights: dict[str, npt.NDArray[Any]] | None = None,
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Launch on a tape; return contents after, gradients, and the seeds that were used."""
+def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, given in one.arguments.items():
+        if isinstance(given, Same):
+            made[name] = made[given.name]
+        elif not isinstance(given, (Floats, Given)):
+            made[name] = given
+        elif values[name].dtype.kind == "f":
+            data = values[name].astype(numpy_dtype(scalar))
+            element = shaped(given.element, scalar)
+            made[name] = dt.from_numpy(data, dtype=element, grad=name not in one.frozen)
+        else:
+            element = shaped(given.element, Scalar("i32"))
+            made[name] = dt.from_numpy(values[name], dtype=element)
+    return made
+
+
+def _run(one: Program, kernel: Any, values: Values, scalar: Scalar, weights: Values) -> Run:
+    """Launch on a tape and go back from the written fields."""
     fields = _fields(one, values, scalar)
     with dt.Tape() as tape:
         for _ in range(one.launches):
             kernel(**fields)
     after = {name: fields[name].to_numpy() for name in values}
-    float_names = [name for name in values if _is_float(values[name])]
-    if weights is None:
-        weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in float_names}
-    written = {f.storage for record in tape._records for f in getattr(record, "written", ())}
-    seeds = {fields[n]: weights[n] for n in float_names if fields[n].storage in written}
-    for name in float_names:
-        if fields[name].storage not in written:
-            weights[name] = np.zeros_like(weights[name])
+    used = dict.fromkeys(_floats(values), np.zeros(()))
+    used = {name: np.zeros(values[name].shape) for name in used}
+    written = {f.storage for f in tape.written}
+    wanted = [name for name in _floats(values) if name not in one.frozen]
+    seeds: dict[Any, Any] = {}
+    for name, weight in weights.items():
+        if name in wanted and fields[name].storage in written:
+            seeds[fields[name]] = used[name] = weight
     if seeds:
         tape.backward(seeds)
-    gradients = {name: fields[name].grad.to_numpy() for name in float_names}
-    return after, gradients, weights
+    for name, before in after.items():
+        now = fields[name].to_numpy()
+        np.testing.assert_array_equal(now, before, f"{name} was changed by the reverse")
+    gradients = {name: fields[name].grad.to_numpy() for name in wanted}
+    return Run(after, gradients, used)
 
 
-def _check_stages(code: Any) -> None:
+def _interpret(one: Program, kernel: Any, values: Values, direction: Values | None) -> Values:
+    """Run the kernel's stages in the interpreter, with a complex step along a direction if given.
+
+    Args:
+        one: The program.
+        kernel: Its kernel, compiled.
+        values: Contents of the fields before.
+        direction: For each field with a gradient the direction of the step.
+    """
+    code = kernel._latest
+    by_name = {p.name: p for p in code.params}
+    fields: dict[Array, npt.NDArray[Any]] = {}
+    result: Values = {}
+    for name, given in values.items():
+        data = given.copy()
+        if direction is not None and given.dtype.kind == "f":
+            data = given + 1j * STEP * direction.get(name, np.zeros(given.shape))
+        result[name] = data
+        if isinstance(by_name.get(name), Array):
+            fields[by_name[name]] = data
+    numbers = {
+        by_name[name]: given
+        for name, given in one.arguments.items()
+        if isinstance(by_name.get(name), Var)
+    }
+    for capture in _captures(kernel):
+        if isinstance(capture.param, Var):
+            numbers[capture.param] = look_up(capture.path)
+    for temp in {t for launch in code.launches for t in launch.stage.program.temps}:
+        scalar = scalar_of(temp.type.element)
+        complex_ = direction is not None and scalar in FLOATS
+        dtype = np.dtype(np.complex128) if complex_ else numpy_dtype(scalar)
+        fields[temp] = np.zeros(shape_of(temp.type.element), dtype)
+    for _ in range(one.launches):
+        for launch in code.launches:
+            interp.run(
+                launch.stage.program, fields, numbers, complex_step=direction is not None
+            )
+    return result
+
+
+def _captures(kernel: Any) -> tuple[Any, ...]:
+    every = (found for list_ in kernel._found.values() for found in list_)
+    return next(found.captures for found in every if found.code is kernel._latest)
+
+
+# Checks
+
+
+def _check_stages(kernel: Any) -> None:
     """Check the legality of the programs after each pass, adjoints included."""
-    for launch in code.launches:
+    for launch in kernel._latest.launches:
         stage = launch.stage
         check_program(stage.program)
         finish(stage.program, 8, checked=True)
-        floats_ = frozenset(
+        wanted = frozenset(
             p
             for p in (*stage.program.params, *stage.program.temps)
             if isinstance(p, Array) and scalar_of(p.type.element) in FLOATS
         )
-        adjoint = reverse(stage.program, floats_).program
+        adjoint = reverse(stage.program, wanted).program
         check_program(adjoint)
         finish(simplify(adjoint, checked=True), 8, checked=True)
 
 
-def _check_forward(
-    one: Program, code: Any, values: dict[str, Any], after: dict[str, Any]
-) -> None:
-    expected = _interpret(one, code, values, None)
+def _check_forward(one: Program, kernel: Any, values: Values, run: Run) -> None:
+    expected = _interpret(one, kernel, values, None)
     for name in values:
         np.testing.assert_allclose(
-            after[name], expected[name], rtol=1e-11, atol=1e-12, err_msg=f"{name} after the launch"
+            run.after[name],
+            expected[name],
+            rtol=1e-11,
+            atol=1e-12,
+            err_msg=f"{name} after the launch",
         )
 
 
 def _check_gradient(
-    one: Program,
-    code: Any,
-    values: dict[str, Any],
-    gradients: dict[str, Any],
-    weights: dict[str, Any],
-    rng: np.random.Generator,
+    one: Program, kernel: Any, values: Values, run: Run, rng: np.random.Generator
 ) -> None:
     """Compare <w, J v>, J v by the complex step, with <J^T w, v> for random directions v."""
+    gradients, weights = run.gradients, run.weights
     for _ in range(3):
         direction = {n: rng.uniform(-1, 1, values[n].shape) for n in gradients}
-        pushed = _interpret(one, code, values, direction)
-        left = sum(float(np.sum(weights[n] * pushed[n].imag)) / Step for n in gradients)
+        pushed = _interpret(one, kernel, values, direction)
+        left = sum(float(np.sum(weights[n] * pushed[n].imag)) / STEP for n in gradients)
         right = sum(float(np.sum(gradients[n] * direction[n])) for n in gradients)
         scale = sum(float(np.sum(np.abs(gradients[n] * direction[n]))) for n in gradients)
         assert abs(left - right) <= 1e-9 * max(scale, 1.0), f"<w, J v> {left} <J^T w, v> {right}"
 
 
-def _check_given(one: Program, values: dict[str, Any]) -> None:
+def _check_given(one: Program, run: Run) -> None:
     """Compare with the numbers that are known by hand."""
-    if not one.expected and not one.gradients:
-        return
-    fields = _fields(one, values, dt_f64)
-    kernel = dt.kernel(one.function)
-    with dt.Tape() as tape:
-        for _ in range(one.launches):
-            kernel(**fields)
     for name, numbers in one.expected.items():
-        np.testing.assert_allclose(fields[name].to_numpy(), numbers, rtol=2e-6, atol=1e-12, err_msg=name)
-    written = {f.storage for record in tape._records for f in getattr(record, "written", ())}
-    seeds = {
-        f: 1.0
-        for f in fields.values()
-        if isinstance(f, dt.Field) and f.has_grads and f.storage in written
-    }
-    if one.gradients:
-        tape.backward(seeds)
+        np.testing.assert_allclose(
+            run.after[name], numbers, rtol=2e-6, atol=1e-12, err_msg=f"{name} by hand"
+        )
     for name, numbers in one.gradients.items():
         np.testing.assert_allclose(
-            fields[name].grad.to_numpy(), numbers, rtol=2e-6, atol=1e-12, err_msg=f"{name}.grad"
+            run.gradients[name], numbers, rtol=2e-6, atol=1e-12, err_msg=f"{name}.grad by hand"
         )
 
 
-def _check_single(double: dict[str, Any], single: dict[str, Any], what: str) -> None:
+def _check_single(double: Values, single: Values, what: str) -> None:
     for name, expected in double.items():
         scale = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
         np.testing.assert_allclose(

@@ -170,7 +170,10 @@ def _without_checkpoints(
     b = r.b
     start, stop = r.value(loop.start), r.value(loop.stop)
     outs = tuple(Var(carry.name, carry.type) for carry in body.carries)
-    carried = any(key in loop.carries for key in body.keys)
+    carried = any(
+        key in loop.carries and result is not carry
+        for key, carry, result in zip(body.keys, body.carries, body.results, strict=True)
+    )
     if not carried and not _order_matters(slim):
         whole = Block(tuple(body.stmts), body.results)
         b.append(For(body.index, start, stop, body.carries, body.inits, whole, outs, loop.span))

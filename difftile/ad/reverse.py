@@ -253,7 +253,7 @@ def _store(r: Reverser, store: Store, bars: dict[Var, Value], loops: object) -> 
     if buffer is None or not is_float(store.value.type):
         return
     index = r.index(store.index)
-    bar = r.b.load(buffer, index, f"{store.array.name}_bar")
+    bar = r.b.load(buffer, index, _bar_name(store.value, store.array))
     r.b.store(buffer, index, zero(bar.type))
     r.add(bars, store.value, bar)
 
@@ -262,7 +262,14 @@ def _accumulate(r: Reverser, add: Accumulate, bars: dict[Var, Value], loops: obj
     buffer = r.bars.get(add.array)
     if buffer is None or add.value not in r.active:
         return
-    r.add(bars, add.value, r.b.load(buffer, r.index(add.index), f"{add.array.name}_bar"))
+    name = _bar_name(add.value, add.array)
+    r.add(bars, add.value, r.b.load(buffer, r.index(add.index), name))
+
+
+def _bar_name(value: Value, array: Array) -> str:
+    """Name the adjoint of a stored value after the user's local, or after the field."""
+    name = value.name if isinstance(value, Var) else ""
+    return f"{name}_bar" if name else f"{array.name}_bar_at"
 
 
 def _if(r: Reverser, stmt: If, bars: dict[Var, Value], loops: object) -> None:
@@ -277,7 +284,7 @@ def _if(r: Reverser, stmt: If, bars: dict[Var, Value], loops: object) -> None:
     ]
     if not keys and not any(has_effects(block) for block in blocks):
         return
-    outs = tuple(Var(f"{key.name}_bar", key.type) for key in keys)
+    outs = tuple(Var(f"{key.name or 't'}_bar", key.type) for key in keys)
     r.b.append(If(r.value(stmt.cond), blocks[0], blocks[1], outs, stmt.span))
     for key, out in zip(keys, outs, strict=True):
         r.add(bars, key, out, masked=True)
@@ -296,7 +303,7 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
     cells: list[tuple[Var, Array]] = []
     with r.b.region() as adds:
         for key, bar in found.items():
-            cell = Array(f"{key.name}_bar", FieldType(with_scalar(key.type, scalar_of(bar.type)), 0))
+            cell = Array(f"{key.name or 't'}_bar", FieldType(with_scalar(key.type, scalar_of(bar.type)), 0))
             r.temps.append(cell)
             r.b.accumulate(cell, (), bar)
             cells.append((key, cell))

@@ -14,8 +14,8 @@ from difftile.diagnostics import FieldError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.ir.types import (
     FLOATS,
-    FieldType,
     Type,
+    field_type,
     is_float,
     numpy_dtype,
     scalar_of,
@@ -65,7 +65,7 @@ class Field:
     __slots__ = ("__weakref__", "_grad_in", "_grad_out", "shape", "storage", "type")
 
     def __init__(self, element: Type, shape: tuple[int, ...], storage: Storage) -> None:
-        self.type = FieldType(element, len(shape))
+        self.type = field_type(element, len(shape))
         self.shape = shape
         self.storage = storage
         self._grad_in: Field | None = None

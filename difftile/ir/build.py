@@ -65,7 +65,7 @@ class Builder:
 
     def load(self, array: Array, index: tuple[Value, ...], name: str = "") -> Var:
         """Append `out = array[index]` and return `out`."""
-        out = Var(name or f"{array.name}_", element_type(array, index))
+        out = Var(name or f"{array.name}_at", element_type(array, index))
         self.append(Load(out, array, index, self.span))
         return out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,6 +54,12 @@ class FieldType:
 
     def __repr__(self) -> str:
         return f"field<{self.element}, {self.ndim}>"
+
+
+@cache
+def field_type(element: Type, ndim: int) -> FieldType:
+    """Return the field type; equal types are one object, so that launches compare identities."""
+    return FieldType(element, ndim)
 
 
 F16, F32, F64 = Scalar("f16"), Scalar("f32"), Scalar("f64")

@@ -231,6 +231,10 @@ def _insert(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 
 
 def _sum(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    factors = _made_of(b, "mul", args[0])
+    if factors is not None and factors[0].type == factors[1].type == args[0].type:
+        if len(shape_of(args[0].type)) == 1:
+            return b.call("dot", *factors)
     parts = _components(b, args[0])
     if parts is None or len(parts) > 4:
         return None

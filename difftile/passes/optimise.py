@@ -1,7 +1,8 @@
 """The order of the passes.
 
 Folding comes before the search for common subexpressions, which then finds more; dead code goes last.
-Sums leave their loops before exclusive accumulations are marked, since a sum that left needs fewer of them.
+Sums leave their loops before exclusive accumulations are marked, since a sum that left needs fewer of them;
+and they are marked before a parallel loop is cut into blocks, which hides whose elements they are.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from difftile.passes.cse import cse
 from difftile.passes.dce import dce
 from difftile.passes.exclusive import exclusive
 from difftile.passes.fold import fold
+from difftile.passes.merge import merge
 from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
 from difftile.passes.sink import sink
@@ -43,7 +45,7 @@ def finish(program: Program, blocks: int, *, checked: bool = False) -> Program:
     def reduced(program: Program) -> Program:
         return reduce(program, blocks)
 
-    return _run(program, (sink, reduced, fold, cse, dce, exclusive, pruned), checked)
+    return _run(program, (sink, exclusive, reduced, fold, cse, dce, exclusive, merge, fold, dce, pruned), checked)
 
 
 def pruned(program: Program) -> Program:

@@ -35,66 +35,13 @@ from difftile.passes.stages import split
 from difftile.runtime.func import Func
 from difftile.runtime.meanings import meaning_of
 from difftile.runtime.roles import role_of
+from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
 from difftile.substrate.device import Session, current
 from difftile.substrate.memory import POOL
 from difftile.substrate.names import value_type
 
 _I32_LIMIT = 2**31
-
-
-@dataclass(frozen=True, slots=True)
-class StageLaunch:
-    """A stage of one specialisation, and where each of its forward parameters comes from."""
-
-    stage: Stage
-    positions: tuple[int, ...]
-
-
-class Specialisation:
-    """A kernel for certain argument types: its stages, and how its parameters are filled.
-
-    `params` are the parameters of the whole program; the values of a launch come in that order, those
-    of the hidden fields last.
-    """
-
-    def __init__(self, name: str, params: Sequence[Array | Var], stages: list[Stage]) -> None:
-        self.name = name
-        temps = [t for t in dict.fromkeys(t for s in stages for t in s.program.temps)]
-        self.params = (*params, *temps)
-        self.position = {param: k for k, param in enumerate(self.params)}
-        self.temps = [_hidden_field(temp) for temp in temps]
-        self.launches = [
-            StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))
-            for stage in stages
-        ]
-
-    def run(self, values: list[Any]) -> None:
-        """Launch without a tape."""
-        for launch in self.launches:
-            args: list[Any] = []
-            for k in launch.positions:
-                value = values[k]
-                args.append(value.buffer if isinstance(value, Field) else value)
-            for array in launch.stage.written:
-                _make_writable(values[self.position[array]], args)
-            launch.stage.forward.launch(args)
-
-
-def _make_writable(field: Field, args: list[Any]) -> None:
-    """Move a field whose contents a finished recording still needs, so that it can be written."""
-    old = field.buffer
-    if not old.pins:
-        return
-    fresh = POOL.take(field.element, field.shape)
-    fresh.copy_from(old)
-    field.storage.move(fresh)
-    args[:] = [fresh if arg is old else arg for arg in args]
-
-
-def _hidden_field(temp: Array) -> Field:
-    field = make(temp.type.element, ())
-    return field.with_grads() if is_float(temp.type.element) else field
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +91,24 @@ class Kernel:
         keys: list[Hashable] = []
         runtime: list[Any] = []
         seen: dict[Storage, int] = {}
+        session = current()
         for position, arg in enumerate(args):
             if isinstance(arg, Field):
-                first = seen.setdefault(arg.storage, position)
-                keys.append(arg.type if first == position else first)
+                storage = arg.storage
+                if storage.buffer.session is not session:
+                    _ = arg.buffer  # raises the error that says what happened
+                first = seen.setdefault(storage, position)
                 if first == position:
+                    keys.append(id(arg.type))
                     runtime.append(arg)
+                else:
+                    keys.append(("same", first))
                 continue
             given, key = self._number(position, arg)
             keys.append(key)
             if given is not None:
                 runtime.append(given)
-        found, captured = self._specialise(tuple(keys), args)
+        found, captured = self._specialise(tuple(keys), args, session)
         code = found.code
         self._latest = code
         values = [*runtime, *captured, *code.temps]
@@ -204,8 +157,9 @@ class Kernel:
 
     # Specialisation
 
-    def _specialise(self, key: Hashable, args: tuple[Any, ...]) -> tuple[_Found, list[Any]]:
-        session = current()
+    def _specialise(
+        self, key: Hashable, args: tuple[Any, ...], session: Session
+    ) -> tuple[_Found, list[Any]]:
         for found in self._found.get(key, ()):
             if found.session is session:
                 captured = _current_captures(found.captures)
@@ -323,8 +277,9 @@ def _current_captures(captures: tuple[Capture, ...]) -> list[Any] | None:
             elif key_of(value) != capture.key:
                 return None
         elif isinstance(param, Array):
-            if not isinstance(value, Field) or value.type != param.type:
+            if not isinstance(value, Field) or value.type is not param.type:
                 return None
+            _ = value.buffer  # raises if it was made before the last start
             values.append(value)
         else:
             if not isinstance(value, (float, np.floating)):

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, GradientCut, Label, TapeError, render
 from difftile.fields.field import Field, Storage, make, zero_grads
 from difftile.fields.recording import OPEN_TAPE, Recorder
-from difftile.ir.nodes import Array, Const, Value
-from difftile.runtime.kernel import Specialisation, StageLaunch
-from difftile.runtime.stage import AdjointCode, Stage
+from difftile.runtime.plan import Source, StagePlan, make_plan
+from difftile.runtime.specialisation import Specialisation
+from difftile.runtime.stage import Stage
 from difftile.substrate.memory import POOL, Buffer
 
 
@@ -31,19 +31,14 @@ class LaunchRecord:
     """One launch of a stage.
 
     Args:
-        name: The kernel.
-        adjoint: Its adjoint.
-        args: For each parameter of the adjoint: a number, a pinned buffer of old contents, a field
-            whose shape alone matters, or the field whose gradient is meant.
-        kept: The pinned buffers.
-        written: The fields that the launch wrote.
+        plan: What was recorded of it, and how its adjoint is called.
+        values: The fields and numbers of the launch.
+        kept: The pinned buffers, in the order of `plan.reads`.
     """
 
-    name: str
-    adjoint: AdjointCode
-    args: list[Any]
+    plan: StagePlan
+    values: list[Any]
     kept: list[Buffer]
-    written: list[Field]
 
 
 @dataclass(slots=True)
@@ -60,30 +55,6 @@ class HostCopy:
 
     target: Field
     source: Field
-
-
-@dataclass(frozen=True, slots=True)
-class _Gradient:
-    """Stands in a record's arguments for the gradient buffer of a field."""
-
-    field: Field
-
-
-@dataclass(frozen=True, slots=True)
-class _Scratch:
-    """Stands in a record's arguments for memory that the adjoint needs while it runs."""
-
-    array: Array
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What recording a stage does, for one set of fields with gradients."""
-
-    adjoint: AdjointCode | None
-    written: tuple[tuple[int, Array, bool], ...]  # position, array, its old contents are needed
-    reads: tuple[tuple[int, int], ...]  # position among the adjoint's parameters, and in the values
-    cuts: dict[Array, Any]
 
 
 class Tape(Recorder):
@@ -111,7 +82,7 @@ class Tape(Recorder):
         self._done = False
         self._written: set[Storage] = set()
         self._cut: dict[Storage, tuple[str, Any]] = {}
-        self._plans: dict[tuple[int, tuple[bool, ...]], _Plan] = {}
+        self._plans: dict[tuple[int, tuple[bool, ...]], StagePlan] = {}
 
     # Recording
 
@@ -159,6 +130,12 @@ class Tape(Recorder):
         }
         return sum(b.nbytes for b in buffers.values())
 
+    @property
+    def written(self) -> list[Field]:
+        """The fields that recorded launches and writes from Python have changed."""
+        fields = [field for record in self._records for field in _written_by(record)]
+        return list({field.storage: field for field in fields}.values())
+
     def host_write(self, field: Field, index: tuple[int, ...] | None) -> None:
         """Record a write from Python."""
         if field.has_grads:
@@ -175,54 +152,30 @@ class Tape(Recorder):
         """Run a kernel and record it, stage by stage."""
         grads = tuple([isinstance(v, Field) and v.has_grads for v in values])
         for launch in code.launches:
-            key = (id(launch), grads)
-            plan = self._plans.get(key)
+            plan = launch.plans.get(grads)
             if plan is None:
-                plan = self._plans[key] = _make_plan(code, launch, values)
+                plan = launch.plans[grads] = make_plan(code, launch, grads)
             if self._cut or plan.cuts:
                 self._report_cuts(code, launch.stage, plan, values)
-            self._run(code, launch, plan, values)
+            self._run(plan, values)
 
-    def _run(
-        self, code: Specialisation, launch: StageLaunch, plan: _Plan, values: list[Any]
-    ) -> None:
-        adjoint = plan.adjoint
-        kept: list[Buffer] = []
-        args: list[Any] = []
-        if adjoint is not None:
-            args = _adjoint_args(code, adjoint, values)
-            for place, position in plan.reads:
-                buffer = values[position].buffer
-                buffer.pins += 1
-                kept.append(buffer)
-                args[place] = buffer
-        old = {k: values[k].buffer for k, _, _ in plan.written}
-        renamed = _make_writable(launch.stage, plan, values)
-        forward = launch.stage.forward
-        positions: Sequence[Any] = launch.positions
-        if renamed:
-            forward, parameters = launch.stage.renamed(renamed)
-            positions = _renamed_positions(code, forward.params, parameters)
-        launch_args: list[Any] = []
-        for k in positions:
-            if isinstance(k, _Old):
-                launch_args.append(old[k.position])
-                continue
-            value = values[k]
-            launch_args.append(value.buffer if isinstance(value, Field) else value)
+    def _run(self, plan: StagePlan, values: list[Any]) -> None:
+        kept = [values[k].storage.buffer for k in plan.reads]
+        for buffer in kept:
+            buffer.pins += 1
         try:
-            forward.launch(launch_args)
+            plan.launch(values)
         except BaseException:
             for buffer in kept:
                 POOL.unpin(buffer)
             raise
-        if adjoint is not None:
-            written = [values[k] for k, _, _ in plan.written]
-            self._records.append(LaunchRecord(code.name, adjoint, args, kept, written))
-            self._written.update(field.storage for field in written)
+        if plan.adjoint is not None:
+            self._records.append(LaunchRecord(plan, values, kept))
+            for k in plan.writes:
+                self._written.add(values[k].storage)
 
     def _report_cuts(
-        self, code: Specialisation, stage: Stage, plan: _Plan, values: list[Any]
+        self, code: Specialisation, stage: Stage, plan: StagePlan, values: list[Any]
     ) -> None:
         """Warn when a value that depends on a wanted field went through one without gradient."""
         for array in stage.loaded:
@@ -311,97 +264,10 @@ class Tape(Recorder):
         self._done = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
-    """Stands for the buffer that a field had before a launch moved it."""
-
-    position: int
-
-
-def _renamed_positions(
-    code: Specialisation, params: Sequence[Any], parameters: Mapping[Array, Array]
-) -> list[Any]:
-    return [
-        _Old(code.position[parameters[p]]) if p in parameters else code.position[p]
-        for p in params
-    ]
-
-
-def _make_plan(code: Specialisation, launch: StageLaunch, values: list[Any]) -> _Plan:
-    stage = launch.stage
-    wanted = frozenset(
-        p
-        for p, value in zip(code.params, values, strict=True)
-        if isinstance(p, Array) and isinstance(value, Field) and value.has_grads
-    )
-    adjoint = stage.adjoint(wanted)
-    reads: tuple[tuple[int, int], ...] = ()
-    needed: frozenset[Array] = frozenset()
-    if adjoint is not None:
-        needed = adjoint.reads
-        reads = tuple(
-            (place, code.position[p])
-            for place, p in enumerate(adjoint.code.params)
-            if isinstance(p, Array) and p in needed
-        )
-    written = tuple(
-        (code.position[a], a, a in needed)
-        for a in sorted(stage.written, key=lambda a: code.position[a])
-    )
-    return _Plan(adjoint, written, reads, stage.cuts(wanted))
-
-
-def _adjoint_args(code: Specialisation, adjoint: AdjointCode, values: list[Any]) -> list[Any]:
-    args: list[Any] = []
-    for param in adjoint.code.params:
-        if isinstance(param, Array):
-            if param in adjoint.bars:
-                args.append(_Gradient(values[code.position[adjoint.bars[param]]]))
-            elif param in code.position:
-                args.append(values[code.position[param]])
-            else:
-                args.append(_Scratch(param))
-        else:
-            args.append(values[code.position[param]])
-    return args
-
-
-def _make_writable(stage: Stage, plan: _Plan, values: list[Any]) -> frozenset[Array]:
-    """Move every field to be written whose contents are needed; return those not copied."""
-    renamed: list[Array] = []
-    for position, array, _ in plan.written:
-        field = values[position]
-        old = field.buffer
-        if not old.pins:
-            continue
-        fresh = POOL.take(field.element, field.shape)
-        stops = stage.overwrites.get(array)
-        if stops is not None and _covers(stage, stops, field.shape, values):
-            renamed.append(array)
-        else:
-            fresh.copy_from(old)
-        field.storage.move(fresh)
-    return frozenset(renamed)
-
-
-def _covers(
-    stage: Stage, stops: tuple[Value, ...], shape: tuple[int, ...], values: list[Any]
-) -> bool:
-    """Tell whether a loop with these bounds visits every element of the shape."""
-    del values
-    for stop, size in zip(stops, shape, strict=True):
-        if isinstance(stop, Const):
-            if stop.value != size:
-                return False
-        elif stop not in stage.sizes:
-            return False
-    return True
-
-
 def _written_by(record: LaunchRecord | HostWrite | HostCopy) -> list[Field]:
     match record:
-        case LaunchRecord(written=written):
-            return written
+        case LaunchRecord(plan, values):
+            return [values[k] for k in plan.writes]
         case HostWrite(field=field) | HostCopy(target=field):
             return [field]
 
@@ -454,20 +320,24 @@ class _Replay:
                 bar.buffer.fill(0.0)
 
     def _launch(self, record: LaunchRecord) -> None:
-        args: list[Any] = []
+        plan, values = record.plan, record.values
+        adjoint = plan.adjoint
+        assert adjoint is not None
+        args: list[Any] = [None] * len(plan.adjoint_params)
         scratch: list[Buffer] = []
-        for arg in record.args:
-            if isinstance(arg, _Gradient):
-                args.append(self.gradient(arg.field).storage.buffer)
-            elif isinstance(arg, Field):
-                args.append(arg.storage.buffer)
-            elif isinstance(arg, _Scratch):
-                buffer = POOL.take(arg.array.type.element, ())
-                scratch.append(buffer)
-                args.append(buffer)
+        for place, (source, which) in enumerate(plan.adjoint_params):
+            if source is Source.GRADIENT:
+                args[place] = self.gradient(values[which]).storage.buffer
+            elif source is Source.KEPT:
+                args[place] = record.kept[which]
+            elif source is Source.VALUE:
+                value = values[which]
+                args[place] = value.storage.buffer if isinstance(value, Field) else value
             else:
-                args.append(arg)
-        record.adjoint.code.launch(args)
+                buffer = POOL.take(plan.scratch[which], ())
+                scratch.append(buffer)
+                args[place] = buffer
+        adjoint.code.launch(args)
         for buffer in scratch:
             POOL.give(buffer)
         for buffer in record.kept:

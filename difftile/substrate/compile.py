@@ -31,6 +31,7 @@ from difftile.substrate.names import to_taichi
 from difftile.substrate.work import Work, work_of
 
 _counter = itertools.count()
+_MOST_ARGUMENTS = 64
 
 # Waking the threads of the pool costs 20-40 us: below about that much work one thread is faster.
 _SERIAL_WORK = 40_000
@@ -46,6 +47,13 @@ class CompiledProgram:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.params = (*program.params, *program.temps)
+        if len(self.params) > _MOST_ARGUMENTS:
+            raise CompileError(
+                f"'{program.name}' needs {len(self.params)} arguments; Taichi passes at most "
+                f"{_MOST_ARGUMENTS}.",
+                None,
+                hint="split the kernel, or put several fields into one of vectors.",
+            )
         self._on_host = current().on_host
         self._work: Work = work_of(program)
         self._variants: dict[bool, _Variant] = {}

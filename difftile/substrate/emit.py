@@ -44,7 +44,7 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import operands, regions, walk
-from difftile.ops.row import ATOM, PRODUCT, UNARY
+from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 
 _RESERVED = frozenset(
@@ -328,15 +328,20 @@ class _Emitter:
         parts = array.size is not None and bool(shape)
         where = "" if parts else self.place(array, index)
         at = self.index(index)
-        tight = self.value(value, PRODUCT - 9)
+        # Behind '+' or '-' a sum keeps its parentheses; a leading '-' becomes the operator.
+        tight = self.value(value, SUM + 1)
         self.consumed((*index, value))
         self.flush({array})
         if parts:
             self.store_parts(array, at, value, text)
         elif not add:
             self.write(f"{where} = {text}")
+        elif atomic and text.startswith("-"):
+            self.write(f"{where} -= {tight.removeprefix('-')}")
         elif atomic:
             self.write(f"{where} += {text}")
+        elif tight.startswith("-"):
+            self.write(f"{where} = {where} - {tight.removeprefix('-')}")
         else:
             self.write(f"{where} = {where} + {tight}")
 

@@ -9,7 +9,7 @@ def square(x):
         x[i] = x[i] * x[i]
 
 
-@program(x=array([1, 2, 3, 4]), gradients={"x": [2, 2, 2, 2]})
+@program(x=array([1, 2, 3, 4]), expected={"x": [2, 4, 6, 8]}, gradients={"x": [2, 2, 2, 2]})
 def double(x):
     for i in x:
         x[i] *= 2
@@ -22,6 +22,33 @@ def twice_then_thrice(x):
         x[i] = x[i] * 3
 
 
+@program(
+    x=array([1, 2, 3]),
+    y=array([7, 8, 9]),
+    expected={"y": [2, 4, 6]},
+    gradients={"x": [2, 2, 2], "y": [0, 0, 0]},
+    seeds={"y": 1},
+)
+def last_store_wins(x, y):
+    for i in x:
+        y[i] = 5 * x[i]
+        y[i] = 2 * x[i]
+
+
+@program(
+    x=array([1, 2, 3]),
+    t=floats(3),
+    y=floats(3),
+    expected={"y": [3, 12, 27]},
+    gradients={"x": [6, 12, 18], "t": [0, 0, 0]},
+    seeds={"y": 1},
+)
+def through_scratch(x, t, y):
+    for i in x:
+        t[i] = x[i] * x[i]
+        y[i] = 3 * t[i]
+
+
 @program(x=floats(5), v=floats(5), k=floats(), h=0.1, launches=7)
 def spring(x, v, k, h: float):
     for i in x:
@@ -29,14 +56,22 @@ def spring(x, v, k, h: float):
         x[i] += h * v[i]
 
 
-@program(x=floats(4, low=0.5, high=0.9), launches=20)
+@program(x=floats(4, low=0.5, high=0.9), launches=200, single=False)
 def logistic(x):
+    """A chaotic map: 200 launches, each of which needs the values that it overwrites."""
     for i in x:
         x[i] = 3.2 * x[i] * (1 - x[i])
 
 
+@program(x=floats(4), v=floats(4), launches=200)
+def damped(x, v):
+    for i in x:
+        v[i] = 0.99 * v[i] - 0.1 * x[i] * x[i] * x[i]
+        x[i] = x[i] + 0.1 * v[i]
+
+
 @program(x=floats(6), y=floats(6), launches=3)
-def scratch(x, y):
+def overwritten_after_read(x, y):
     for i in x:
         y[i] = x[i] * x[i]
     for i in x:
@@ -45,8 +80,43 @@ def scratch(x, y):
         y[i] = 0
 
 
-@program(x=floats(4), y=floats(4))
-def several_stores(x, y):
+@program(x=floats(5), total=floats(), launches=4)
+def read_then_cleared(x, total):
     for i in x:
-        y[i] = 5 * x[i]
-        y[i] = 2 * x[i]
+        total[None] += x[i] * x[i]
+    for i in x:
+        x[i] = 0.5 * x[i] + 0.1 * total[None] * x[i]
+    total[None] = 0.0
+
+
+@program(x=floats(4, low=0.5, high=1.5), y=floats(4, low=0.5, high=1.5))
+def every_operator(x, y):
+    for i in x:
+        x[i] += y[i]
+        x[i] -= 0.25 * y[i] * y[i]
+        x[i] *= y[i]
+        x[i] /= 1 + y[i] * y[i]
+        x[i] **= 2
+        x[i] %= 3.0
+
+
+@program(x=floats(3), y=floats(3))
+def swapped(x, y):
+    for i in x:
+        old = x[i]
+        x[i] = y[i] * y[i]
+        y[i] = old * old
+
+
+@program(x=floats(3), y=floats(3), launches=3)
+def swapped_as_tuple(x, y):
+    for i in x:
+        x[i], y[i] = y[i] * x[i], x[i] + y[i]
+
+
+@program(x=floats(6), launches=2)
+def neighbours_in_two_colours(x):
+    for k in range(3):
+        x[2 * k] = x[2 * k] * x[2 * k + 1]
+    for k in range(3):
+        x[2 * k + 1] = x[2 * k + 1] + x[2 * k] * x[2 * k]

@@ -1,0 +1,182 @@
+"""What recording a launch of a stage does, worked out once for each set of fields with gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from difftile.diagnostics import Span
+from difftile.fields.field import Field
+from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.ir.types import Type
+from difftile.runtime.specialisation import Specialisation, StageLaunch, arguments, make_writable
+from difftile.runtime.stage import AdjointCode, Stage
+from difftile.substrate.compile import CompiledProgram
+from difftile.substrate.memory import POOL
+
+
+class Source(Enum):
+    """Where a parameter of an adjoint comes from."""
+
+    VALUE = "a number, or a field of which the shape alone matters"
+    KEPT = "a buffer with old contents"
+    GRADIENT = "the gradient of a field"
+    SCRATCH = "memory that the adjoint needs while it runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Overwrite:
+    """A field that a loop may overwrite whole: each of its sizes must equal the loop's bound.
+
+    A bound is a literal, or the size of another field: its position and axis.
+    """
+
+    array: Array
+    position: int
+    bounds: tuple[int | tuple[int, int], ...]
+
+    def covers(self, values: list[Any]) -> bool:
+        """Tell whether the loop visits every element."""
+        for size, bound in zip(values[self.position].shape, self.bounds, strict=True):
+            if isinstance(bound, tuple):
+                bound = values[bound[0]].shape[bound[1]]
+            if bound != size:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """Forward code that writes some fields into fresh buffers and reads their old ones.
+
+    `positions` lead into the values of the launch, and behind those into the old buffers.
+    """
+
+    code: CompiledProgram
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """How a stage is launched and recorded.
+
+    Args:
+        launch_of: The stage and its specialisation.
+        adjoint: Its adjoint, or None if no gradient passes through.
+        adjoint_params: For each parameter of the adjoint its source, and a position: in the values,
+            or for kept buffers and scratch in their own lists.
+        reads: Positions of the fields whose old contents the adjoint reads.
+        writes: Positions of the fields that the stage writes.
+        overwrites: The fields that may be overwritten whole, by position.
+        scratch: Element types of the scratch memory.
+        cuts: Fields without gradient that take values which vary with fields that have one.
+    """
+
+    code: Specialisation
+    stage_launch: StageLaunch
+    adjoint: AdjointCode | None
+    adjoint_params: tuple[tuple[Source, int], ...]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    overwrites: dict[int, Overwrite]
+    scratch: tuple[Type, ...]
+    cuts: dict[Array, Span | None]
+    renamings: dict[tuple[int, ...], Renamed] = field(default_factory=dict[Any, Any])
+
+    def launch(self, values: list[Any]) -> None:
+        """Run forward; fields whose contents are pinned are moved first, copied only if they must."""
+        moved: list[int] = []
+        for k in self.writes:
+            target: Field = values[k]
+            if not target.storage.buffer.pins:
+                continue
+            overwrite = self.overwrites.get(k)
+            if overwrite is not None and overwrite.covers(values):
+                moved.append(k)
+            else:
+                make_writable(target)
+        if not moved:
+            code = self.stage_launch.stage.forward
+            code.launch(arguments(self.stage_launch.positions, values))
+            return
+        key = tuple(moved)
+        renamed = self.renamings.get(key)
+        if renamed is None:
+            renamed = self.renamings[key] = _rename(self.code, self.stage_launch.stage, key)
+        old = [values[k].storage.buffer for k in moved]
+        for k in moved:
+            target = values[k]
+            target.storage.move(POOL.take(target.type.element, target.shape))
+        renamed.code.launch(arguments(renamed.positions, [*values, *old]))
+
+
+def _rename(code: Specialisation, stage: Stage, moved: tuple[int, ...]) -> Renamed:
+    arrays = [code.params[k] for k in moved]
+    compiled, old = stage.renamed(frozenset(a for a in arrays if isinstance(a, Array)))
+    behind = {array: len(code.params) + k for k, array in enumerate(arrays)}
+    positions = tuple(
+        behind[old[p]] if isinstance(p, Array) and p in old else code.position[p]
+        for p in compiled.params
+    )
+    return Renamed(compiled, positions)
+
+
+def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]) -> StagePlan:
+    """Work out a plan.
+
+    Raises:
+        NotDifferentiable: The stage has no adjoint.
+    """
+    stage = launch.stage
+    wanted = frozenset(
+        p for p, has in zip(code.params, grads, strict=True) if has and isinstance(p, Array)
+    )
+    adjoint = stage.adjoint(wanted)
+    reads: list[int] = []
+    scratch: list[Type] = []
+    params: list[tuple[Source, int]] = []
+    for p in () if adjoint is None else adjoint.code.params:
+        if adjoint is not None and isinstance(p, Array) and p in adjoint.bars:
+            params.append((Source.GRADIENT, code.position[adjoint.bars[p]]))
+        elif adjoint is not None and p in adjoint.reads:
+            params.append((Source.KEPT, len(reads)))
+            reads.append(code.position[p])
+        elif p in code.position:
+            params.append((Source.VALUE, code.position[p]))
+        else:
+            assert isinstance(p, Array)
+            params.append((Source.SCRATCH, len(scratch)))
+            scratch.append(p.type.element)
+    overwrites = {
+        code.position[array]: Overwrite(array, code.position[array], bounds)
+        for array, stops in stage.overwrites.items()
+        if (bounds := _bounds(code, stage, stops)) is not None
+    }
+    writes = tuple(sorted(code.position[a] for a in stage.written))
+    return StagePlan(
+        code,
+        launch,
+        adjoint,
+        tuple(params),
+        tuple(reads),
+        writes,
+        overwrites,
+        tuple(scratch),
+        stage.cuts(wanted),
+    )
+
+
+def _bounds(
+    code: Specialisation, stage: Stage, stops: tuple[Value, ...]
+) -> tuple[int | tuple[int, int], ...] | None:
+    bounds: list[int | tuple[int, int]] = []
+    for stop in stops:
+        if isinstance(stop, Const):
+            bounds.append(int(stop.value))
+        elif isinstance(stop, Var) and stop in stage.sizes:
+            array, axis = stage.sizes[stop]
+            bounds.append((code.position[array], axis))
+        else:
+            return None
+    return tuple(bounds)

@@ -1,0 +1,77 @@
+"""A kernel for certain argument types: its stages, and how their parameters are filled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from difftile.fields.field import Field, make
+from difftile.ir.nodes import Array, Var
+from difftile.ir.types import is_float
+from difftile.runtime.stage import Stage
+from difftile.substrate.memory import POOL
+
+if TYPE_CHECKING:
+    from difftile.runtime.plan import StagePlan
+
+
+@dataclass(frozen=True, slots=True)
+class StageLaunch:
+    """A stage of one specialisation, and where each of its forward parameters comes from.
+
+    `plans` holds what recording it does, for each set of fields with gradients.
+    """
+
+    stage: Stage
+    positions: tuple[int, ...]
+    plans: dict[tuple[bool, ...], StagePlan] = field(default_factory=dict[Any, Any])
+
+
+class Specialisation:
+    """The stages of a kernel.
+
+    `params` are the parameters of the whole program; the values of a launch come in that order, those
+    of the hidden fields last.
+    """
+
+    def __init__(self, name: str, params: Sequence[Array | Var], stages: list[Stage]) -> None:
+        self.name = name
+        temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))
+        self.params = (*params, *temps)
+        self.position = {param: k for k, param in enumerate(self.params)}
+        self.temps = [_hidden_field(temp) for temp in temps]
+        self.launches = [
+            StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))
+            for stage in stages
+        ]
+
+    def run(self, values: list[Any]) -> None:
+        """Launch without a tape."""
+        for launch in self.launches:
+            for array in launch.stage.written:
+                make_writable(values[self.position[array]])
+            launch.stage.forward.launch(arguments(launch.positions, values))
+
+
+def arguments(positions: Sequence[int], values: Sequence[Any]) -> list[Any]:
+    """Return buffers and numbers from fields and numbers."""
+    args: list[Any] = []
+    for k in positions:
+        value = values[k]
+        args.append(value.storage.buffer if isinstance(value, Field) else value)
+    return args
+
+
+def make_writable(target: Field) -> None:
+    """Move a field whose contents a recording still needs, so that it can be written."""
+    old = target.storage.buffer
+    if old.pins:
+        fresh = POOL.take(target.element, target.shape)
+        fresh.copy_from(old)
+        target.storage.move(fresh)
+
+
+def _hidden_field(temp: Array) -> Field:
+    hidden = make(temp.type.element, ())
+    return hidden.with_grads() if is_float(temp.type.element) else hidden
