@@ -15,8 +15,8 @@ import taichi as ti
 from tqdm import tqdm
 
 import difftile as dt
+from demos.options import make_parser, start
 from demos.pictures import Motion, save_loss_curve, save_walk_animation, save_walk_strip
-from difftile.arguments import Parser, positive_int
 from scenes.mass_spring import ROBOT_NAMES, MassSpringScene, Network, make_network, make_scene
 
 STEP_SIZE = 0.3  # length of the first step of gradient descent; the last one is almost 0
@@ -50,10 +50,7 @@ def think(hidden, x, v, goal, clock, w1, b1, gain: float, t: int):
 
 
 @dt.kernel
-def pull(
-    v, activation, x, hidden, w2, b2, springs, rest_length, stiffness, actuation,
-    h: float, decay: float, fall: float,
-):  # fmt: skip
+def pull(v, activation, x, hidden, w2, b2, springs, material, h: float, decay: float, fall: float):
     """Drag, gravity, and the impulses of the springs, whose lengths the output units set."""
     for k in v:
         v[k] = decay * v[k] + vec2(0.0, fall)
@@ -62,11 +59,12 @@ def pull(
         for j in range(hidden.shape[0]):
             total += w2[s, j] * hidden[j]
         activation[s] = ti.tanh(total)
-        a, b = springs[s].x, springs[s].y
+        rest_length, stiffness, actuation = material[s]
+        a, b = springs[s]
         d = x[a] - x[b]
         length = d.norm() + 1e-4
-        target = rest_length[s] * (1.0 + actuation[s] * ti.tanh(total))
-        impulse = h * (length - target) * stiffness[s] / length * d
+        target = rest_length * (1.0 + actuation * ti.tanh(total))
+        impulse = h * (length - target) * stiffness / length * d
         v[a] -= impulse
         v[b] += impulse
 
@@ -112,10 +110,8 @@ class Walker:
         self.clock = dt.from_numpy(clock, dtype=dtype)
         self.goal = dt.from_numpy(scene.goal, dtype=vector)
         self.springs = dt.from_numpy(robot.springs, dtype=ti.math.ivec2)
-        self.constants = [
-            dt.from_numpy(values, dtype=dtype)
-            for values in (robot.rest_length, robot.stiffness, robot.actuation)
-        ]
+        material = np.stack([robot.rest_length, robot.stiffness, robot.actuation], axis=1)
+        self.material = dt.from_numpy(material, dtype=dt.vec(3, dtype))
 
     def start(self) -> None:
         """Put the robot where it starts, at rest."""
@@ -127,11 +123,10 @@ class Walker:
         scene, x, v = self.scene, self.x, self.v
         w1, b1, w2, b2 = self.weights.values()
         h = scene.time_step
-        decay = float(np.exp(-scene.drag * h))
+        decay, fall = float(np.exp(-scene.drag * h)), h * scene.gravity
         think(self.hidden, x, v, self.goal, self.clock, w1, b1, scene.sense_gain, t)
         pull(
-            *(v, self.activation, x, self.hidden, w2, b2, self.springs, *self.constants),
-            *(h, decay, h * scene.gravity),
+            v, self.activation, x, self.hidden, w2, b2, self.springs, self.material, h, decay, fall
         )
         move(x, v, scene.floor, h)
 
@@ -153,48 +148,121 @@ class Walker:
         for name, w in self.weights.items():
             w.from_numpy(w.to_numpy() - length / (norm + 1e-6) * gradients[name])
 
+    def read_network(self) -> Network:
+        """Copy the weights out."""
+        return Network(**{name: w.to_numpy() for name, w in self.weights.items()})
+
+    def write_network(self, network: Network) -> None:
+        """Copy weights in."""
+        for name, values in network.arrays().items():
+            self.weights[name].from_numpy(values)
+
     def watch(self, label: str) -> Motion:
-        """Simulate once more, without a tape, and note positions and activations."""
+        """Simulate once more, without a tape, and look at every few steps."""
+        scene, positions, activations = self.scene, [], []
+        times = [*range(0, self.steps, FRAME_EVERY), self.steps]
         self.start()
-        positions, activations, times = [], [], []
         for t in range(self.steps):
-            here = self.x.to_numpy() if t % FRAME_EVERY == 0 else None
+            if t % FRAME_EVERY == 0:
+                positions.append(self.x.to_numpy())
             self.step(t)
-            if here is not None:
-                positions.append(here)
+            if t % FRAME_EVERY == 0:
                 activations.append(self.activation.to_numpy())
-                times.append(t * self.scene.time_step)
         positions.append(self.x.to_numpy())
-        activations.append(activations[-1])
-        times.append(self.steps * self.scene.time_step)
+        activations.append(self.activation.to_numpy())
         return Motion(
-            label, np.array(times), np.array(positions), np.array(activations),
-            tracked=self.scene.robot.head,
-        )  # fmt: skip
+            label=label,
+            times=scene.time_step * np.array(times),
+            positions=np.array(positions),
+            activations=np.array(activations),
+            tracked=scene.robot.head,
+        )
 
 
 def train(walker: Walker, iterations: int) -> tuple[list[float], Network]:
-    """Follow the gradient; return all losses and the best network met.
+    """Follow the gradient; return the losses, and the network that walked farthest.
 
     Ctrl-C ends the training, not the program: what was learnt until then is shown.
     """
     losses: list[float] = []
-    best = {name: w.to_numpy() for name, w in walker.weights.items()}
-    bar = tqdm(range(iterations), desc="learning to walk", unit="iteration")
-    try:
-        for iteration in bar:
-            with dt.Tape(walker.loss):
-                walker.walk()
-            losses.append(walker.loss[None])
-            bar.set_postfix(loss=f"{losses[-1]:.4f}")
-            if losses[-1] <= min(losses):
-                best = {name: w.to_numpy() for name, w in walker.weights.items()}
-            walker.descend(STEP_SIZE * (1.0 - iteration / iterations))
+    best = walker.read_network()
+    with tqdm(range(iterations + 1), "learning to walk", unit="run") as bar:
+        try:
+            for iteration in bar:
+                with dt.Tape(walker.loss):
+                    walker.walk()
+                losses.append(walker.loss[None])
+                bar.set_postfix(loss=f"{losses[-1]:.4f}")
+                if losses[-1] == min(losses):
+                    best = walker.read_network()
+                walker.descend(STEP_SIZE * (1.0 - iteration / iterations))
+        except KeyboardInterrupt:
+            bar.set_description("interrupted")
+    return losses, best
+
+
+def check(walker: Walker, eps: float = 1e-5) -> tuple[float, float]:
+    """Return one entry of the gradient by the tape and by central differences, in that order.
+
+    It is the largest entry among the biases of the muscles. `walker` should hold f64.
+    """
+    with dt.Tape(walker.loss):
+        walker.walk()
+    bias = walker.weights["b2"]
+    gradient, values = bias.grad.to_numpy(), bias.to_numpy()
+    entry = int(np.argmax(np.abs(gradient)))
+    losses = []
+    for sign in (1.0, -1.0):
+        bias[entry] = values[entry] + sign * eps
         walker.walk()
         losses.append(walker.loss[None])
-        if losses[-1] <= min(losses):
-            best = {name: w.to_numpy() for name, w in walker.weights.items()}
-    except KeyboardInterrupt:
-        pass
-    bar.close()
-    return losses, Network(**best)
+    bias[entry] = values[entry]
+    return float(gradient[entry]), (losses[0] - losses[1]) / (2 * eps)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("mass-spring", __doc__, steps=1500, iterations=60)
+    parser.add_argument("--robot", choices=ROBOT_NAMES, default="C", help="default: %(default)s")
+    options = start(parser, argv)
+
+    scene = make_scene(options.robot)
+    network = make_network(scene, options.seed)
+    if options.check:
+        by_tape, by_differences = check(Walker(scene, network, min(options.steps, 200), ti.f64))
+        agree = abs(by_tape - by_differences) <= 1e-6 * abs(by_differences)
+        print(f"gradient by tape {by_tape:.12g}, by differences {by_differences:.12g}")
+        return 0 if agree else 1
+
+    walker = Walker(scene, network, options.steps)
+    before = walker.watch("before")
+    started = time.perf_counter()
+    losses, best = train(walker, options.iterations)
+    seconds = time.perf_counter() - started
+    if not losses:
+        return 130  # interrupted before there was anything to show
+    walker.write_network(best)
+    after = walker.watch(f"after {len(losses) - 1} iterations")
+    print(f"first loss {losses[0]:.4f}, last loss {losses[-1]:.4f}, {seconds:.1f} s")
+    print(
+        f"the robot walks {after.distance:.2f} m in {after.times[-1]:.1f} s, "
+        f"{after.distance / scene.robot.width:.1f} body lengths; "
+        f"untrained it got {before.distance:.2f} m"
+    )
+    if not options.no_pictures:
+        draw(options.out, scene, losses, [before, after])
+        print(f"pictures in {options.out}")
+    return 0
+
+
+def draw(out: Path, scene: MassSpringScene, losses: list[float], motions: list[Motion]) -> None:
+    """Write the pictures."""
+    robot = scene.robot
+    muscles = robot.actuation > 0
+    save_loss_curve(out / "loss.png", losses, "loss: minus x of the head [m]")
+    save_walk_strip(out / "before_after.png", motions, robot.springs, muscles, scene.floor)
+    save_walk_animation(out / "walk.gif", motions, robot.springs, muscles, scene.floor)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -248,7 +248,7 @@ def _interpret(one: Program, kernel: Any, values: Values, direction: Values | No
     for name, given in values.items():
         data = given.copy()
         if direction is not None and given.dtype.kind == "f":
-            data = given + 1j * STEP * direction.get(name, np.zeros(given.shape))
+            data = np.asarray(given + 1j * STEP * direction.get(name, np.zeros(given.shape)))
         result[name] = data
         if isinstance(by_name.get(name), Array):
             fields[by_name[name]] = data

@@ -13,9 +13,8 @@ from difftile.frontend.context import Context, ExpressionHandler, describe
 from difftile.frontend.convert import apply, common, filled, floats, truth
 from difftile.frontend.items import Element, FieldRef, Item, Path, Several, Shape, Static
 from difftile.frontend.joins import branch
-from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.ir.nodes import Array, Const, Let, Size, Value, Var
 from difftile.ir.types import BOOL, FLOATS, I32, Matrix, Vector, scalar_of, shape_of
-from difftile.ops.table import OPS
 
 _BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
@@ -211,7 +210,7 @@ def _logic_pair(cx: Context, is_and: bool, left: Item, right: ast.expr) -> Item:
     first = truth(cx, cx.value(left))
     with cx.b.region() as stmts:
         second = truth(cx, cx.number(right))
-    if all(getattr(stmt, "op", None) in OPS for stmt in stmts):
+    if all(isinstance(stmt, (Let, Size)) for stmt in stmts):
         for stmt in stmts:
             cx.b.append(stmt)
         return cx.call("and" if is_and else "or", first, second)

@@ -39,7 +39,7 @@ class Names:
 
     def new(self, wanted: str) -> str:
         """Return a name that nothing has yet, as near to the wanted one as can be."""
-        base = wanted or "t"
+        base = wanted if wanted.strip("_") else "k" if wanted else "t"
         name = base
         while name in self._next:
             self._next[base] = self._next.get(base, 0) + 1

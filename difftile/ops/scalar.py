@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from difftile.ops import meaning
-from difftile.ops.row import PRODUCT, SUM, UNARY, Op, elementwise, real
+from difftile.ops.row import PRODUCT, SUM, Op, elementwise, real
 
 _WIDE = (-2.0, 2.0)
 _POSITIVE = (0.2, 3.0)
@@ -55,7 +55,7 @@ ROWS = (
         PRODUCT,
         singular=True,
     ),
-    Op("neg", "-{0}", np.negative, elementwise, ("-z_bar",), (_WIDE,), UNARY),
+    Op("neg", "-{0}", np.negative, elementwise, ("-z_bar",), (_WIDE,), PRODUCT),
     Op(
         "mod",
         "{0} % {1}",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from difftile.ir.nodes import Block, Const, Let, Stmt, Value, Var
+from difftile.ir.nodes import Block, Const, For, Let, Stmt, Value, Var
 from difftile.ir.walk import walk
 
 
@@ -63,8 +63,20 @@ def _of_op(let: Let, defs: dict[Var, Stmt]) -> tuple[dict[Var, int], int] | None
     return None
 
 
+def ranges_of(block: Block) -> dict[Var, tuple[int, int]]:
+    """Return the first and last value of the indices of loops with literal bounds."""
+    return {
+        stmt.index: (int(stmt.start.value), int(stmt.stop.value) - 1)
+        for stmt in walk(block)
+        if isinstance(stmt, For) and isinstance(stmt.start, Const) and isinstance(stmt.stop, Const)
+    }
+
+
 def owns(
-    accesses: list[tuple[Affine, ...]], indices: tuple[Var, ...], varying: set[Var]
+    accesses: list[tuple[Affine, ...]],
+    indices: tuple[Var, ...],
+    varying: set[Var],
+    ranges: dict[Var, tuple[int, int]],
 ) -> bool:
     """Tell whether different values of the loop indices always touch different elements.
 
@@ -72,23 +84,52 @@ def owns(
         accesses: The index of every access, one affine form a dimension.
         indices: The loop indices.
         varying: All variables whose value can differ between iterations, the indices included.
+        ranges: First and last value of inner loop indices, where known.
 
-    A dimension counts if every access has the same form in it and the form has no varying part but
-    the loop indices; the map from indices to those dimensions must then have full rank.
+    A dimension counts in two cases. Every access has the same form in it, with no varying part but
+    the loop indices; all such dimensions together must have full rank. Or every access is a multiple
+    of one loop index plus something that stays within less than that multiple, as in `2 * i + k` with k
+    in 0..1.
     """
     if not accesses or not indices:
         return not indices
     rows: list[list[int]] = []
     for forms in zip(*accesses, strict=False):
         first = forms[0]
-        if any(form != first for form in forms):
-            continue
-        if any(v in varying and v not in indices for v, _ in first.terms):
-            continue
-        rows.append([first.factor(index) for index in indices])
+        same = all(form == first for form in forms)
+        if same and not any(v in varying and v not in indices for v, _ in first.terms):
+            rows.append([first.factor(index) for index in indices])
+        else:
+            rows += [
+                [int(index is one) for index in indices]
+                for one in indices
+                if _strided(forms, one, varying, ranges)
+            ]
     if len(rows) < len(indices):
         return False
     return int(np.linalg.matrix_rank(np.array(rows))) == len(indices)
+
+
+def _strided(
+    forms: tuple[Affine, ...], index: Var, varying: set[Var], ranges: dict[Var, tuple[int, int]]
+) -> bool:
+    """Tell whether every form is one multiple of an index plus a rest shorter than the multiple."""
+    stride = forms[0].factor(index)
+    fixed = {(v, f) for v, f in forms[0].terms if v not in varying}
+    lowest, highest = forms[0].constant, forms[0].constant
+    for form in forms:
+        if form.factor(index) != stride or {(v, f) for v, f in form.terms if v not in varying} != fixed:
+            return False
+        low = high = form.constant
+        for v, f in form.terms:
+            if v is index or v not in varying:
+                continue
+            if v not in ranges:
+                return False
+            ends = (f * ranges[v][0], f * ranges[v][1])
+            low, high = low + min(ends), high + max(ends)
+        lowest, highest = min(lowest, low), max(highest, high)
+    return highest - lowest < abs(stride)
 
 
 def differ(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> bool:

@@ -21,7 +21,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.walk import defined_in, regions
-from difftile.passes.affine import Affine, affine, definitions_of, differ, disjoint, owns
+from difftile.passes.affine import Affine, affine, definitions_of, differ, disjoint, owns, ranges_of
 
 _ACT = {Load: "read here", Store: "stored here", Accumulate: "added to here"}
 
@@ -63,7 +63,7 @@ def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -
     kinds = {type(access.stmt) for access in accesses}
     if len(kinds) == 1 and kinds != {Store}:
         return
-    if owns([access.forms for access in accesses], task.indices, varying):
+    if owns([access.forms for access in accesses], task.indices, varying, ranges_of(task.body)):
         return
     for write in accesses:
         if isinstance(write.stmt, Load):
@@ -117,7 +117,7 @@ def _may_precede(write: Access, load: Access) -> bool:
     if common and not disjoint(write.forms, load.forms, _varying(common)):
         indices = tuple(loop.index for loop in common if isinstance(loop, For))
         own_element = len(indices) == len(common) and owns(
-            [write.forms, load.forms], indices, _varying(common)
+            [write.forms, load.forms], indices, _varying(common), ranges_of(common[0].body)
         )
         if not own_element:
             return True

@@ -137,6 +137,7 @@ class _Emitter:
     uses: Counter[Var] = field(default_factory=Counter[Var])
     waiting: dict[Var, _Text] = field(default_factory=dict[Var, _Text])
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
+    parts: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
     line_number: int | None = None
 
     # The kernel
@@ -215,6 +216,11 @@ class _Emitter:
             case "extract":
                 whole = self.value(args[0], ATOM)
                 return _Text(f"{whole}[{self.index(args[1:])}]", ATOM, reads)
+            case "neg":
+                text = self.value(args[0], PRODUCT)
+                # -a * b is -(a * b), but -a // b is not -(a // b).
+                rounds = "//" in text or "%" in text
+                return _Text(f"-{self.value(args[0], ATOM) if rounds else text}", PRODUCT, reads)
             case _:
                 template = row.taichi
         if let.op in ("and", "or") and shape_of(let.out.type):
@@ -270,13 +276,12 @@ class _Emitter:
 
     def stmt(self, stmt: Stmt, here: Counter[Var]) -> None:
         match stmt:
+            case Let(op="insert"):
+                self.insert(stmt)
             case Let(out):
                 text = self.let_text(stmt)
                 self.consumed(stmt.args)
-                if stmt.op == "insert":
-                    self.insert(stmt)
-                else:
-                    self.define(out, text, here)
+                self.define(out, text, here)
             case Size(out, array, axis):
                 text = f"{self.names[array]}.shape[{axis}]"
                 self.alias[out] = text
@@ -305,6 +310,7 @@ class _Emitter:
         name = self.name(let.out)
         self.write(f"{name} = {self.value(value)}")
         self.write(f"{name}[{self.index(tuple(index))}] = {self.value(part)}")
+        self.consumed(let.args)
 
     # Memory
 
@@ -313,7 +319,7 @@ class _Emitter:
         shape = shape_of(array.type.element)
         if array.size is None or not shape or len(index) > 1:
             return _Text(self.place(array, index), ATOM, reads)
-        parts = [f"{self.names[array]}_{k}[{self.index(index)}]" for k in range(int(np.prod(shape)))]
+        parts = [f"{name}[{self.index(index)}]" for name in self.part_names(array)]
         if len(shape) == 1:
             return _Text(f"ti.Vector([{', '.join(parts)}])", ATOM, reads)
         m = shape[1]
@@ -337,7 +343,7 @@ class _Emitter:
         elif not add:
             self.write(f"{where} = {text}")
         elif atomic and text.startswith("-"):
-            self.write(f"{where} -= {tight.removeprefix('-')}")
+            self.write(f"{where} -= {text.removeprefix('-')}")
         elif atomic:
             self.write(f"{where} += {text}")
         elif tight.startswith("-"):
@@ -352,15 +358,22 @@ class _Emitter:
         if isinstance(value, Const) or not text.isidentifier():
             name = self.names.new(f"{array.name}_value")
             self.write(f"{name} = {text}")
-        for k, cell in enumerate(np.ndindex(*shape)):
-            self.write(f"{self.names[array]}_{k}[{at}] = {name}[{', '.join(map(str, cell))}]")
+        for part, cell in zip(self.part_names(array), np.ndindex(*shape), strict=True):
+            self.write(f"{part}[{at}] = {name}[{', '.join(map(str, cell))}]")
+
+    def part_names(self, array: Array) -> list[str]:
+        """Return the names of the arrays that hold the components of a local array."""
+        names = self.parts.get(array)
+        if names is None:
+            count = int(np.prod(shape_of(array.type.element)))
+            names = [self.names.new(f"{array.name}_{k}") for k in range(count)]
+            self.parts[array] = names
+        return names
 
     def alloc(self, array: Array) -> None:
         scalar = scalar_of(array.type.element)
-        count = int(np.prod(shape_of(array.type.element)))
-        name = self.names[array]
-        names = [f"{name}_{k}" for k in range(count)] if shape_of(array.type.element) else [name]
-        for one in names:
+        vector = bool(shape_of(array.type.element))
+        for one in self.part_names(array) if vector else [self.names[array]]:
             self.write(f"{one} = ti.Vector([{literal(0, scalar)}] * {array.size})")
 
     # Control flow

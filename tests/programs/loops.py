@@ -258,17 +258,6 @@ def two_loops_in_a_row(x, y):
         y[i] = t * s
 
 
-@program(x=floats(6), y=floats(3))
-def stores_in_a_loop(x, y):
-    for i in y:
-        for k in range(2):
-            x[2 * i + k] = x[2 * i + k] * x[2 * i + k]
-        s = 1.0
-        for k in range(2):
-            s *= x[2 * i + k]
-        y[i] = s
-
-
 @program(x=floats(4), y=floats(4))
 def unchanged_carry(x, y):
     for i in x:

@@ -1,0 +1,66 @@
+"""The arguments that all demos take."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import difftile as dt
+from difftile.arguments import Parser, positive_int
+
+ARCHS = ("cpu", "cuda", "vulkan", "metal", "gpu")
+_LARGEST_SEED = 2**32 - 1  # what NumPy's generators take
+
+
+def make_parser(name: str, description: str | None, *, steps: int, iterations: int) -> Parser:
+    """Return a parser with the options that all demos have.
+
+    Args:
+        name: The demo, as the command line calls it.
+        description: What `--help` begins with.
+        steps: Default number of simulation steps.
+        iterations: Default number of iterations of the optimisation.
+    """
+    parser = Parser(f"difftile demo {name}", description)
+    folder = Path("out") / name.replace("-", "_")
+    say = "default: %(default)s"
+    parser.add_argument("--steps", type=positive_int, default=steps, help=f"of a run; {say}")
+    parser.add_argument(
+        "--iterations", type=positive_int, default=iterations, help=f"of the optimisation; {say}"
+    )
+    parser.add_argument("--seed", type=_seed, default=0, help=f"of what is random; {say}")
+    parser.add_argument("--arch", choices=ARCHS, default="cpu", help=f"where to run; {say}")
+    parser.add_argument("--out", type=Path, default=folder, help=f"folder for pictures; {say}")
+    parser.add_argument("--no-pictures", action="store_true", help="write no pictures")
+    parser.add_argument(
+        "--check", action="store_true", help="compare a gradient with differences, and exit"
+    )
+    return parser
+
+
+def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse the arguments, start difftile, and make the folder for the pictures.
+
+    Raises:
+        SystemExit: With code 2, after one line that says what is wrong with the arguments.
+    """
+    options = parser.parse_args(argv)
+    if not (options.no_pictures or options.check):
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            parser.error(f"argument --out: {options.out}: {error.strerror}")
+    try:
+        dt.init(arch=options.arch)
+    except dt.FieldError as error:
+        parser.error(f"argument --arch: {error}")
+    return options
+
+
+def _seed(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= _LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"expected a whole number of 0 or more, not {text!r}")
+    return number

@@ -1,0 +1,26 @@
+"""Options and fixtures of the whole test suite."""
+
+from __future__ import annotations
+
+import pytest
+
+import difftile as dt
+from difftile.fields.recording import OPEN_TAPE
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the golden texts anew"
+    )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def started() -> None:
+    """Start difftile once; a test that starts it anew must not keep fields from before."""
+    dt.init(arch="cpu")
+
+
+@pytest.fixture(autouse=True)
+def no_open_tape() -> None:
+    """No test leaves a tape open for the next one."""
+    assert OPEN_TAPE.get() is None

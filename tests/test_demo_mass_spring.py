@@ -1,0 +1,93 @@
+"""The demo, headless and short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import taichi as ti
+
+from demos import mass_spring
+from demos.mass_spring import Walker, check, main, train
+from scenes.mass_spring import make_network, make_scene
+
+
+def test_demo_prints_its_figures_and_writes_its_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "pictures"
+    assert main(["--steps", "60", "--iterations", "2", "--out", str(out)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("first loss -0.2") and "last loss" in line for line in lines)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "before_after.png",
+        "loss.png",
+        "walk.gif",
+    ]
+
+
+def test_demo_without_pictures_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["--steps", "20", "--iterations", "1", "--no-pictures", "--robot", "A"]) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_demo_checks_its_gradient(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check", "--steps", "100"]) == 0
+    assert "gradient by tape" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("argv", "complaint"),
+    [
+        (["--steps", "0"], "argument --steps: expected a whole number above 0, not '0'"),
+        (["--iterations", "x"], "argument --iterations: expected a whole number above 0"),
+        (["--seed", "-1"], "argument --seed: expected a whole number of 0 or more, not '-1'"),
+        (["--robot", "D"], "argument --robot: invalid choice: 'D'"),
+        (["--arch", "abacus"], "argument --arch: invalid choice: 'abacus'"),
+        (["--step", "9"], "unknown option '--step'"),
+        (["--out", __file__], f"argument --out: {__file__}: File exists"),
+    ],
+)
+def test_mistake_in_an_argument_is_one_line_and_code_2(
+    argv: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(argv)
+    assert ended.value.code == 2
+    output = capsys.readouterr()
+    assert not output.out
+    assert output.err.startswith(f"difftile demo mass-spring: error: {complaint}")
+    assert output.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("robot", ["A", "B", "C"])
+def test_gradient_agrees_with_differences(robot: str) -> None:
+    scene = make_scene(robot)
+    by_tape, by_differences = check(Walker(scene, make_network(scene, 2), 100, ti.f64))
+    assert by_tape == pytest.approx(by_differences, rel=1e-6)
+
+
+def test_gradient_descent_makes_the_robot_walk() -> None:
+    scene = make_scene("C")
+    walker = Walker(scene, make_network(scene), 500)
+    losses, _ = train(walker, 12)
+    assert losses[-1] < losses[0] - 0.08
+
+
+def test_interrupt_keeps_what_was_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = make_scene("C")
+    walker = Walker(scene, make_network(scene), 20)
+    runs = []
+
+    def run_twice_and_interrupt() -> None:
+        runs.append(None)
+        if len(runs) == 3:
+            raise KeyboardInterrupt
+        mass_spring.Walker.walk(walker)
+
+    monkeypatch.setattr(walker, "walk", run_twice_and_interrupt)
+    losses, _ = train(walker, 10)
+    assert len(losses) == 2

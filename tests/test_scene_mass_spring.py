@@ -1,0 +1,67 @@
+"""The mass-spring scene: its data, and difftile against an independent simulation in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from demos.mass_spring import Walker
+from scenes.mass_spring import ROBOT_NAMES, make_network, make_robot, make_scene
+from tests.reference_mass_spring import derivative, random_direction, simulate
+
+
+@pytest.mark.parametrize("name", ROBOT_NAMES)
+def test_robot_is_a_frame_at_rest_that_has_muscles(name: str) -> None:
+    robot = make_robot(name)
+    a, b = robot.springs.T
+    assert np.unique(robot.springs).tolist() == list(range(len(robot.positions)))
+    assert len({frozenset(pair) for pair in robot.springs.tolist()}) == len(robot.springs)
+    lengths = np.linalg.norm(robot.positions[a] - robot.positions[b], axis=1)
+    np.testing.assert_allclose(robot.rest_length, lengths, rtol=1e-15)
+    assert 0 < np.count_nonzero(robot.actuation) <= len(robot.springs)
+
+
+def test_unknown_robot_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="no robot 'D': choose one of A, B, C"):
+        make_robot("D")
+
+
+def test_network_follows_from_the_seed() -> None:
+    scene = make_scene("B")
+    one, same, other = (make_network(scene, seed) for seed in (3, 3, 4))
+    assert one.w1.shape == (scene.n_hidden, scene.n_inputs)
+    assert one.w2.shape == (len(scene.robot.springs), scene.n_hidden)
+    np.testing.assert_array_equal(one.w1, same.w1)
+    assert np.all(one.w1 != other.w1)
+
+
+def test_reference_derivative_is_that_of_its_loss() -> None:
+    scene = make_scene("A")
+    network = make_network(scene)
+    params, direction = network.arrays(), random_direction(network, 5)
+    losses = [
+        simulate(scene, {k: v + eps * direction[k] for k, v in params.items()}, 100)[0]
+        for eps in (1e-6, -1e-6)
+    ]
+    difference = (losses[0] - losses[1]) / 2e-6
+    assert derivative(scene, params, direction, 100) == pytest.approx(difference, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ROBOT_NAMES)
+def test_loss_and_gradient_are_those_of_the_reference(name: str) -> None:
+    steps = 150  # the robot has landed, and gradients have not exploded yet
+    scene = make_scene(name)
+    network = make_network(scene, seed=1)
+    walker = Walker(scene, network, steps, ti.f64)
+    with dt.Tape(walker.loss):
+        walker.walk()
+    loss, track = simulate(scene, network.arrays(), steps)
+    assert walker.loss[None] == pytest.approx(loss, rel=1e-10)
+    np.testing.assert_allclose(walker.x.to_numpy(), track[-1], rtol=1e-10)
+    for seed in range(4):
+        direction = random_direction(network, seed)
+        found = sum(np.vdot(w.grad.to_numpy(), direction[k]) for k, w in walker.weights.items())
+        expected = derivative(scene, network.arrays(), direction, steps)
+        assert found == pytest.approx(expected, rel=1e-8)
