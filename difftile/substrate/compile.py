@@ -33,8 +33,8 @@ from difftile.substrate.work import Work, work_of
 _counter = itertools.count()
 _MOST_ARGUMENTS = 64
 
-# Waking the threads of the pool costs 20-40 us: below about that much work one thread is faster.
-_SERIAL_WORK = 40_000
+# Waking the threads of the pool costs 20-40 us: up to about that much work one thread is faster.
+_SERIAL_WORK = 200_000
 
 
 class CompiledProgram:
@@ -80,9 +80,7 @@ class CompiledProgram:
 class _Variant:
     """One compiled kernel and its launch context."""
 
-    def __init__(
-        self, emitted: Emitted, params: tuple[Array | Var, ...], on_host: bool
-    ) -> None:
+    def __init__(self, emitted: Emitted, params: tuple[Array | Var, ...], on_host: bool) -> None:
         kernel = _build(emitted)
         primal: Any = kernel._primal
         examples = [_example(param) for param in params]

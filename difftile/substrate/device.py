@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
@@ -58,11 +60,14 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: obje
         "fast_math": not debug,
     }
     # Emitted literals carry their type; Taichi's own default must stay f32 for them.
-    ti.init(arch=_ARCHS[arch], default_fp=ti.f32, **(settings | options))
+    with redirect_stdout(io.StringIO()):  # a line that no setting of Taichi turns off
+        ti.init(arch=_ARCHS[arch], default_fp=ti.f32, **(settings | options))
     got = ti.lang.impl.current_cfg().arch
     on_host = got in (ti.x64, ti.arm64)
     if arch != "cpu" and on_host:
-        raise FieldError(f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu').")
+        raise FieldError(
+            f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu')."
+        )
     number = _current[0].number + 1 if _current else 1
     session = Session(number, on_host, scalar, debug, seed)
     _current[:] = [session]

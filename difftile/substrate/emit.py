@@ -38,7 +38,6 @@ from difftile.ir.types import (
     I32,
     FieldType,
     Matrix,
-
     Type,
     scalar_of,
     shape_of,
@@ -536,5 +535,3 @@ def _written(stmt: Stmt) -> set[Array]:
         for s in walk(region)
         if isinstance(s, (Store, Accumulate))
     }
-
-

@@ -136,7 +136,9 @@ class Pool:
         try:
             return Buffer(element, shape, session)
         except (MemoryError, RuntimeError) as error:
-            raise FieldError(f"No memory for a field of {element}, shape {shape}: {error}") from None
+            raise FieldError(
+                f"No memory for a field of {element}, shape {shape}: {error}"
+            ) from None
 
     def pin(self, buffer: Buffer) -> None:
         """Keep the contents for a record of a tape."""

@@ -114,6 +114,10 @@ _REFUSED: list[tuple[Any, str, str]] = [
 ]
 
 
+# Taichi fixes the precision of these when it is imported; in difftile they follow the data.
+_OF_DEFAULT_PRECISION = (_TI.vec2, _TI.vec3, _TI.vec4, _TI.mat2, _TI.mat3, _TI.mat4)
+
+
 def _key(value: object) -> int:
     return id(getattr(value, "__func__", value))  # class methods are new objects at each access
 
@@ -164,9 +168,7 @@ def _scalar(value: object) -> Scalar | None:
 
 def has_own_scalar(value: object) -> bool:
     """Tell whether a type names its precision: `ti.f64` does, `float` and `ti.math.vec3` do not."""
-    if isinstance(value, (VectorType, MatrixType)):
-        return value.dtype is not float
-    return value is not float
+    return value is not float and not any(value is one for one in _OF_DEFAULT_PRECISION)
 
 
 def to_taichi(type_: Type) -> Any:

@@ -8,11 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from difftile.ir.nodes import Array, Block, Const, For, Let, ParallelFor, Program, Size, Value, Var
-from difftile.ir.types import scalar_of
-from difftile.ir.walk import regions
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    Const,
+    For,
+    Let,
+    ParallelFor,
+    Program,
+    Size,
+    Value,
+    Var,
+)
+from difftile.ir.walk import operands, regions
 from difftile.ops.table import OPS
 
+_ATOMIC = 4  # in parallel; threads that share a line make it more
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
 
@@ -41,14 +53,20 @@ class Work:
 
 
 def work_of(program: Program) -> Work:
-    """Return the estimate of a program: it depends on the shapes it reads and on integers."""
-    sized = {s.array for s in _all(program.body) if isinstance(s, Size)}
-    positions = [
-        k
-        for k, p in enumerate((*program.params, *program.temps))
-        if p in sized or (isinstance(p, Var) and scalar_of(p.type).name.startswith(("i", "u")))
-    ]
-    return Work(program, tuple(positions))
+    """Return the estimate of a program: it depends on what bounds its loops and on nothing else."""
+    stmts = _all(program.body)
+    lets = {s.out: s for s in stmts if isinstance(s, Let)}
+    sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
+    bounds: set[Array | Var] = set()
+    pending = [v for s in stmts if isinstance(s, (For, ParallelFor)) for v in operands(s)]
+    while pending:
+        value = pending.pop()
+        if value in lets:
+            pending += lets[value].args
+        elif isinstance(value, Var):
+            bounds.add(sizes.get(value, value))
+    params = (*program.params, *program.temps)
+    return Work(program, tuple(k for k, p in enumerate(params) if p in bounds))
 
 
 def _all(block: Block) -> list[Any]:
@@ -91,6 +109,8 @@ class _Estimate:
                     for start, stop in zip(starts, stops, strict=True):
                         extent *= self.trips(start, stop, _UNKNOWN_EXTENT)
                     total += extent * (1 + self.block(body))
+                case Accumulate(atomic=True):
+                    total += _ATOMIC
                 case _:
                     total += 1 + sum(self.block(region) for region in regions(stmt))
         return total

@@ -146,8 +146,8 @@ def loop_over_components(x, y):
     x=array([0.1, -0.4, 0.7, 1.2, -0.9]),
     w=array([[1.0, 2.0, -0.5]], (3,)),
     y=floats(1),
-    expected={"y": [-0.022]},
-    gradients={"x": [1.785, 4.76, 3.765, 4.24, 22.785]},
+    expected={"y": [22.8355]},
+    gradients={"x": [1.385, -1.68, 9.195, 14.56, -19.075]},
     seeds={"y": 1},
 )
 def weighted_vector_sum(x, w, y):
