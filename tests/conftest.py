@@ -9,9 +9,7 @@ from difftile.fields.recording import OPEN_TAPE
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="write the golden texts anew"
-    )
+    parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
 
 
 @pytest.fixture(scope="session", autouse=True)

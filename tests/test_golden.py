@@ -1,4 +1,4 @@
-"""The golden texts: a refactoring leaves them as they are; `pytest --update-golden` writes them anew."""
+"""The golden texts: a refactoring leaves them alone; `pytest --update-golden` rewrites them."""
 
 from __future__ import annotations
 

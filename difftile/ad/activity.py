@@ -59,17 +59,14 @@ def _block(block: Block, active: set[Var], sources: Collection[Array]) -> None:
     for stmt in block.stmts:
         match stmt:
             case Let(out, op, args):
-                if (
-                    is_float(out.type)
-                    and OPS[op].vjp
-                    and any(_is_active(a, active) for a in args)
-                ):
+                if is_float(out.type) and OPS[op].vjp and any(_is_active(a, active) for a in args):
                     active.add(out)
             case Load(out, array):
                 if array in sources and is_float(out.type):
                     active.add(out)
-            case For(carries=carries, inits=inits, body=body, outs=outs) | While(
-                carries=carries, inits=inits, body=body, outs=outs
+            case (
+                For(carries=carries, inits=inits, body=body, outs=outs)
+                | While(carries=carries, inits=inits, body=body, outs=outs)
             ):
                 _loop(carries, inits, body, outs, active, sources)
             case If(then=then, orelse=orelse, outs=outs):

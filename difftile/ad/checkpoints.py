@@ -1,11 +1,12 @@
 """The reverse of a loop: adjoints run backwards through the iterations.
 
-Where an adjoint needs the value that a local had in each iteration, those values are kept in a small array
-of the thread. A loop too long for it is checkpointed in levels: `FANOUT` positions are kept, the last segment
-between two of them is run again with `FANOUT` positions inside it, and so on. Up to FANOUT iterations are not
-repeated at all, up to FANOUT**2 (1,024) once, up to FANOUT**3 (32,768) twice; the memory is SLOTS values
-a carried scalar at any length. Beyond FANOUT**LEVELS the segments that are left get longer than one and are
-run again for each of their iterations. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
+Where an adjoint needs the value that a local had in each iteration, those values are kept in a
+small array of the thread. A loop too long for it is checkpointed in levels: `FANOUT` positions
+are kept, the last segment between two of them is run again with `FANOUT` positions inside it, and
+so on. Up to FANOUT iterations are not repeated at all, up to FANOUT**2 (1,024) once, up to
+FANOUT**3 (32,768) twice; the memory is SLOTS values a carried scalar at any length. Beyond
+FANOUT**LEVELS the segments that are left get longer than one and are run again for each of their
+iterations. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
 """
 
 from __future__ import annotations
@@ -126,7 +127,9 @@ def _reversed_body(r: Reversing, todo: LoopReversal) -> _Body:
         if more == chosen:
             break
         chosen = more
-    carries, inits, results = [], [], []
+    carries: list[Var] = []
+    inits: list[Value] = []
+    results: list[Value] = []
     keys: list[Var] = []
     for k in chosen:
         init = todo.out_bars[k]
@@ -164,9 +167,7 @@ def _order_matters(block: Block) -> bool:
     return any(isinstance(stmt, Store) for stmt in walk(block))
 
 
-def _without_checkpoints(
-    r: Reversing, loop: For, body: _Body, slim: Block
-) -> tuple[Var, ...]:
+def _without_checkpoints(r: Reversing, loop: For, body: _Body, slim: Block) -> tuple[Var, ...]:
     b = r.b
     start, stop = r.value(loop.start), r.value(loop.stop)
     outs = tuple(Var(carry.name, carry.type) for carry in body.carries)
@@ -190,6 +191,7 @@ def _without_checkpoints(
 
 def _bound(b: OpBuilder, body: _Body, bindings: Mapping[Var, Value]) -> tuple[Value, ...]:
     """Append the reverse of an iteration with its index and state bound; return its results."""
+
     def change(value: Value) -> Value:
         return bindings.get(value, value) if isinstance(value, Var) else value
 
@@ -326,9 +328,7 @@ def _advance(
             above = b.call("add", here, Const(1, I32), name="top")
             kept.write(b, above, b.call("add", done, Const(1, I32)), block.results)
         after = Var("top", I32)
-        b.append(
-            If(keep, Block(tuple(keeps), (above,)), Block((), (here,)), (after,), loop.span)
-        )
+        b.append(If(keep, Block(tuple(keeps), (above,)), Block((), (here,)), (after,), loop.span))
     outs = tuple(Var(v.name, v.type) for v in state)
     top_out = Var("top", I32)
     b.append(
@@ -349,5 +349,3 @@ def _advance(
 def _env(r: Reversing, loop: For) -> dict[Var, Value]:
     """Return what stands in the adjoint for the variables that the loop reads from outside."""
     return {v: r.value(v) for v in free_variables(loop.body) if v is not loop.index}
-
-

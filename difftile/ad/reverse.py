@@ -1,9 +1,10 @@
 """Reverse mode: the adjoint of a program, as a program.
 
-For each region the adjoint first computes the region's values again and then runs through its statements
-backwards, as in Griewank and Walther, Evaluating Derivatives (2nd ed.), chapter 6. Adjoints of values are
-values; adjoints of fields are fields of the same shape, shared between before and after the launch: the
-adjoint of a store takes an element and leaves zero, the adjoint of a load adds to it.
+For each region the adjoint first computes the region's values again and then runs through its
+statements backwards, as in Griewank and Walther, Evaluating Derivatives (2nd ed.), chapter 6.
+Adjoints of values are values; adjoints of fields are fields of the same shape, shared between
+before and after the launch: the adjoint of a store takes an element and leaves zero, the adjoint
+of a load adds to it.
 
 Every load reads the field as it was before the stage. Stores of the primal are never repeated.
 """
@@ -230,8 +231,10 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
             continue
         if masked and row.singular:
             # The adjoint may be zero because the value was not taken: 0 * inf must stay 0.
-            part = _unless_zero(r.b, z_bar, part)
-        r.add(bars, arg, part, masked=masked or row.masks)
+            guarded = _unless_zero(r.b, z_bar, part)
+            r.add(bars, arg, guarded, masked=True)
+        else:
+            r.add(bars, arg, part, masked=masked or row.masks)
 
 
 def _unless_zero(b: OpBuilder, z_bar: Value, part: Value) -> Value:
@@ -303,7 +306,9 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
     cells: list[tuple[Var, Array]] = []
     with r.b.region() as adds:
         for key, bar in found.items():
-            cell = Array(f"{key.name or 't'}_bar", FieldType(with_scalar(key.type, scalar_of(bar.type)), 0))
+            cell = Array(
+                f"{key.name or 't'}_bar", FieldType(with_scalar(key.type, scalar_of(bar.type)), 0)
+            )
             r.temps.append(cell)
             r.b.accumulate(cell, (), bar)
             cells.append((key, cell))
@@ -329,4 +334,3 @@ _RULES: dict[type[Stmt], Callable[..., None]] = {
     ParallelFor: _parallel,
     While: _while,
 }
-

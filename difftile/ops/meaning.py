@@ -49,8 +49,12 @@ def ceil(a: Any) -> Any:
 
 
 def rounded(a: Any) -> Any:
-    """Return the nearest whole number, ties to even."""
-    return np.round(np.real(a)).astype(np.asarray(a).dtype)[()]
+    """Return the nearest whole number, ties away from zero, as Taichi and C do."""
+    x = np.real(a)
+    whole = np.trunc(x)
+    # Not floor(|x| + 0.5), which is wrong for the number just below 0.5.
+    nearest = np.where(np.abs(x - whole) >= 0.5, whole + np.sign(x), whole)
+    return nearest.astype(np.asarray(a).dtype)[()]
 
 
 def floordiv(a: Any, b: Any) -> Any:

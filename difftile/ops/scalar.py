@@ -72,7 +72,7 @@ ROWS = (
         meaning.power,
         real,
         (
-            "z_bar * b * pow(a, b - 1)",
+            "select(b == 0, 0, z_bar * b * pow(a, b - 1))",
             "select(a > 0, z_bar * z * log(a), 0)",
         ),
         (_POSITIVE, _WIDE),

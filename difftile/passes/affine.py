@@ -86,10 +86,10 @@ def owns(
         varying: All variables whose value can differ between iterations, the indices included.
         ranges: First and last value of inner loop indices, where known.
 
-    A dimension counts in two cases. Every access has the same form in it, with no varying part but
-    the loop indices; all such dimensions together must have full rank. Or every access is a multiple
-    of one loop index plus something that stays within less than that multiple, as in `2 * i + k` with k
-    in 0..1.
+    A dimension counts in two cases. Every access has the same form in it, with no varying part
+    but the loop indices; all such dimensions together must have full rank. Or every access is a
+    multiple of one loop index plus something that stays within less than that multiple, as in `2
+    * i + k` with k in 0..1.
     """
     if not accesses or not indices:
         return not indices
@@ -118,7 +118,10 @@ def _strided(
     fixed = {(v, f) for v, f in forms[0].terms if v not in varying}
     lowest, highest = forms[0].constant, forms[0].constant
     for form in forms:
-        if form.factor(index) != stride or {(v, f) for v, f in form.terms if v not in varying} != fixed:
+        if (
+            form.factor(index) != stride
+            or {(v, f) for v, f in form.terms if v not in varying} != fixed
+        ):
             return False
         low = high = form.constant
         for v, f in form.terms:
@@ -134,13 +137,11 @@ def _strided(
 
 def differ(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> bool:
     """Tell whether two indices of one iteration are certainly different elements."""
-    return any(
-        p.terms == q.terms and p.constant != q.constant for p, q in zip(a, b, strict=False)
-    )
+    return any(p.terms == q.terms and p.constant != q.constant for p, q in zip(a, b, strict=False))
 
 
 def disjoint(a: tuple[Affine, ...], b: tuple[Affine, ...], varying: set[Var]) -> bool:
-    """Tell whether two indices never meet, in any two iterations (the test of the common divisor)."""
+    """Tell whether two indices never meet in any two iterations, by their common divisor."""
     for p, q in zip(a, b, strict=False):
         factors = [f for v, f in (*p.terms, *q.terms) if v in varying]
         fixed = [{(v, f) for v, f in form.terms if v not in varying} for form in (p, q)]

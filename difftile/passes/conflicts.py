@@ -1,4 +1,4 @@
-"""Accesses of one field that do not go together: races between iterations, and reads after writes."""
+"""Accesses of one field that do not go together: races of iterations, reads after writes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Writes to one element that follow each other become one.
 
-The adjoint of an update in place takes an element, leaves zero and adds again: `g = a[i]; a[i] = 0; ...;
-a[i] += c` becomes `g = a[i]; ...; a[i] = c`, and nothing at all where c is g.
+The adjoint of an update in place takes an element, leaves zero and adds again: `g = a[i]; a[i] =
+0; ...; a[i] += c` becomes `g = a[i]; ...; a[i] = c`, and nothing at all where c is g.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def _stmt(
             b.append(stmt)
 
 
-def _write(
-    b: OpBuilder, store: Store, loads: dict[tuple[Array, tuple[Value, ...]], Var]
-) -> None:
+def _write(b: OpBuilder, store: Store, loads: dict[tuple[Array, tuple[Value, ...]], Var]) -> None:
     """Append a store, unless it puts back what was read there and nothing changed since."""
     unchanged = loads.get((store.array, store.index)) is store.value
     if not unchanged:

@@ -1,8 +1,9 @@
 """The order of the passes.
 
-Folding comes before the search for common subexpressions, which then finds more; dead code goes last.
-Sums leave their loops before exclusive accumulations are marked, since a sum that left needs fewer of them;
-and they are marked before a parallel loop is cut into blocks, which hides whose elements they are.
+Folding comes before the search for common subexpressions, which then finds more; dead code goes
+last. Sums leave their loops before exclusive accumulations are marked, since a sum that left
+needs fewer of them; and they are marked before a parallel loop is cut into blocks, which hides
+whose elements they are.
 """
 
 from __future__ import annotations
@@ -45,7 +46,11 @@ def finish(program: Program, blocks: int, *, checked: bool = False) -> Program:
     def reduced(program: Program) -> Program:
         return reduce(program, blocks)
 
-    return _run(program, (sink, exclusive, reduced, fold, cse, dce, exclusive, merge, fold, dce, pruned), checked)
+    return _run(
+        program,
+        (sink, exclusive, reduced, fold, cse, dce, exclusive, merge, fold, dce, pruned),
+        checked,
+    )
 
 
 def pruned(program: Program) -> Program:
@@ -68,4 +73,3 @@ def _run(
         if checked:
             check(program)
     return program
-

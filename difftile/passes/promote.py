@@ -1,7 +1,7 @@
 """Memory to values: an element that one iteration owns and reads after writing becomes a local.
 
-After this pass every load that the pass understood reads what the field held before the launch, which is
-what the reverse program binds the field to. Stores stay where they are.
+After this pass every load that the pass understood reads what the field held before the launch,
+which is what the reverse program binds the field to. Stores stay where they are.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ def promote(program: Program) -> Program:
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:
         if isinstance(stmt, ParallelFor):
-            owned = owned_arrays(stmt, program)
-            stmt = replace(stmt, body=_Promoter(owned).scope(stmt.body))
-        stmts.append(stmt)
+            body = _Promoter(owned_arrays(stmt, program)).scope(stmt.body)
+            stmts.append(replace(stmt, body=body))
+        else:
+            stmts.append(stmt)
     body = replace(program.body, stmts=tuple(stmts))
     # The serial top level is one thread: all of it is exclusive.
     written = arrays_written(Block(tuple(s for s in stmts if not isinstance(s, ParallelFor))))
@@ -125,7 +126,9 @@ class _Promoter:
 
     def _if(self, stmt: If) -> None:
         before = dict(self.known)
-        changed = [a for a in before if a in arrays_written(stmt.then) | arrays_written(stmt.orelse)]
+        changed = [
+            a for a in before if a in arrays_written(stmt.then) | arrays_written(stmt.orelse)
+        ]
         sides: list[Block] = []
         for block in (stmt.then, stmt.orelse):
             self.known = dict(before)
@@ -220,4 +223,3 @@ def _reads_after_write(array: Array, block: Block) -> bool:
         return False, written
 
     return scan(block, False)[0]
-

@@ -1,4 +1,4 @@
-"""Sums of a parallel loop into one element: a local sum for each block of iterations, one atomic each.
+"""Sums of a parallel loop into one element: a local sum for each block, one atomic each.
 
 An atomic for each iteration on the same element costs about 80 times as much on a CPU.
 """

@@ -1,7 +1,7 @@
-"""Sums that leave a loop: an accumulation into an element that the loop does not vary becomes a local.
+"""Sums that leave a loop: adding to an element that the loop does not vary goes into a local.
 
-`for j: s[k] += v` turns into a carried sum and one `s[k] += sum` after the loop, which saves an atomic an
-iteration and lets the loop vectorise.
+`for j: s[k] += v` turns into a carried sum and one `s[k] += sum` after the loop, which saves an
+atomic an iteration and lets the loop vectorise.
 """
 
 from __future__ import annotations
@@ -150,9 +150,7 @@ def _may_leave(place: Place, leaves: Callable[[Place], bool], *, direct: bool) -
     return (direct or literal) and leaves(place)
 
 
-def _from_branches(
-    b: OpBuilder, stmt: If, leaves: Callable[[Place], bool]
-) -> tuple[If, Totals]:
+def _from_branches(b: OpBuilder, stmt: If, leaves: Callable[[Place], bool]) -> tuple[If, Totals]:
     then, of_then = without(b, stmt.then, leaves, direct=False)
     orelse, of_else = without(b, stmt.orelse, leaves, direct=False)
     places = list({**of_then, **of_else})

@@ -1,8 +1,8 @@
 """Cutting a kernel into stages, each of which reads fields as they were before it.
 
-A stage ends where the next statement reads what an earlier one of the stage has written. The reverse of a
-stage then needs each field in one version alone, the one before the stage, and the tape treats the stages
-of one kernel like launches of their own.
+A stage ends where the next statement reads what an earlier one of the stage has written. The
+reverse of a stage then needs each field in one version alone, the one before the stage, and the
+tape treats the stages of one kernel like launches of their own.
 """
 
 from __future__ import annotations
@@ -74,10 +74,9 @@ def _cheap(program: Program) -> dict[Var, Stmt]:
     known = {p for p in program.params if isinstance(p, Var)}
     cheap: dict[Var, Stmt] = {}
     for stmt in program.body.stmts:
-        if isinstance(stmt, Size):
-            cheap[stmt.out] = stmt
-        elif isinstance(stmt, Let) and all(
-            isinstance(a, Const) or a in known or a in cheap for a in stmt.args
+        if isinstance(stmt, Size) or (
+            isinstance(stmt, Let)
+            and all(isinstance(a, Const) or a in known or a in cheap for a in stmt.args)
         ):
             cheap[stmt.out] = stmt
     return cheap
@@ -90,7 +89,7 @@ def _stage(
     cells: dict[Var, Array],
     cheap: dict[Var, Stmt],
 ) -> list[Stmt]:
-    """Return the statements of a stage, with values from earlier stages computed again or loaded."""
+    """Return the statements of a stage; values of earlier ones are computed again or loaded."""
     b = OpBuilder()
     cloner = Cloner()
 

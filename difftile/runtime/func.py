@@ -17,8 +17,10 @@ class Func:
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: funcs run inside kernels alone."""
         raise LaunchError(
-            f"func '{self.function.__name__}' is called from kernels; write a '@dt.kernel' around it."
+            f"func '{self.function.__name__}' is called from kernels; "
+            "write a '@dt.kernel' around it."
         )
 
     def __repr__(self) -> str:

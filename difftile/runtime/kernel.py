@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field, Storage, make
+from difftile.fields.field import Field, Storage
 from difftile.fields.recording import OPEN_TAPE
 from difftile.frontend.captures import Capture, key_of, look_up
 from difftile.frontend.lower import Known, SameAs, Signature, lower, parameters_of
 from difftile.frontend.source import Source, source_of
-from difftile.ir.nodes import Array, Var
+from difftile.ir.nodes import Array
 from difftile.ir.types import (
     BOOL,
     FLOATS,
@@ -38,10 +38,17 @@ from difftile.runtime.roles import role_of
 from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
 from difftile.substrate.device import Session, current
-from difftile.substrate.memory import POOL
 from difftile.substrate.names import value_type
 
 _I32_LIMIT = 2**31
+
+
+class LaunchRecorder(Protocol):
+    """An open tape, as kernels see it."""
+
+    def launch(self, code: Specialisation, values: list[Any]) -> None:
+        """Run a kernel and record it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +75,7 @@ class Kernel:
         self._names = [p.name for p in self._parameters]
         self._annotations = [_annotation(p, function) for p in self._parameters]
         self._roles = {
-            p.name: role
-            for p in self._parameters
-            if (role := role_of(p.annotation)) is not None
+            p.name: role for p in self._parameters if (role := role_of(p.annotation)) is not None
         }
         self._found: dict[Hashable, list[_Found]] = {}
         self._latest: Specialisation | None = None
@@ -116,7 +121,7 @@ class Kernel:
         if tape is None:
             code.run(values)
         else:
-            tape.launch(code, values)  # pyright: ignore[reportAttributeAccessIssue]
+            cast("LaunchRecorder", tape).launch(code, values)
 
     # Arguments
 
@@ -131,8 +136,7 @@ class Kernel:
     def _number(self, position: int, arg: Any) -> tuple[Any, Hashable]:
         """Return the run-time value of an argument that is no field, or None, and its key."""
         wanted = self._annotations[position]
-        if isinstance(arg, np.generic):
-            arg = arg.item()
+        arg = _plain(arg)
         if isinstance(arg, bool) or wanted == "template":
             return None, ("known", _Identity(arg))
         if isinstance(arg, float) or (isinstance(arg, int) and wanted == "float"):
@@ -150,8 +154,10 @@ class Kernel:
         if isinstance(arg, (Func, FunctionType, str, type(None), tuple)) or value_type(arg):
             return None, ("known", _Identity(arg))
         shown = type(arg).__name__
-        hint = "make it a field with dt.from_numpy()" if hasattr(arg, "__array__") else (
-            "pass a field, a number or a func"
+        hint = (
+            "make it a field with dt.from_numpy()"
+            if hasattr(arg, "__array__")
+            else ("pass a field, a number or a func")
         )
         raise LaunchError(f"{self!r}: '{self._names[position]}' is a {shown}; {hint}.")
 
@@ -242,6 +248,11 @@ class Kernel:
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
 
 
+def _plain(value: Any) -> Any:
+    """Return a NumPy number as a Python number, and anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class _Identity:
     """A key for any Python object: equal values of plain types, the same object otherwise."""
 
@@ -282,9 +293,10 @@ def _current_captures(captures: tuple[Capture, ...]) -> list[Any] | None:
             _ = value.buffer  # raises if it was made before the last start
             values.append(value)
         else:
-            if not isinstance(value, (float, np.floating)):
+            number = _plain(value)
+            if not isinstance(number, float):
                 return None
-            values.append(float(value))
+            values.append(number)
     return values
 
 
@@ -319,5 +331,3 @@ def kernel(function: Any) -> Kernel:
     if not isinstance(function, FunctionType):
         raise TypeError(f"@dt.kernel decorates a function, not {function!r}")
     return Kernel(function)
-
-

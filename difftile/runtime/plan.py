@@ -1,4 +1,4 @@
-"""What recording a launch of a stage does, worked out once for each set of fields with gradients."""
+"""What recording a launch does, worked out once for each set of fields with gradients."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from difftile.diagnostics import Span
 from difftile.fields.field import Field
-from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.ir.nodes import Array, Const, Value
 from difftile.ir.types import Type
 from difftile.runtime.specialisation import Specialisation, StageLaunch, arguments, make_writable
 from difftile.runtime.stage import AdjointCode, Stage
@@ -39,9 +39,8 @@ class Overwrite:
     def covers(self, values: list[Any]) -> bool:
         """Tell whether the loop visits every element."""
         for size, bound in zip(values[self.position].shape, self.bounds, strict=True):
-            if isinstance(bound, tuple):
-                bound = values[bound[0]].shape[bound[1]]
-            if bound != size:
+            wanted = bound if isinstance(bound, int) else values[bound[0]].shape[bound[1]]
+            if wanted != size:
                 return False
         return True
 
@@ -85,7 +84,7 @@ class StagePlan:
     renamings: dict[tuple[int, ...], Renamed] = field(default_factory=dict[Any, Any])
 
     def launch(self, values: list[Any]) -> None:
-        """Run forward; fields whose contents are pinned are moved first, copied only if they must."""
+        """Run forward; pinned fields move to fresh memory first, copied only if they must."""
         moved: list[int] = []
         for k in self.writes:
             target: Field = values[k]
@@ -174,7 +173,7 @@ def _bounds(
     for stop in stops:
         if isinstance(stop, Const):
             bounds.append(int(stop.value))
-        elif isinstance(stop, Var) and stop in stage.sizes:
+        elif stop in stage.sizes:
             array, axis = stage.sizes[stop]
             bounds.append((code.position[array], axis))
         else:

@@ -31,8 +31,8 @@ class StageLaunch:
 class Specialisation:
     """The stages of a kernel.
 
-    `params` are the parameters of the whole program; the values of a launch come in that order, those
-    of the hidden fields last.
+    `params` are the parameters of the whole program; the values of a launch come in that order,
+    those of the hidden fields last.
     """
 
     def __init__(self, name: str, params: Sequence[Array | Var], stages: list[Stage]) -> None:

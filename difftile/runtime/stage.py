@@ -79,9 +79,7 @@ class Stage:
         if found is None:
             old = {a: Array(f"{a.name}_old", a.type) for a in arrays if a in self.loaded}
             body = _reading(self.program.body, old)
-            program = replace(
-                self.program, params=(*self.program.params, *old.values()), body=body
-            )
+            program = replace(self.program, params=(*self.program.params, *old.values()), body=body)
             code = CompiledProgram(finish(program, _blocks()))
             found = (code, {new: a for a, new in old.items()})
             self._renamed[arrays] = found

@@ -1,8 +1,9 @@
 """The tape: it records launches and replays them in reverse.
 
-A record keeps references to the buffers that the adjoint of its launch reads; such a buffer is pinned, and a
-later launch that would write into it goes on in another one. Old values are therefore copied only where they
-are needed, and not even then where a launch overwrites a field whole. Fields hold their final values all along.
+A record keeps references to the buffers that the adjoint of its launch reads; such a buffer is
+pinned, and a later launch that would write into it goes on in another one. Old values are
+therefore copied only where they are needed, and not even then where a launch overwrites a field
+whole. Fields hold their final values all along.
 """
 
 from __future__ import annotations
@@ -384,5 +385,3 @@ def copied(field: Field) -> Field:
     twin = make(field.element, field.shape)
     twin.buffer.copy_from(field.buffer)
     return twin
-
-

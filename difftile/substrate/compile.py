@@ -1,7 +1,8 @@
 """Emitted source to a kernel that Taichi has compiled, and the launch of it.
 
-Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore launched through
-a context that is filled here: on the CPU one context is kept and only the arguments that changed are set.
+Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore
+launched through a context that is filled here: on the CPU one context is kept and only the
+arguments that changed are set.
 """
 
 from __future__ import annotations

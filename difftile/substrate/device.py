@@ -6,14 +6,15 @@ import io
 import os
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from typing import Any
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
-import taichi as ti  # noqa: E402 - Taichi prints a banner on import unless told not to before
+import taichi as ti
 
-from difftile.diagnostics import FieldError  # noqa: E402
-from difftile.ir.types import F32, FLOATS, SCALARS, Scalar  # noqa: E402
-from difftile.substrate.names import value_type  # noqa: E402
+from difftile.diagnostics import FieldError
+from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
+from difftile.substrate.names import value_type
 
 _ARCHS = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal, "gpu": ti.gpu}
 
@@ -40,7 +41,7 @@ class Session:
 _current: list[Session] = []
 
 
-def start(arch: str, default_fp: object, seed: int, debug: bool, **options: object) -> Session:
+def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any) -> Session:
     """Start Taichi, anew if it runs already.
 
     Raises:
@@ -51,7 +52,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: obje
     scalar = SCALARS.get(default_fp) if isinstance(default_fp, str) else value_type(default_fp)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
         raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp!r}.")
-    settings: dict[str, object] = {
+    settings: dict[str, Any] = {
         "log_level": ti.WARN,
         "force_scalarize_matrix": True,
         "random_seed": seed,
@@ -62,7 +63,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: obje
     # Emitted literals carry their type; Taichi's own default must stay f32 for them.
     with redirect_stdout(io.StringIO()):  # a line that no setting of Taichi turns off
         ti.init(arch=_ARCHS[arch], default_fp=ti.f32, **(settings | options))
-    got = ti.lang.impl.current_cfg().arch
+    got = impl.current_cfg().arch
     on_host = got in (ti.x64, ti.arm64)
     if arch != "cpu" and on_host:
         raise FieldError(

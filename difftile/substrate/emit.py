@@ -1,11 +1,12 @@
 """Programs to readable Taichi source: pure text, no Taichi needed.
 
-Values that are used once are written where they are used; the user's own names stay statements. Each line
-ends with the number of the user's line it comes from.
+Values that are used once are written where they are used; the user's own names stay statements.
+Each line ends with the number of the user's line it comes from.
 """
 
 from __future__ import annotations
 
+import keyword
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -46,11 +47,9 @@ from difftile.ir.walk import operands, regions, walk
 from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 
-_RESERVED = frozenset(
-    ("ti", "range", "True", "False", "None", "and", "or", "not", "if", "else", "for", "in", "while")
-    + ("is", "def", "return", "lambda", "class", "int", "float", "bool", "min", "max", "abs")
-)
+_RESERVED = frozenset((*keyword.kwlist, "ti", "range", "int", "float", "bool", "min", "max", "abs"))
 _LONGEST_INLINED = 72
+_LONGEST_NAMED = 36  # a load has a name that the compiler gave it
 _COMMENT_COLUMN = 76
 
 
@@ -255,9 +254,8 @@ class _Emitter:
     def define(self, out: Var, text: _Text, here: Counter[Var]) -> None:
         """Write a value where it is used, if that is once and in this block; else as a line."""
         once = self.uses[out] == 1 and here[out] == 1
-        if once and not out.name and len(text.text) <= _LONGEST_INLINED:
-            self.waiting[out] = text
-        elif once and text.reads and len(text.text) <= _LONGEST_INLINED // 2:
+        short = len(text.text) <= (_LONGEST_NAMED if out.name else _LONGEST_INLINED)
+        if once and short and (text.reads or not out.name):
             self.waiting[out] = text
         else:
             self.write(f"{self.name(out)} = {text.text}")

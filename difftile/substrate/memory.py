@@ -1,7 +1,8 @@
 """Blocks of memory that kernels work on, and a pool of those that came back.
 
-On the CPU a block is a NumPy array that kernels get by its address: reading and writing it from Python costs
-nothing, and a new start of Taichi does not invalidate it. Elsewhere it is a Taichi ndarray.
+On the CPU a block is a NumPy array that kernels get by its address: reading and writing it from
+Python costs nothing, and a new start of Taichi does not invalidate it. Elsewhere it is a Taichi
+ndarray.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
 class Buffer:
     """A block of memory for elements of one type in one shape.
 
-    `owners` counts the fields whose contents are here now. `pins` counts the tape records that read these
-    contents again: while it is above zero nothing must write here. With neither it is free.
+    `owners` counts the fields whose contents are here now. `pins` counts the tape records that
+    read these contents again: while it is above zero nothing must write here. With neither it is
+    free.
     """
 
     __slots__ = (

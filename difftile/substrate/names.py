@@ -146,7 +146,7 @@ def meaning_of(value: object) -> Meaning | None:
     return None
 
 
-def value_type(value: object) -> Type | None:
+def value_type(value: Any) -> Type | None:
     """Return the type that a Taichi type object stands for, or None."""
     if isinstance(value, VectorType):
         scalar = _scalar(value.dtype)

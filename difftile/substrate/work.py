@@ -1,4 +1,4 @@
-"""How much a launch has to do, estimated from shapes and numbers: is it worth waking the threads?"""
+"""How much a launch has to do, estimated from shapes and numbers: do threads pay?"""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from difftile.ir.walk import operands, regions
 from difftile.ops.table import OPS
 
 _ATOMIC = 4  # in parallel; threads that share a line make it more
+_COUNTING = frozenset(("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast"))
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
 
@@ -116,9 +117,7 @@ class _Estimate:
         return total
 
     def let(self, out: Var, op: str, args: tuple[Value, ...]) -> None:
-        values = [self.value(arg) for arg in args]
-        if all(v is not None for v in values) and OPS[op].domain != () or op == "floordiv":
-            known = [v for v in values if v is not None]
-            if len(known) == len(values):
-                with np.errstate(all="ignore"):
-                    self.values[out] = float(OPS[op].numpy(*known))
+        known = [v for v in (self.value(arg) for arg in args) if v is not None]
+        if len(known) == len(args) and op in _COUNTING:
+            with np.errstate(all="ignore"):
+                self.values[out] = float(OPS[op].numpy(*known))

@@ -78,17 +78,20 @@ def clamped(x, low, high, y):
 
 @program(
     x=array([-1.5, 0, 0.5, 1, 2.5]),
-    y=floats(5),
-    expected={"y": [-4.5, 0, 1.5, 3, 9.5]},
+    y=floats(5, element=(4,)),
+    z=floats(5),
+    expected={
+        "y": [[-2, -1, -2, -1], [0, 0, 0, 0], [0, 1, 1, 1], [1, 1, 1, 1], [2, 3, 3, 1]],
+        "z": [0, 0, 1, 1, 1],
+    },
     gradients={"x": [0, 0, 0, 0, 0]},
-    seeds={"y": 1},
+    seeds={"y": 1, "z": 1},
     smooth=False,
 )
-def steps_are_flat(x, y):
+def steps_are_flat(x, y, z):
     for i in x:
-        y[i] = ti.floor(x[i]) + ti.ceil(x[i]) + ti.round(x[i]) + ti.math.sign(x[i])
-        y[i] += ti.math.step(0.5, x[i]) - (1.0 if x[i] >= 0.5 else 0.0)
-        y[i] += 0.5 if x[i] < -1 else (1.5 if x[i] > 2 else (-0.5 if x[i] == 0.5 else 0.0))
+        y[i] = ti.Vector([ti.floor(x[i]), ti.ceil(x[i]), ti.round(x[i]), ti.math.sign(x[i])])
+        z[i] = ti.math.step(0.5, x[i])
 
 
 @program(

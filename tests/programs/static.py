@@ -1,0 +1,84 @@
+"""Loops and branches decided while compiling."""
+
+import taichi as ti
+
+from tests.harness import floats, program
+
+DIM = 2
+USE_SQUARE = True
+
+
+@program(x=floats(3), y=floats(3))
+def unrolled_range(x, y):
+    for i in x:
+        s = 1.0
+        for k in ti.static(range(4)):
+            s = s * x[i] + k
+        for k in ti.static(range(5, 0, -2)):
+            s += k * x[i]
+        y[i] = s
+
+
+@program(x=floats(3), y=floats(3))
+def static_branch(x, y):
+    for i in x:
+        if ti.static(USE_SQUARE):
+            y[i] = x[i] * x[i]
+        else:
+            y[i] = x[i].does_not_exist()
+
+
+@program(x=floats(3), y=floats(3))
+def static_branch_in_unrolled_loop(x, y):
+    for i in x:
+        s = x[i]
+        for k in ti.static(range(4)):
+            if ti.static(k % 2 == 0):
+                s = s * s
+            elif k == 3:
+                s = ti.sin(s)
+            else:
+                s += k
+        y[i] = s
+
+
+@program(x=floats(4, 4), y=floats(4, 4))
+def unrolled_ndrange(x, y):
+    for i, j in ti.ndrange((1, 3), (1, 3)):
+        s = 0.0
+        for di, dj in ti.static(ti.ndrange((-1, 2), (-1, 2))):
+            s += x[i + di, j + dj] * (1 + di * dj)
+        y[i, j] = s * s
+
+
+@program(x=floats(3, element=(2,)), y=floats(3))
+def unrolled_components(x, y):
+    for i in x:
+        v = x[i]
+        for k in ti.static(range(DIM)):
+            v[k] = v[k] * v[1 - k]
+        y[i] = v[0] + v[1]
+
+
+@program(x=floats(3), y=floats(3))
+def unrolled_tuple(x, y):
+    for i in x:
+        for factor in ti.static((1.0, 2.0, -0.5)):
+            y[i] += factor * x[i] * x[i]
+
+
+@program(x=floats(3), y=floats(3))
+def unrolled_around_a_loop(x, y):
+    for k in ti.static(range(2)):
+        for i in x:
+            y[i] += x[i] * x[i] * (k + 1)
+
+
+@program(x=floats(3), y=floats(3))
+def lists_of_values(x, y):
+    for i in x:
+        terms = (x[i], x[i] * x[i], ti.sin(x[i]))
+        s = 0.0
+        for k in ti.static(range(3)):
+            s += terms[k] * (k + 1)
+        y[i] = s * terms[2]
