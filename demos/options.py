@@ -44,15 +44,15 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
         SystemExit: With code 2, after one line that says what is wrong with the arguments.
     """
     options = parser.parse_args(argv)
+    try:
+        dt.init(arch=options.arch)
+    except dt.FieldError as error:
+        parser.error(f"argument --arch: {error}")
     if not (options.no_pictures or options.check):
         try:
             options.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             parser.error(f"argument --out: {options.out}: {error.strerror}")
-    try:
-        dt.init(arch=options.arch)
-    except dt.FieldError as error:
-        parser.error(f"argument --arch: {error}")
     return options
 
 

@@ -250,7 +250,9 @@ class Kernel:
 
 def _plain(value: Any) -> Any:
     """Return a NumPy number as a Python number, and anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        return cast("Any", value).item()
+    return value
 
 
 class _Identity:

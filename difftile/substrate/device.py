@@ -11,6 +11,7 @@ from typing import Any
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
 import taichi as ti
+from taichi.lang import impl
 
 from difftile.diagnostics import FieldError
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar

@@ -1,0 +1,85 @@
+"""Reads of neighbours."""
+
+import taichi as ti
+
+from tests.harness import floats, program
+
+
+@program(x=floats(8), y=floats(8))
+def laplacian(x, y):
+    for i in range(1, x.shape[0] - 1):
+        y[i] = x[i - 1] - 2 * x[i] + x[i + 1]
+
+
+@program(x=floats(8), k=floats(8), y=floats(8))
+def varying_diffusion(x, k, y):
+    for i in range(1, x.shape[0] - 1):
+        right = 0.5 * (k[i] + k[i + 1]) * (x[i + 1] - x[i])
+        left = 0.5 * (k[i] + k[i - 1]) * (x[i] - x[i - 1])
+        y[i] = x[i] + 0.1 * (right - left)
+
+
+@program(x=floats(5, 6), y=floats(5, 6), launches=2)
+def five_points(x, y):
+    for i, j in ti.ndrange((1, x.shape[0] - 1), (1, x.shape[1] - 1)):
+        y[i, j] = x[i, j] + 0.2 * (
+            x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1] - 4 * x[i, j]
+        )
+    for i, j in x:
+        x[i, j] = y[i, j] * y[i, j]
+
+
+@program(x=floats(6), y=floats(6))
+def periodic(x, y):
+    for i in x:
+        n = x.shape[0]
+        y[i] = x[(i + 1) % n] * x[(i - 1 + n) % n]
+
+
+@program(x=floats(6), y=floats(6))
+def clamped_at_the_border(x, y):
+    for i in x:
+        left = x[max(i - 1, 0)]
+        right = x[min(i + 1, x.shape[0] - 1)]
+        y[i] = left * right + x[i]
+
+
+@program(x=floats(7), w=floats(3), y=floats(7))
+def convolution(x, w, y):
+    for i in y:
+        s = 0.0
+        for k in range(-1, 2):
+            if 0 <= i + k < x.shape[0]:
+                s += w[k + 1] * x[i + k]
+        y[i] = s
+
+
+@program(x=floats(5, 5), w=floats(3, 3), y=floats(5, 5))
+def convolution_in_two_axes(x, w, y):
+    for i, j in ti.ndrange((1, 4), (1, 4)):
+        s = 0.0
+        for a in range(3):
+            for b in range(3):
+                s += w[a, b] * x[i + a - 1, j + b - 1]
+        y[i, j] = s * s
+
+
+@program(x=floats(4, 5, element=(2,)), y=floats(4, 5, element=(2,)))
+def stencil_of_vectors(x, y):
+    for i, j in ti.ndrange((1, 3), (1, 4)):
+        y[i, j] = (x[i + 1, j] - x[i - 1, j]) * x[i, j + 1].dot(x[i, j])
+
+
+@program(x=floats(5, 6), y=floats(5, 6))
+def grouped_with_offsets(x, y):
+    for p in ti.grouped(ti.ndrange((1, 4), (1, 5))):
+        s = 0.0
+        for d in ti.static(((1, 0), (-1, 0), (0, 1), (0, -1))):
+            s += x[p + ti.Vector([d[0], d[1]])] * x[p]
+        y[p] = s
+
+
+@program(x=floats(12), y=floats(6))
+def strided(x, y):
+    for i in y:
+        y[i] = x[2 * i] * x[2 * i + 1] + x[11 - i]
