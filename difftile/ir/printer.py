@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -39,7 +41,11 @@ class Names:
 
     def new(self, wanted: str) -> str:
         """Return a name that nothing has yet, as near to the wanted one as can be."""
-        base = wanted if wanted.strip("_") else "k" if wanted else "t"
+        base = re.sub(r"\W", "_", wanted)
+        if not base.strip("_"):
+            base = "k" if base else "t"
+        if base[0].isdigit():
+            base = f"c{base}"
         name = base
         while name in self._next:
             self._next[base] = self._next.get(base, 0) + 1

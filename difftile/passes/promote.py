@@ -137,7 +137,7 @@ class _Promoter:
                 results = (*inner.results, *(self.known[a][1] for a in changed))
             sides.append(Block((*stmts, *inner.stmts), results))
         outs = [Var(a.name, before[a][1].type) for a in changed]
-        self.known = before
+        self.known = dict(before)
         for array, out in zip(changed, outs, strict=True):
             self.known[array] = (before[array][0], out)
         self.b.append(replace(stmt, then=sides[0], orelse=sides[1], outs=(*stmt.outs, *outs)))
@@ -168,7 +168,7 @@ class _Promoter:
         body = self._inner(stmt.body)
         results = tuple(self.known[array][1] for array in changed)
         outs = [Var(a.name, before[a][1].type) for a in changed]
-        self.known = before
+        self.known = dict(before)
         for array, out in zip(changed, outs, strict=True):
             self.known[array] = (before[array][0], out)
         self.b.append(

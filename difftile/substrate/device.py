@@ -54,7 +54,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
         raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp!r}.")
     settings: dict[str, Any] = {
-        "log_level": ti.WARN,
+        "log_level": ti.ERROR,  # a missing device is reported below, once
         "force_scalarize_matrix": True,
         "random_seed": seed,
         "debug": debug,

@@ -79,7 +79,7 @@ class Buffer:
         if self._array is not None:
             self._array[...] = values
         else:
-            self.ndarray.from_numpy(np.ascontiguousarray(values))
+            self.ndarray.from_numpy(np.array(values, order="C"))
 
     def read_at(self, index: tuple[int, ...]) -> Any:
         """Return one element: a NumPy number, or a copy of its components."""

@@ -48,15 +48,6 @@ def attributes(x, y):
         y[i] = s
 
 
-@program(x=floats(5), y=floats(5))
-def a_tuple(x, y):
-    for i in range(1, 4):
-        s = 0.0
-        for k in ti.static(range(3)):
-            s += WEIGHTS[k] * x[i + k - 1] * x[i]
-        y[i] = s
-
-
 @program(x=floats(4, 3), y=floats(4, 3))
 def a_tuple_of_tuples(x, y):
     for i, j in ti.ndrange((1, 3), (0, 2)):

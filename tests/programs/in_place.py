@@ -1,5 +1,7 @@
 """Fields that are updated where they are."""
 
+import taichi as ti
+
 from tests.harness import array, floats, program
 
 
@@ -120,3 +122,53 @@ def neighbours_in_two_colours(x):
         x[2 * k] = x[2 * k] * x[2 * k + 1]
     for k in range(3):
         x[2 * k + 1] = x[2 * k + 1] + x[2 * k] * x[2 * k]
+
+
+@program(x=floats(4), y=floats(4), z=floats(4))
+def accumulated_then_read(x, y, z):
+    for i in x:
+        y[i] += x[i] * x[i]
+        z[i] = y[i] * y[i]
+
+
+@program(x=floats(6), y=floats(6), z=floats(6))
+def stored_in_a_branch_then_read(x, y, z):
+    for i in x:
+        if x[i] > 0:
+            y[i] = x[i] * x[i]
+        z[i] = y[i] * y[i]
+
+
+@program(x=floats(5), y=floats(5))
+def stored_in_both_branches_then_read(x, y):
+    for i in x:
+        if x[i] > 0:
+            x[i] = x[i] * x[i]
+        else:
+            x[i] = -x[i]
+        x[i] = x[i] * y[i]
+
+
+@program(x=floats(3, 40), y=floats(3))
+def updated_along_a_row(x, y):
+    for i in range(3):
+        s = 1.0
+        for j in range(40):
+            s = ti.sin(s) * x[i, j]
+            x[i, j] = s * x[i, j]
+        y[i] = s
+
+
+@program(x=floats(6))
+def linear_recurrence(x):
+    ti.loop_config(serialize=True)
+    for i in range(1, 6):
+        x[i] = x[i] + 0.5 * x[i - 1]
+
+
+@program(x=floats(3), y=floats(3))
+def several_targets(x, y):
+    for i in x:
+        a = b = x[i] * x[i]
+        a += 1
+        y[i] = x[i] = a * b

@@ -283,3 +283,41 @@ def loop_in_a_branch_in_a_loop(x, y):
             else:
                 s = s + 0.3
         y[i] = s
+
+
+@program(x=floats(4), loss=floats())
+def sum_in_a_loop_with_a_carry(x, loss):
+    for i in x:
+        s = x[i]
+        for _ in range(40):
+            s = ti.sin(s)
+            loss[None] += s * s
+
+
+@program(x=floats(3, 40), y=floats(3, 40))
+def stores_in_a_loop_with_a_carry(x, y):
+    for i in range(3):
+        s = 1.0
+        for j in range(40):
+            s = ti.sin(s) * x[i, j]
+            y[i, j] = s * s
+
+
+@program(x=floats(6), y=floats(6))
+def bounds_from_the_index(x, y):
+    for i in x:
+        s = 0.0
+        for j in range(i, i + 40):
+            s = s * 0.9 + x[j % 6] * s * 0.1 + x[i]
+        y[i] = s
+
+
+@program(x=floats(4), y=floats(4))
+def names_bound_again(x, y):
+    for i in x:
+        k = i
+        for k in range(3):
+            y[i] += x[i] * k
+        for j in range(3):
+            j = j + 1
+            y[i] += x[i] * x[i] * j
