@@ -15,8 +15,8 @@ import taichi as ti
 from tqdm import tqdm
 
 import difftile as dt
-from demos.options import make_parser, start
-from demos.pictures import Motion, save_loss_curve, save_walk_animation, save_walk_strip
+from demos.support.options import make_parser, start
+from demos.support.pictures import Motion, save_loss_curve, save_walk_animation, save_walk_strip
 from scenes.mass_spring import ROBOT_NAMES, MassSpringScene, Network, make_network, make_scene
 
 STEP_SIZE = 0.3  # length of the first step of gradient descent; the last one is almost 0

@@ -6,17 +6,19 @@ Adjoints of values are values; adjoints of fields are fields of the same shape, 
 before and after the launch: the adjoint of a store takes an element and leaves zero, the adjoint
 of a load adds to it.
 
-Every load reads the field as it was before the stage. Stores of the primal are never repeated.
+Every load reads the field as it was before the stage, or as it is after it (`passes.versions`).
+Stores of the primal are never repeated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from difftile.ad.activity import active_values
 from difftile.ad.checkpoints import LoopReversal, reverse_loop
 from difftile.ad.effects import without_effects
+from difftile.ad.remember import remembered
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
@@ -47,6 +49,7 @@ from difftile.ops.formula import adjoints
 from difftile.ops.table import OPS
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
+from difftile.passes.versions import late_loads, redirect
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,37 +57,56 @@ class Adjoint:
     """An adjoint program and what its parameters stand for.
 
     Args:
-        program: Its parameters are those of the primal, then the gradient buffers.
+        program: Its parameters are those of the primal, then fields with contents from after the
+            stage, then the gradient buffers.
         bars: The gradient buffer of each field of the primal that has one.
+        after: For each parameter that stands for contents after the stage the primal's field.
     """
 
     program: Program
     bars: Mapping[Array, Array]
+    after: Mapping[Array, Array]
 
 
-def reverse(program: Program, wanted: frozenset[Array]) -> Adjoint:
+def reverse(program: Program, wanted: frozenset[Array], *, read_back: bool = True) -> Adjoint:
     """Return the adjoint of one stage.
 
     Args:
         program: The primal, normalised and cut into stages.
         wanted: The fields that have a gradient buffer.
+        read_back: Read values that took a loop back from where the stage stored them.
 
     Raises:
         NotDifferentiable: The adjoint would need a value that was overwritten within the stage.
     """
     fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
     bars = {f: Array(f"{f.name}_bar", f.type) for f in fields if f in wanted}
-    reverser = Reverser(active_values(program, bars.keys()), bars, stale_loads(program))
-    reverser.sweep(program.body, {})
+    stale = stale_loads(program)
+    after = {f: Array(f"{f.name}_new", f.type) for f in fields}
+    body = redirect(program.body, late_loads(program), after)
+    kept = remembered(program) if read_back else {}
+    all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
+    primal = replace(program, body=body)
+    reverser = Reverser(
+        active_values(primal, all_bars.keys()),
+        all_bars,
+        stale,
+        {v: (after[array], index) for v, (array, index) in kept.items()},
+    )
+    reverser.sweep(body, {})
     raw = Program(
         f"{program.name}_adjoint",
-        (*program.params, *(bars[f] for f in fields if f in bars and f not in program.temps)),
+        (
+            *program.params,
+            *after.values(),
+            *(bars[f] for f in fields if f in bars and f not in program.temps),
+        ),
         reverser.b.block(),
         (*program.temps, *(bars[t] for t in program.temps if t in bars), *reverser.temps),
     )
     slim = dce(raw)
     reverser.check_loads(slim)
-    return Adjoint(slim, bars)
+    return Adjoint(slim, bars, {new: f for f, new in after.items()})
 
 
 @dataclass
@@ -95,11 +117,13 @@ class Reverser:
         active: The primal values that carry a derivative.
         bars: Gradient buffers of fields.
         stale: Loads that cannot be repeated.
+        read_back: Values to be loaded instead of computed, and from where.
     """
 
     active: set[Var]
     bars: dict[Array, Array]
     stale: dict[Var, tuple[Load, Memory]]
+    read_back: dict[Var, tuple[Array, tuple[Value, ...]]]
     b: OpBuilder = field(default_factory=OpBuilder)
     cloner: Cloner = field(default_factory=Cloner)
     temps: list[Array] = field(default_factory=list[Array])
@@ -114,6 +138,12 @@ class Reverser:
         for stmt in stmts:
             bare = without_effects(stmt)
             if bare is None:
+                continue
+            if isinstance(bare, Let) and bare.out in self.read_back:
+                array, index = self.read_back[bare.out]
+                self.b.span = bare.span
+                loaded = self.b.load(array, self.index(index), bare.out.name)
+                self.cloner.env[bare.out] = loaded
                 continue
             copy = self.cloner.stmt(bare)
             self.b.append(copy)

@@ -106,7 +106,7 @@ def _positional(cx: Context, node: ast.Call) -> list[ast.expr]:
 
 
 _ARITY = {"max": (2, 99), "min": (2, 99), "select": (3, 3), "clamp": (3, 3), "mix": (3, 3)}
-_TWO = ("pow", "atan2", "mod", "dot", "cross", "distance", "step", "outer")
+_TWO = ("pow", "atan2", "mod", "fmod", "dot", "cross", "distance", "step", "outer")
 
 
 def _require_count(cx: Context, node: ast.Call, op: str, items: list[Item]) -> None:

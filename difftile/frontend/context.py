@@ -17,9 +17,9 @@ from difftile.frontend.source import Source
 from difftile.frontend.syntax import REFUSED
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import FLOATS, I32, Scalar, Type, scalar_of, shape_of, with_scalar
-from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meanings, Refused
 from difftile.ops.build import OpBuilder
 from difftile.ops.row import OpTypeError
+from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meanings, Refused
 
 Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]

@@ -1,93 +1,128 @@
 """The meaning of ops on NumPy values, complex numbers included.
 
-Where a function compares its arguments, the real parts are compared, which is what makes the complex
-step (Squire and Trapp 1998, SIAM Review 40, 110-112) work through branches.
+Where a function compares its arguments, the real parts are compared, which is what makes the
+complex step (Squire and Trapp 1998, SIAM Review 40, 110-112) work through branches.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
+
+Function: TypeAlias = Callable[..., Any]  # on NumPy scalars and arrays alike, whose stubs tell them
+
+_real: Function = np.real
+_imag: Function = np.imag
+_where: Function = np.where
+_array: Function = np.asarray
+_floor: Function = np.floor
+_ceil: Function = np.ceil
+_trunc: Function = np.trunc
+_sign: Function = np.sign
+_arctan2: Function = np.arctan2
+_power: Function = np.power
+
+
+def real_parts(compare: Function) -> Function:
+    """Return a comparison as one of real parts."""
+
+    def compared(a: Any, b: Any) -> Any:
+        return compare(_real(a), _real(b))
+
+    return compared
+
+
+def identity(a: Any) -> Any:
+    """Return the value as it is."""
+    return a
 
 
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger one."""
-    return np.where(np.real(a) >= np.real(b), a, b)[()]
+    return _where(_real(a) >= _real(b), a, b)[()]
 
 
 def minimum(a: Any, b: Any) -> Any:
     """Return the smaller one."""
-    return np.where(np.real(a) <= np.real(b), a, b)[()]
+    return _where(_real(a) <= _real(b), a, b)[()]
 
 
 def absolute(a: Any) -> Any:
     """Return |a|, analytic on both sides of 0."""
-    return np.where(np.real(a) < 0, -a, a)[()]
-
-
-def sign(a: Any) -> Any:
-    """Return -1, 0 or 1 in the type of a."""
-    return np.sign(np.real(a)).astype(np.asarray(a).dtype)[()]
+    return _where(_real(a) < 0, -a, a)[()]
 
 
 def clamp(x: Any, low: Any, high: Any) -> Any:
     """Return x between the bounds; ties keep x."""
-    return np.where(np.real(x) < np.real(low), low, np.where(np.real(x) > np.real(high), high, x))[
-        ()
-    ]
+    return _where(_real(x) < _real(low), low, _where(_real(x) > _real(high), high, x))[()]
+
+
+def sign(a: Any) -> Any:
+    """Return -1, 0 or 1 in the type of a."""
+    return _like(a, _sign(_real(a)))
 
 
 def floor(a: Any) -> Any:
     """Return the largest whole number that is not above a."""
-    return np.floor(np.real(a)).astype(np.asarray(a).dtype)[()]
+    return _like(a, _floor(_real(a)))
 
 
 def ceil(a: Any) -> Any:
     """Return the smallest whole number that is not below a."""
-    return np.ceil(np.real(a)).astype(np.asarray(a).dtype)[()]
+    return _like(a, _ceil(_real(a)))
 
 
 def rounded(a: Any) -> Any:
     """Return the nearest whole number, ties away from zero, as Taichi and C do."""
-    x = np.real(a)
-    whole = np.trunc(x)
+    x = _real(a)
+    whole = _trunc(x)
     # Not floor(|x| + 0.5), which is wrong for the number just below 0.5.
-    nearest = np.where(np.abs(x - whole) >= 0.5, whole + np.sign(x), whole)
-    return nearest.astype(np.asarray(a).dtype)[()]
+    return _like(a, _where(abs(x - whole) >= 0.5, whole + _sign(x), whole))
+
+
+def _like(a: Any, result: Any) -> Any:
+    return result.astype(_array(a).dtype)[()]
 
 
 def floordiv(a: Any, b: Any) -> Any:
     """Return floor(a / b)."""
     if np.iscomplexobj(a) or np.iscomplexobj(b):
-        return floor(np.asarray(a, complex) / b)
+        return floor(_array(a, complex) / b)
     return np.floor_divide(a, b)
 
 
 def mod(a: Any, b: Any) -> Any:
     """Return a - b * floor(a / b), with the sign of b, as in Python."""
     if np.iscomplexobj(a) or np.iscomplexobj(b):
-        return a - b * floor(np.asarray(a, complex) / b)
+        return a - b * floor(_array(a, complex) / b)
     return np.mod(a, b)
 
 
 def arctan2(y: Any, x: Any) -> Any:
     """Return the angle of the point (x, y)."""
     if np.iscomplexobj(y) or np.iscomplexobj(x):
-        angle = np.arctan2(np.real(y), np.real(x))
+        angle = _arctan2(_real(y), _real(x))
         # First-order in the imaginary parts, which is all that a complex step carries.
-        squared = np.real(x) ** 2 + np.real(y) ** 2
-        slope = (np.real(x) * np.imag(y) - np.real(y) * np.imag(x)) / squared
+        squared = _real(x) ** 2 + _real(y) ** 2
+        slope = (_real(x) * _imag(y) - _real(y) * _imag(x)) / squared
         return angle + 1j * slope
     return np.arctan2(y, x)
 
 
 def power(a: Any, b: Any) -> Any:
     """Return a ** b; a whole exponent keeps a negative base real."""
-    whole = np.all(np.imag(b) == 0) and np.all(np.real(b) == np.round(np.real(b)))
+    exponent = _real(b)
+    whole = np.all(_imag(b) == 0) and np.all(exponent == _trunc(exponent))
     if np.iscomplexobj(a) and whole:
-        return a ** np.asarray(np.real(b)).astype(int)[()]
-    return np.power(a, b)
+        return a ** _array(exponent).astype(int)[()]
+    return _power(a, b)
+
+
+def rsqrt(a: Any) -> Any:
+    """Return the reciprocal of the square root."""
+    return 1 / np.sqrt(a)
 
 
 def norm(a: Any) -> Any:
@@ -101,14 +136,9 @@ def normalized(a: Any) -> Any:
     return a / size if size != 0 else a * 0
 
 
-def sqrt(a: Any) -> Any:
-    """Return the square root."""
-    return np.sqrt(a)
-
-
 def select(cond: Any, a: Any, b: Any) -> Any:
     """Return a where the condition holds, else b."""
-    return np.where(cond, a, b)[()]
+    return _where(cond, a, b)[()]
 
 
 def vector(*components: Any) -> Any:

@@ -15,12 +15,10 @@ from difftile.ir.nodes import Const, Let, Value
 from difftile.ir.types import (
     BOOL,
     FLOATS,
-
     Type,
     numpy_dtype,
     scalar_of,
     shape_of,
-
 )
 from difftile.ops.table import ELEMENTWISE, OPS
 

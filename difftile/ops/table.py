@@ -17,6 +17,9 @@ ELEMENTWISE = frozenset(
 COMPOSITES: dict[str, tuple[tuple[str, ...], str]] = {
     "mix": (("x", "y", "t"), "x * (1 - t) + y * t"),
     "fract": (("x",), "x - floor(x)"),
+    "trunc": (("x",), "select(x < 0, ceil(x), floor(x))"),
+    "fmod": (("x", "y"), "x - y * trunc(x / y)"),
+    "copysign": (("x", "y"), "select(y < 0, -abs(x), abs(x))"),
     "saturate": (("x",), "clamp(x, 0, 1)"),
     "exp2": (("x",), "exp(x * 0.69314718055994530942)"),
     "log2": (("x",), "log(x) * 1.4426950408889634074"),

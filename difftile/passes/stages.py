@@ -1,8 +1,8 @@
-"""Cutting a kernel into stages, each of which reads fields as they were before it.
+"""Cutting a kernel into stages, each of which reads fields as they were before or after it.
 
-A stage ends where the next statement reads what an earlier one of the stage has written. The
-reverse of a stage then needs each field in one version alone, the one before the stage, and the
-tape treats the stages of one kernel like launches of their own.
+A stage ends where a statement would give a field a third version: it writes what an earlier one
+of the stage has written and a later one has read. The reverse of a stage needs two versions of a
+field at most, and the tape treats the stages of one kernel like launches of their own.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ def split(program: Program) -> tuple[Program, ...]:
     """Return the stages of a program in order; together they do what the program does."""
     groups: list[list[Stmt]] = [[]]
     written: set[Array] = set()
+    final: set[Array] = set()  # read after their write: nothing may write them again
     for stmt in program.body.stmts:
         one = Block((stmt,))
-        if written & arrays_loaded(one):
+        writes, late = arrays_written(one), arrays_loaded(one) & written
+        if writes & (final | late):
             groups.append([])
-            written = set()
+            written, final, late = set(), set(), set()
         groups[-1].append(stmt)
-        written |= arrays_written(one)
+        written |= writes
+        final |= late
     if len(groups) == 1:
         return (program,)
     return _programs(program, groups)

@@ -20,7 +20,8 @@ class Source(Enum):
     """Where a parameter of an adjoint comes from."""
 
     VALUE = "a number, or a field of which the shape alone matters"
-    KEPT = "a buffer with old contents"
+    KEPT = "a buffer with contents from before the launch"
+    KEPT_AFTER = "a buffer with contents from after the launch"
     GRADIENT = "the gradient of a field"
     SCRATCH = "memory that the adjoint needs while it runs"
 
@@ -65,7 +66,8 @@ class StagePlan:
         adjoint: Its adjoint, or None if no gradient passes through.
         adjoint_params: For each parameter of the adjoint its source, and a position: in the values,
             or for kept buffers and scratch in their own lists.
-        reads: Positions of the fields whose old contents the adjoint reads.
+        reads: Positions of the fields whose contents from before the launch the adjoint reads.
+        reads_after: The same for contents from after it; their buffers are kept behind the others.
         writes: Positions of the fields that the stage writes.
         overwrites: The fields that may be overwritten whole, by position.
         scratch: Element types of the scratch memory.
@@ -77,6 +79,7 @@ class StagePlan:
     adjoint: AdjointCode | None
     adjoint_params: tuple[tuple[Source, int], ...]
     reads: tuple[int, ...]
+    reads_after: tuple[int, ...]
     writes: tuple[int, ...]
     overwrites: dict[int, Overwrite]
     scratch: tuple[Type, ...]
@@ -133,6 +136,7 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
     )
     adjoint = stage.adjoint(wanted)
     reads: list[int] = []
+    after: list[int] = []
     scratch: list[Type] = []
     params: list[tuple[Source, int]] = []
     for p in () if adjoint is None else adjoint.code.params:
@@ -141,6 +145,9 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
         elif adjoint is not None and p in adjoint.reads:
             params.append((Source.KEPT, len(reads)))
             reads.append(code.position[p])
+        elif adjoint is not None and p in adjoint.after:
+            params.append((Source.KEPT_AFTER, len(after)))
+            after.append(code.position[adjoint.after[p]])
         elif p in code.position:
             params.append((Source.VALUE, code.position[p]))
         else:
@@ -159,6 +166,7 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
         adjoint,
         tuple(params),
         tuple(reads),
+        tuple(after),
         writes,
         overwrites,
         tuple(scratch),

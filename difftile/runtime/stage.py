@@ -12,6 +12,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Const,
+    For,
     Load,
     ParallelFor,
     Program,
@@ -24,11 +25,11 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import (
     arrays_loaded,
     arrays_written,
-    regions,
-    with_blocks,
+    walk,
 )
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.optimise import finish, pruned, simplify
+from difftile.passes.versions import late_loads, redirect
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.device import current
 
@@ -46,22 +47,28 @@ class AdjointCode:
 
     Args:
         code: The compiled program.
-        reads: The fields of the primal whose old contents it reads.
-        bars: For each parameter of the program that is a gradient buffer, the primal's field.
+        reads: The fields of the primal whose contents from before the stage it reads.
+        after: For each parameter with contents from after the stage, the primal's field.
+        bars: For each parameter that is a gradient buffer, the primal's field.
     """
 
     code: CompiledProgram
     reads: frozenset[Array]
+    after: dict[Array, Array]
     bars: dict[Array, Array]
 
 
 class Stage:
-    """A program all of whose loads read what fields held before it."""
+    """A program all of whose loads read what fields held before it, or hold after it."""
 
     def __init__(self, program: Program) -> None:
         self.program = pruned(program)
         self.written = frozenset(arrays_written(program.body))
         self.loaded = frozenset(arrays_loaded(program.body))
+        late = late_loads(self.program)
+        loads = [s for s in walk(self.program.body) if isinstance(s, Load)]
+        self.loaded_late = frozenset(s.array for s in loads if s.out in late)
+        self._early = frozenset(s.out for s in loads if s.out not in late)
         self._adjoints: dict[frozenset[Array], AdjointCode | None] = {}
         self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
@@ -78,7 +85,7 @@ class Stage:
         found = self._renamed.get(arrays)
         if found is None:
             old = {a: Array(f"{a.name}_old", a.type) for a in arrays if a in self.loaded}
-            body = _reading(self.program.body, old)
+            body = redirect(self.program.body, self._early, old)
             program = replace(self.program, params=(*self.program.params, *old.values()), body=body)
             code = CompiledProgram(finish(program, _blocks()))
             found = (code, {new: a for a, new in old.items()})
@@ -99,12 +106,17 @@ class Stage:
         if not wanted & self.written:
             return None
         adjoint = reverse(self.program, wanted)
-        program = finish(simplify(adjoint.program), _blocks())
-        if not program.body.stmts:
+        if not adjoint.program.body.stmts:
             return None
+        if adjoint.after.keys() & arrays_loaded(adjoint.program.body):
+            # Reading results back pins them; it must save a loop to be worth that.
+            again = reverse(self.program, wanted, read_back=False)
+            if _loops(again.program) <= _loops(adjoint.program):
+                adjoint = again
+        program = finish(simplify(adjoint.program), _blocks())
         reads = arrays_loaded(program.body) & _arrays(self.program)
         bars = {bar: array for array, bar in adjoint.bars.items()}
-        return AdjointCode(CompiledProgram(program), frozenset(reads), bars)
+        return AdjointCode(CompiledProgram(program), frozenset(reads), dict(adjoint.after), bars)
 
     @cached_property
     def _stale(self) -> frozenset[Array]:
@@ -141,6 +153,10 @@ class Stage:
         )
 
 
+def _loops(program: Program) -> int:
+    return sum(isinstance(stmt, For) for stmt in walk(program.body))
+
+
 def _arrays(program: Program) -> set[Array]:
     return {p for p in (*program.params, *program.temps) if isinstance(p, Array)}
 
@@ -160,15 +176,3 @@ def _whole_stores(stmt: Stmt) -> list[tuple[Array, tuple[Value, ...]]]:
             found.append((inner.array, stmt.stops))
         before |= arrays_written(Block((inner,)))
     return found
-
-
-def _reading(block: Block, old: dict[Array, Array]) -> Block:
-    stmts = tuple(
-        replace(stmt, array=old[stmt.array])
-        if isinstance(stmt, Load) and stmt.array in old
-        else with_blocks(stmt, lambda inner: _reading(inner, old))
-        if regions(stmt)
-        else stmt
-        for stmt in block.stmts
-    )
-    return replace(block, stmts=stmts)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, GradientCut, Label, TapeError, render
 from difftile.fields.field import Field, Storage, make, zero_grads
 from difftile.fields.recording import OPEN_TAPE, Recorder
+from difftile.ir.nodes import Array
 from difftile.runtime.plan import Source, StagePlan, make_plan
 from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
@@ -34,7 +35,7 @@ class LaunchRecord:
     Args:
         plan: What was recorded of it, and how its adjoint is called.
         values: The fields and numbers of the launch.
-        kept: The pinned buffers, in the order of `plan.reads`.
+        kept: The pinned buffers, in the order of `plan.reads` and then `plan.reads_after`.
     """
 
     plan: StagePlan
@@ -171,6 +172,10 @@ class Tape(Recorder):
                 POOL.unpin(buffer)
             raise
         if plan.adjoint is not None:
+            for k in plan.reads_after:
+                buffer = values[k].storage.buffer
+                buffer.pins += 1
+                kept.append(buffer)
             self._records.append(LaunchRecord(plan, values, kept))
             for k in plan.writes:
                 self._written.add(values[k].storage)
@@ -179,7 +184,15 @@ class Tape(Recorder):
         self, code: Specialisation, stage: Stage, plan: StagePlan, values: list[Any]
     ) -> None:
         """Warn when a value that depends on a wanted field went through one without gradient."""
-        for array in stage.loaded:
+        self._warn_of_cuts(code, stage, stage.loaded - stage.loaded_late, values)
+        for array, span in plan.cuts.items():
+            self._cut[values[code.position[array]].storage] = (array.name, span)
+        self._warn_of_cuts(code, stage, stage.loaded_late, values)
+
+    def _warn_of_cuts(
+        self, code: Specialisation, stage: Stage, loaded: frozenset[Array], values: list[Any]
+    ) -> None:
+        for array in loaded:
             field = values[code.position[array]]
             found = self._cut.get(field.storage)
             if found is not None and not field.has_grads and stage.passes_on(array):
@@ -188,9 +201,7 @@ class Tape(Recorder):
                 labels = [] if span is None else [Label(span, "written here, without a gradient")]
                 title = f"The gradient is cut: field '{name}' has none and is read again."
                 hint = f"make it with grad=True, or {name} = {name}.with_grads()."
-                warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=4)
-        for array, span in plan.cuts.items():
-            self._cut[values[code.position[array]].storage] = (array.name, span)
+                warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=5)
 
     # Replay
 
@@ -331,6 +342,8 @@ class _Replay:
                 args[place] = self.gradient(values[which]).storage.buffer
             elif source is Source.KEPT:
                 args[place] = record.kept[which]
+            elif source is Source.KEPT_AFTER:
+                args[place] = record.kept[len(plan.reads) + which]
             elif source is Source.VALUE:
                 value = values[which]
                 args[place] = value.storage.buffer if isinstance(value, Field) else value

@@ -174,3 +174,31 @@ def parameters_are_local(x, y):
         a = x[i]
         b = reassigned(a)
         y[i] = a * b
+
+
+@program(
+    x=array([-0.5, 0, 0.25, 0.5, 1, 1.5]),
+    y=floats(6),
+    expected={"y": [0, 0, 0.15625, 0.5, 1, 1]},
+    gradients={"x": [0, 0, 1.125, 1.5, 0, 0]},
+    seeds={"y": 1},
+    smooth=False,
+)
+def early_returns(x, y):
+    for i in x:
+        y[i] = smoothstep(x[i])
+
+
+@program(x=array([2, 0.2, 0.9, -1]), y=floats(4))
+def early_returns_in_branches(x, y):
+    for i in x:
+        y[i] = early(x[i]) * early(0.5 * x[i])
+
+
+@program(x=floats(3), y=floats(3), n=40)
+def in_a_loop(x, y, n: int):
+    for i in x:
+        s = x[i]
+        for _ in range(n):
+            s = early(0.9 * s) * 0.5 + 0.2
+        y[i] = s

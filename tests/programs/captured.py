@@ -66,3 +66,12 @@ def types(x, y):
 def constants_of_libraries(x, y):
     for i in x:
         y[i] = math.sin(x[i] * math.tau) + math.e * x[i] + ti.math.pi
+
+
+@program(x=floats(5), y=floats(5))
+def a_tuple(x, y):
+    for i in range(1, 4):
+        s = 0.0
+        for k in ti.static(range(3)):
+            s += WEIGHTS[k] * x[i + k - 1] * x[i]
+        y[i] = s

@@ -172,3 +172,26 @@ def several_targets(x, y):
         a = b = x[i] * x[i]
         a += 1
         y[i] = x[i] = a * b
+
+
+@program(x=floats(4), y=floats(3), n=70)
+def element_carried_by_a_long_loop(x, y, n: int):
+    for i in y:
+        for j in range(n):
+            y[i] = ti.sin(y[i]) + x[j % 4]
+
+
+@program(x=floats(4), y=floats(3))
+def element_carried_by_a_loop(x, y):
+    for i in y:
+        for j in range(4):
+            y[i] = y[i] * x[j] + 0.1
+
+
+@program(a=floats(4, 5), x=floats(5), y=floats(4))
+def element_summed_then_used(a, x, y):
+    for i in y:
+        y[i] = 0
+        for j in range(x.shape[0]):
+            y[i] += a[i, j] * x[j]
+        y[i] = ti.tanh(y[i])

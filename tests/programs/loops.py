@@ -321,3 +321,13 @@ def names_bound_again(x, y):
         for j in range(3):
             j = j + 1
             y[i] += x[i] * x[i] * j
+
+
+@program(x=floats(6), y=floats(3))
+def blocks_of_a_literal_size(x, y):
+    for i in y:
+        s = 1.0
+        for k in range(2):
+            s *= x[2 * i + k]
+            x[2 * i + k] = x[2 * i + k] * x[2 * i + k]
+        y[i] = s

@@ -1,0 +1,1 @@
+"""What demos share: their arguments and their pictures."""
