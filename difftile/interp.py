@@ -1,7 +1,7 @@
 """The meaning of programs, in NumPy: slow, plain, and the oracle of the tests.
 
-Every statement runs one after the other, parallel iterations in order. With `complex_step` floats are
-complex numbers, so that the derivative of any smooth program comes without difference errors.
+Every statement runs one after the other, parallel iterations in order. With `complex_step` floats
+are complex numbers, so that the derivative of any smooth program comes without difference errors.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ class _Machine:
                 self.arrays[array][self.index(array, index)] += self.value(value)
             case Alloc(array):
                 dtype = _dtype(scalar_of(array.type.element), self.complex_step)
-                self.arrays[array] = np.zeros((array.size or 0, *shape_of(array.type.element)), dtype)
+                self.arrays[array] = np.zeros(
+                    (array.size or 0, *shape_of(array.type.element)), dtype
+                )
             case If(cond, then, orelse, outs):
                 self.bind(outs, self.block(then if self.value(cond) else orelse))
             case For():
@@ -145,12 +147,10 @@ class _Machine:
         scalar = scalar_of(let.out.type)
         if let.op == "cast":
             return self.cast(args[0], let)
-        result = OPS[let.op].numpy(*args)
+        result: Any = np.asarray(OPS[let.op].numpy(*args))
         if let.op == "mat":
             result = result.reshape(shape_of(let.out.type))
-        if isinstance(result, np.ndarray) and result.ndim == 0:
-            result = result[()]
-        return result.astype(_dtype(scalar, self.complex_step), copy=False)
+        return result[()].astype(_dtype(scalar, self.complex_step), copy=False)
 
     def cast(self, value: Any, let: Let) -> Any:
         target = _dtype(scalar_of(let.out.type), self.complex_step)
@@ -160,4 +160,3 @@ class _Machine:
         if source in FLOATS and scalar_of(let.out.type) not in FLOATS:
             value = np.trunc(value)
         return np.asarray(value).astype(target)[()]
-

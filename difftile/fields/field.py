@@ -28,6 +28,13 @@ from difftile.substrate.names import to_taichi
 
 Shape: TypeAlias = int | Sequence[int]
 
+class Gradients:
+    """Counts how often gradient buffers were exchanged, so that prepared launches notice."""
+
+    epoch = 0
+
+
+GRADIENTS = Gradients()
 WITH_GRADS: weakref.WeakSet[Field] = weakref.WeakSet()
 
 
@@ -340,6 +347,7 @@ class Field:
         return gradient
 
     def _register(self) -> None:
+        GRADIENTS.epoch += 1
         if self.has_grads:
             WITH_GRADS.add(self)
 

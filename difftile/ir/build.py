@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from difftile.diagnostics import Span
@@ -38,7 +38,7 @@ class Builder:
         self._open[-1].append(stmt)
 
     @contextmanager
-    def region(self) -> Iterator[list[Stmt]]:
+    def region(self) -> Generator[list[Stmt]]:
         """Collect what is appended inside the `with` block in a list of its own."""
         stmts: list[Stmt] = []
         self._open.append(stmts)

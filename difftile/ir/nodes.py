@@ -1,8 +1,8 @@
 """The intermediate representation: typed A-normal form with structured regions.
 
 Values are defined once (`Var`) or are literals (`Const`). Locals that the user's program assigns
-again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory is
-touched by `Load`, `Store` and `Accumulate` alone.
+again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory
+is touched by `Load`, `Store` and `Accumulate` alone.
 """
 
 from __future__ import annotations
@@ -163,9 +163,7 @@ class ParallelFor:
     span: Span | None = field(default=None, compare=False)
 
 
-Stmt: TypeAlias = (
-    Let | Size | Load | Store | Accumulate | Alloc | If | For | While | ParallelFor
-)
+Stmt: TypeAlias = Let | Size | Load | Store | Accumulate | Alloc | If | For | While | ParallelFor
 Memory: TypeAlias = Load | Store | Accumulate
 
 

@@ -1,7 +1,7 @@
 """Small vectors and matrices.
 
-Adjoints of matrix functions: Giles 2008, Collected matrix derivative results for forward and reverse
-mode algorithmic differentiation, section 2. |v| and v/|v| have the derivative 0 at v = 0.
+Adjoints of matrix functions: Giles 2008, Collected matrix derivative results for forward and
+reverse mode algorithmic differentiation, section 2. |v| and v/|v| have the derivative 0 at v = 0.
 """
 
 from __future__ import annotations
@@ -31,24 +31,11 @@ from difftile.ops.row import (
 _WIDE = (-2.0, 2.0)
 
 ROWS = (
-    # Every component of a built vector or matrix takes its own component of the adjoint, whatever
-    # their number: `each` stands for that (see formula.py).
-    Op("vec", "ti.Vector([{all}])", meaning.vector, vector_of, ("each",)),
-    Op("mat", "ti.Matrix([{rows}])", meaning.vector, vector_of, ("each",)),
-    Op(
-        "extract",
-        "{0}[{index}]",
-        meaning.extract,
-        component,
-        ("put(a, z_bar)",),
-    ),
-    Op(
-        "insert",
-        "",
-        meaning.insert,
-        replaced,
-        ("without(z_bar)", "taken(z_bar)"),
-    ),
+    Op("vec", "ti.Vector([{all}])", meaning.vector, vector_of, ("part(z_bar)", ...)),
+    Op("mat", "ti.Matrix([{rows}])", meaning.vector, vector_of, ("part(z_bar)", ...)),
+    Op("extract", "{0}[{index}]", meaning.extract, component, ("put(a, z_bar)", None, ...)),
+    # Spelled as a copy and an assignment, which is the emitter's affair.
+    Op("insert", "", meaning.insert, replaced, ("without(z_bar)", None, ..., "taken(z_bar)")),
     Op("dot", "{0}.dot({1})", meaning.dot, inner, ("z_bar * b", "z_bar * a"), (_WIDE, _WIDE)),
     Op(
         "cross",
@@ -112,5 +99,7 @@ ROWS = (
         small_square,
         ("-matmul(transpose(z), matmul(z_bar, transpose(z)))",),
         (_WIDE,),
+        singular=True,
+        kinks="not finite at a singular matrix",
     ),
 )

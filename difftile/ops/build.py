@@ -50,7 +50,9 @@ class OpBuilder(Builder):
             return value
         return self.call("cast", value, type_=with_scalar(value.type, scalar), name=name)
 
-    def matrix(self, shape: tuple[int, int], components: tuple[Value, ...], name: str = "") -> Value:
+    def matrix(
+        self, shape: tuple[int, int], components: tuple[Value, ...], name: str = ""
+    ) -> Value:
         """Return the matrix with the components, row after row."""
         type_ = Matrix(*shape, scalar_of(components[0].type))
         return self.call("mat", *components, type_=type_, name=name)

@@ -1,8 +1,6 @@
-"""Comparisons, logic, integer arithmetic and casts: ops that carry no derivative, or only pass it on."""
+"""Comparisons, logic, integers and casts: ops that carry no derivative, or only pass it on."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +17,7 @@ from difftile.ops.row import (
     SHIFT,
     UNARY,
     Op,
+    as_given,
     comparison,
     elementwise,
     logical,
@@ -27,13 +26,8 @@ from difftile.ops.row import (
     whole,
 )
 
-
-def _real(compare: Any) -> Any:
-    return lambda a, b: compare(np.real(a), np.real(b))
-
-
 COMPARISONS = tuple(
-    Op(name, f"{{0}} {sign} {{1}}", _real(compare), comparison, precedence=COMPARE)
+    Op(name, f"{{0}} {sign} {{1}}", meaning.real_parts(compare), comparison, precedence=COMPARE)
     for name, sign, compare in (
         ("lt", "<", np.less),
         ("le", "<=", np.less_equal),
@@ -71,12 +65,12 @@ CHOICE = (
         (None, "select(a, z_bar, 0)", "select(a, 0, z_bar)"),
         ((0.0, 1.0), (-2.0, 2.0), (-2.0, 2.0)),
         masks=True,
-        kinks="everything to the side that was taken",
+        kinks="all to the side that was taken",
     ),
 )
 
-# The target of a cast is the type of the variable it defines; spelling and meaning therefore live with
-# the emitter and the interpreter. A cast between floats passes the adjoint on, every other cuts it.
-CAST = Op("cast", "ti.cast({0}, {type})", lambda a: a, lambda types: types[0], ("astype(z_bar, a)",))
+# The target of a cast is the type of the variable it defines; spelling and meaning therefore live
+# with the emitter and the interpreter. A cast between floats passes the adjoint on, others cut it.
+CAST = Op("cast", "ti.cast({0}, {type})", meaning.identity, as_given, ("astype(z_bar, a)",))
 
 ROWS = (*COMPARISONS, *LOGIC, *INTEGER, *CHOICE, CAST)

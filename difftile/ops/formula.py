@@ -1,7 +1,7 @@
 """Formulas: the little language of the rows, evaluated into ops.
 
-A formula is a Python expression over the op's arguments `a`, `b`, `c`, `d`, its result `z` and the adjoint
-`z_bar`. Functions are rows, composites, or one of the few macros below.
+A formula is a Python expression over the op's arguments `a`, `b`, `c`, its result `z` and the
+adjoint `z_bar`. Functions are rows, composites, or one of the few macros at the end of this file.
 """
 
 from __future__ import annotations
@@ -30,16 +30,24 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.NotEq: "ne",
     ast.GtE: "ge",
 }
-_PARAMETERS = "abcd"
+_PARAMETERS = "abc"
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What a formula is evaluated in."""
+    """What a formula is evaluated in.
+
+    Args:
+        builder: Where ops are appended.
+        names: Values by name.
+        args: All arguments of the op.
+        position: Which of them the formula is for.
+    """
 
     builder: OpBuilder
     names: dict[str, Value]
     args: tuple[Value, ...]
+    position: int = 0
 
 
 def adjoints(
@@ -50,18 +58,12 @@ def adjoints(
     A scalar argument of a componentwise op on vectors takes the sum over the components.
     """
     found: list[Value | None] = []
-    for k, arg in enumerate(args):
-        text = op.vjp[0 if op.vjp == ("each",) else k] if k < len(op.vjp) or op.vjp == ("each",) else None
-        if op.name == "insert":
-            text = op.vjp[0] if k == 0 else (op.vjp[1] if k == len(args) - 1 else None)
+    names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z, "z_bar": z_bar}
+    for k, (arg, text) in enumerate(zip(args, op.formulas(len(args)), strict=True)):
         if text is None or not wanted[k] or scalar_of(arg.type) not in FLOATS:
             found.append(None)
             continue
-        if text == "each":
-            found.append(_component(b, z_bar, k))
-            continue
-        names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z, "z_bar": z_bar}
-        value = _evaluate(_parsed(text), _Scope(b, names, args), arg.type)
+        value = _evaluate(_parsed(text), _Scope(b, names, args, k), arg.type)
         if shape_of(value.type) and not shape_of(arg.type) and op.name in ELEMENTWISE:
             value = b.call("sum", value)
         found.append(value)
@@ -137,18 +139,28 @@ def _component(b: OpBuilder, value: Value, position: int) -> Value:
     return b.call("extract", value, *index)
 
 
+# Macros
+
+
+def _part(scope: _Scope, whole: Value) -> Value:
+    """Return the component at the position of the argument that the formula is for."""
+    return _component(scope.builder, whole, scope.position)
+
+
 def _put(scope: _Scope, whole: Value, part: Value) -> Value:
     """Return a value like `whole`, zero but for `part` where the op's index points."""
     return scope.builder.call("insert", zero(whole.type), *scope.args[1:], part)
 
 
 def _without(scope: _Scope, whole: Value) -> Value:
+    """Return `whole` with a zero where the op's index points."""
     index = scope.args[1:-1]
     nothing = zero(scalar_of(whole.type))
     return scope.builder.call("insert", whole, *index, nothing)
 
 
 def _taken(scope: _Scope, whole: Value) -> Value:
+    """Return the component where the op's index points."""
     return scope.builder.call("extract", whole, *scope.args[1:-1])
 
 
@@ -203,6 +215,7 @@ def _cofactor(scope: _Scope, matrix: Value) -> Value:
 
 
 _MACROS: dict[str, Callable[..., Value]] = {
+    "part": _part,
     "put": _put,
     "without": _without,
     "taken": _taken,

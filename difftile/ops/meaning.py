@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Function: TypeAlias = Callable[..., Any]  # on NumPy scalars and arrays alike, whose stubs tell them
+Function: TypeAlias = Callable[..., Any]
 
 _real: Function = np.real
 _imag: Function = np.imag
@@ -23,6 +23,7 @@ _trunc: Function = np.trunc
 _sign: Function = np.sign
 _arctan2: Function = np.arctan2
 _power: Function = np.power
+_inv: Function = np.linalg.inv
 
 
 def real_parts(compare: Function) -> Function:
@@ -165,8 +166,11 @@ def determinant(a: Any) -> Any:
 
 
 def inverse(a: Any) -> Any:
-    """Return the inverse."""
-    return np.linalg.inv(a)
+    """Return the inverse; NaN for a singular matrix."""
+    try:
+        return _inv(a)
+    except np.linalg.LinAlgError:
+        return a * np.nan
 
 
 def cross(a: Any, b: Any) -> Any:

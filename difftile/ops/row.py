@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import EllipsisType
 from typing import Any, TypeAlias
 
 from difftile.ir.types import (
@@ -21,21 +22,12 @@ from difftile.ir.types import (
 )
 
 Typing: TypeAlias = Callable[[tuple[Type, ...]], Type]
+Formulas: TypeAlias = tuple[str | EllipsisType | None, ...]
 
-ATOM = 100  # binds tighter than any operator: calls, names, indexing
-UNARY, POWER, PRODUCT, SUM, SHIFT, BIT_AND, BIT_XOR, BIT_OR, COMPARE, NOT, AND, OR = (
-    90,
-    95,
-    80,
-    70,
-    65,
-    62,
-    61,
-    60,
-    50,
-    40,
-    30,
-    20,
+# How tight an operator binds in the grammar of Python, the loosest first; ATOM is for calls, names
+# and indexing.
+OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(
+    0, 130, 10
 )
 
 
@@ -54,11 +46,13 @@ class Op:
             op is smooth, so that the complex step works.
         typing: Result type from argument types.
         vjp: For each argument the adjoint it receives, as a formula over the arguments `a`, `b`,
-            `c`, `d`, the result `z` and its adjoint `z_bar`; None for an argument that gets none.
-            Empty for an op without derivative.
-        domain: For each argument the interval on which the generated tests draw it.
+            `c`, the result `z` and its adjoint `z_bar` (see formula.py); None for an argument that
+            gets none. `...` stands for the entry before it, as often as there are arguments, as in
+            the type `tuple[int, ...]`. Empty for an op without derivative.
+        domain: For each argument the interval from which the generated tests draw it. Kinks may
+            be inside: a random number does not hit them.
         precedence: How tight the Taichi spelling binds.
-        singular: Some formula can be infinite or NaN at a point of the domain of the op itself;
+        singular: Some formula can be infinite or NaN for finite arguments, or the result itself;
             where an adjoint may be a masked zero it is then guarded.
         masks: The formula makes an adjoint zero for the side that was not taken.
         kinks: What is returned where the derivative does not exist, for the documentation.
@@ -68,12 +62,27 @@ class Op:
     taichi: str
     numpy: Callable[..., Any]
     typing: Typing
-    vjp: tuple[str | None, ...] = ()
+    vjp: Formulas = ()
     domain: tuple[tuple[float, float], ...] = ()
     precedence: int = ATOM
     singular: bool = False
     masks: bool = False
     kinks: str = ""
+
+    def formulas(self, count: int) -> tuple[str | None, ...]:
+        """Return the formula of each of `count` arguments, `...` written out."""
+        if ... not in self.vjp:
+            return tuple(f for f in self.vjp if f is not ...) or (None,) * count
+        at = self.vjp.index(...)
+        before, after = self.vjp[: at - 1], self.vjp[at + 1 :]
+        between = (self.vjp[at - 1],) * (count - len(before) - len(after))
+        return tuple(f for f in (*before, *between, *after) if f is not ...)
+
+
+def as_given(types: tuple[Type, ...]) -> Type:
+    """One value to the same type, as far as the argument tells."""
+    (a,) = types
+    return a
 
 
 def _broadcast(types: tuple[Type, ...]) -> tuple[int, ...]:

@@ -1,8 +1,7 @@
 """Smooth and kinked functions of floats, applied component by component.
 
-Derivatives: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 4 and 7. The values at
-kinks are difftile's convention (docs/kinks.md): max and min share a tie, everything else gives 0 where
-the derivative does not exist or is infinite, unless the row says otherwise.
+Derivatives: Abramowitz and Stegun, Handbook of Mathematical Functions, chapter 4. The values at
+kinks are difftile's convention (docs/kinks.md, which is made from these rows).
 """
 
 from __future__ import annotations
@@ -54,6 +53,7 @@ ROWS = (
         (_WIDE, _POSITIVE),
         PRODUCT,
         singular=True,
+        kinks="not finite at a denominator of 0",
     ),
     Op("neg", "-{0}", np.negative, elementwise, ("-z_bar",), (_WIDE,), PRODUCT),
     Op(
@@ -62,9 +62,10 @@ ROWS = (
         meaning.mod,
         elementwise,
         ("z_bar", "-z_bar * floor(a / b)"),
-        ((0.1, 0.9), (1.0, 2.0)),
+        (_WIDE, _POSITIVE),
         PRODUCT,
-        kinks="the slope of the piece that starts at the jump",
+        singular=True,
+        kinks="at a jump the slopes of the piece that starts there; not finite at a divisor of 0",
     ),
     Op(
         "pow",
@@ -77,7 +78,8 @@ ROWS = (
         ),
         (_POSITIVE, _WIDE),
         singular=True,
-        kinks="the derivative by the exponent is 0 at a base of 0 or less",
+        kinks="by the base 0 at an exponent of 0, and infinite at a base of 0 with another exponent "
+        "below 1; by the exponent 0 at a base of 0 or less",
     ),
     Op(
         "max",
@@ -88,7 +90,7 @@ ROWS = (
             "select(a > b, z_bar, select(a == b, 0.5 * z_bar, 0))",
             "select(b > a, z_bar, select(a == b, 0.5 * z_bar, 0))",
         ),
-        ((-2.0, -0.1), (0.1, 2.0)),
+        (_WIDE, _WIDE),
         masks=True,
         kinks="a tie gives half to each",
     ),
@@ -101,7 +103,7 @@ ROWS = (
             "select(a < b, z_bar, select(a == b, 0.5 * z_bar, 0))",
             "select(b < a, z_bar, select(a == b, 0.5 * z_bar, 0))",
         ),
-        ((-2.0, -0.1), (0.1, 2.0)),
+        (_WIDE, _WIDE),
         masks=True,
         kinks="a tie gives half to each",
     ),
@@ -115,9 +117,9 @@ ROWS = (
             "select(a < b, z_bar, 0)",
             "select(a < b, 0, select(a > c, z_bar, 0))",
         ),
-        ((-0.5, 0.5), (-2.0, -1.0), (1.0, 2.0)),
+        (_WIDE, (-2.0, 0.0), (0.0, 2.0)),
         masks=True,
-        kinks="x itself gets everything at either bound",
+        kinks="at either bound all to the clamped value",
     ),
     Op(
         "abs",
@@ -125,7 +127,7 @@ ROWS = (
         meaning.absolute,
         elementwise,
         ("z_bar * sign(a)",),
-        ((0.1, 2.0),),
+        (_WIDE,),
         masks=True,
         kinks="0 at 0",
     ),
@@ -158,12 +160,21 @@ ROWS = (
         meaning.arctan2,
         real,
         ("z_bar * b / (a * a + b * b)", "-z_bar * a / (a * a + b * b)"),
-        (_WIDE, _POSITIVE),
+        (_WIDE, _WIDE),
         singular=True,
         kinks="NaN at (0, 0)",
     ),
     Op("tanh", "ti.tanh({0})", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,)),
-    Op("exp", "ti.exp({0})", np.exp, real, ("z_bar * z",), (_WIDE,)),
+    Op(
+        "exp",
+        "ti.exp({0})",
+        np.exp,
+        real,
+        ("z_bar * z",),
+        (_WIDE,),
+        singular=True,  # it overflows: at 89 in f32
+        kinks="infinite where the value overflows",
+    ),
     Op(
         "log",
         "ti.log({0})",
@@ -186,18 +197,19 @@ ROWS = (
     Op(
         "rsqrt",
         "ti.rsqrt({0})",
-        lambda a: 1 / np.sqrt(a),
+        meaning.rsqrt,
         real,
         ("-0.5 * z_bar * z / a",),
         (_POSITIVE,),
         singular=True,
-        kinks="-infinite at 0",
+        kinks="minus infinite at 0",
     ),
 )
 
+# No formula: they cut the gradient, which is reported where one was wanted.
 PIECEWISE_CONSTANT = (
-    Op("sign", "ti.math.sign({0})", meaning.sign, elementwise, domain=(_WIDE,)),
-    Op("floor", "ti.floor({0})", meaning.floor, real, domain=(_WIDE,)),
-    Op("ceil", "ti.ceil({0})", meaning.ceil, real, domain=(_WIDE,)),
-    Op("round", "ti.round({0})", meaning.rounded, real, domain=(_WIDE,)),
+    Op("sign", "ti.math.sign({0})", meaning.sign, elementwise, domain=(_WIDE,), kinks="0"),
+    Op("floor", "ti.floor({0})", meaning.floor, real, domain=(_WIDE,), kinks="0"),
+    Op("ceil", "ti.ceil({0})", meaning.ceil, real, domain=(_WIDE,), kinks="0"),
+    Op("round", "ti.round({0})", meaning.rounded, real, domain=(_WIDE,), kinks="0"),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -26,9 +26,16 @@ from difftile.ops.table import ELEMENTWISE, OPS
 class Building(Protocol):
     """What the rules need of a builder."""
 
-    def call(self, op: str, *args: Value, name: str = "", type_: Type | None = None) -> Value: ...
-    def definition(self, value: Value) -> Let | None: ...
+    def call(self, op: str, *args: Value, name: str = "", type_: Type | None = None) -> Value:
+        """Return the value of `op(args)`."""
+        ...
 
+    def definition(self, value: Value) -> Let | None:
+        """Return the op that defines a value, where it is known."""
+        ...
+
+
+_LARGEST_WRITTEN_OUT = 4  # components of a sum
 
 Rule: TypeAlias = Callable[[Building, tuple[Value, ...], Type], Value | None]
 
@@ -47,17 +54,18 @@ def _evaluated(op: str, args: tuple[Value, ...], type_: Type) -> Const | None:
         return None
     if not args or not all(isinstance(arg, Const) for arg in args):
         return None
-    dtypes = [numpy_dtype(scalar_of(arg.type)) for arg in args]
-    values = [d.type(arg.value) for d, arg in zip(dtypes, args, strict=True) if isinstance(arg, Const)]
+    values = [_number(arg) for arg in args if isinstance(arg, Const)]
     with np.errstate(all="ignore"):
         try:
-            result = OPS[op].numpy(*values)
-        except (ZeroDivisionError, ValueError):
+            found = numpy_dtype(scalar_of(type_)).type(OPS[op].numpy(*values))
+        except (ArithmeticError, ValueError):
             return None
-    result = numpy_dtype(scalar_of(type_)).type(result)
-    if not math.isfinite(result):
-        return None
-    return Const(result.item(), type_)
+    # What is not finite stays an op: Taichi has no literal for it.
+    return Const(found.item(), type_) if np.isfinite(found) else None
+
+
+def _number(const: Const) -> Any:
+    return numpy_dtype(scalar_of(const.type)).type(const.value)
 
 
 def _is(value: Value, number: float) -> bool:
@@ -175,10 +183,7 @@ def _select(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 
 
 def _cast(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
-    (x,) = args
-    if isinstance(x, Const):
-        return Const(numpy_dtype(scalar_of(type_)).type(x.value).item(), type_)
-    return x if _fits(x, type_) else None
+    return args[0] if _fits(args[0], type_) else None
 
 
 def _and(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
@@ -222,22 +227,21 @@ def _insert(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
         shape = shape_of(type_)
         where = list(np.ndindex(shape))
         i32 = rest[0].type
-        parts = tuple(
-            b.call("extract", value, *(Const(i, i32) for i in index)) for index in where
-        )
+        parts = tuple(b.call("extract", value, *(Const(i, i32) for i in index)) for index in where)
     return _built(b, type_, (*parts[:at], rest[-1], *parts[at + 1 :]))
 
 
 def _sum(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
-    factors = _made_of(b, "mul", args[0])
-    if factors is not None and factors[0].type == factors[1].type == args[0].type:
-        if len(shape_of(args[0].type)) == 1:
+    whole = args[0]
+    factors = _made_of(b, "mul", whole)
+    if len(shape_of(whole.type)) == 1 and factors is not None:
+        if all(_fits(factor, whole.type) for factor in factors):
             return b.call("dot", *factors)
-    parts = _components(b, args[0])
-    if parts is None or len(parts) > 4:
+    parts = _components(b, whole)
+    if parts is None or len(parts) > _LARGEST_WRITTEN_OUT:
         return None
-    total = parts[0]
-    for part in parts[1:]:
+    total, *rest = parts
+    for part in rest:
         total = b.call("add", total, part)
     return total
 
@@ -296,4 +300,3 @@ _RULES: dict[str, Rule] = {
     "outer": _bilinear,
     "matmul": _bilinear,
 }
-

@@ -6,8 +6,7 @@ from difftile.ops import algebra, discrete, scalar
 from difftile.ops.row import Op
 
 OPS: dict[str, Op] = {
-    op.name: op
-    for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS, *algebra.ROWS)
+    op.name: op for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS, *algebra.ROWS)
 }
 ELEMENTWISE = frozenset(
     op.name for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS)

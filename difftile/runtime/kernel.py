@@ -32,6 +32,7 @@ from difftile.ir.types import (
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
+from difftile.runtime.call import Call, Number, picker
 from difftile.runtime.func import Func
 from difftile.runtime.meanings import meaning_of
 from difftile.runtime.roles import role_of
@@ -46,7 +47,7 @@ _I32_LIMIT = 2**31
 class LaunchRecorder(Protocol):
     """An open tape, as kernels see it."""
 
-    def launch(self, code: Specialisation, values: list[Any]) -> None:
+    def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it."""
         ...
 
@@ -80,6 +81,7 @@ class Kernel:
         self._found: dict[Hashable, list[_Found]] = {}
         self._latest: Specialisation | None = None
         self._source: Source | None = None
+        self._call: Call | None = None
 
     def __repr__(self) -> str:
         return f"<kernel {self.function.__name__}({', '.join(self._names)})>"
@@ -93,10 +95,26 @@ class Kernel:
         """
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
+        session = current()
+        call = self._call
+        values = None if call is None else call.repeated(args, session)
+        if call is None or values is None:
+            call = self._prepare(args, session)
+            values = call.values
+        self._latest = call.code
+        tape = OPEN_TAPE.get()
+        if tape is None:
+            call.code.run(values)
+        else:
+            cast("LaunchRecorder", tape).launch(call, values)
+
+    def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
+        """Find or compile the specialisation for some arguments."""
         keys: list[Hashable] = []
         runtime: list[Any] = []
+        numbers: list[Number] = []
+        others: list[int] = []
         seen: dict[Storage, int] = {}
-        session = current()
         for position, arg in enumerate(args):
             if isinstance(arg, Field):
                 storage = arg.storage
@@ -108,20 +126,23 @@ class Kernel:
                     runtime.append(arg)
                 else:
                     keys.append(("same", first))
+                others.append(position)
                 continue
             given, key = self._number(position, arg)
             keys.append(key)
-            if given is not None:
+            if given is None:
+                others.append(position)
+            else:
+                numbers.append(Number(position, len(runtime), type(arg), type(given)))
                 runtime.append(given)
-        found, captured = self._specialise(tuple(keys), args, session)
+        found, captured = self._specialise(tuple(keys), args, session, set(seen))
         code = found.code
-        self._latest = code
+        pick = picker(others)
         values = [*runtime, *captured, *code.temps]
-        tape = OPEN_TAPE.get()
-        if tape is None:
-            code.run(values)
-        else:
-            cast("LaunchRecorder", tape).launch(code, values)
+        call = Call(code, values, tuple(numbers), pick, pick(args), session)
+        # Captured names are looked up at every launch: such a call is not kept.
+        self._call = None if found.captures else call
+        return call
 
     # Arguments
 
@@ -164,16 +185,16 @@ class Kernel:
     # Specialisation
 
     def _specialise(
-        self, key: Hashable, args: tuple[Any, ...], session: Session
+        self, key: Hashable, args: tuple[Any, ...], session: Session, passed: set[Storage]
     ) -> tuple[_Found, list[Any]]:
         for found in self._found.get(key, ()):
             if found.session is session:
-                captured = _current_captures(found.captures)
+                captured = _current_captures(found.captures, passed)
                 if captured is not None:
                     return found, captured
         found = self._compile(args, session)
         self._found.setdefault(key, []).append(found)
-        captured = _current_captures(found.captures)
+        captured = _current_captures(found.captures, passed)
         if captured is None:
             raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
         return found, captured
@@ -277,9 +298,16 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
     return max(floats, key=FLOATS.index) if floats else None
 
 
-def _current_captures(captures: tuple[Capture, ...]) -> list[Any] | None:
-    """Return the values of captured parameters now, or None if the specialisation does not fit."""
+def _current_captures(captures: tuple[Capture, ...], passed: set[Storage]) -> list[Any] | None:
+    """Return the values of captured parameters now, or None if the specialisation does not fit.
+
+    Args:
+        captures: What the specialisation took from outside.
+        passed: The memory of the fields passed as arguments, which no captured field may share
+            unless it was so when the kernel was compiled.
+    """
     values: list[Any] = []
+    taken = set(passed)
     for capture in captures:
         value = look_up(capture.path)
         param = capture.param
@@ -293,6 +321,9 @@ def _current_captures(captures: tuple[Capture, ...]) -> list[Any] | None:
             if not isinstance(value, Field) or value.type is not param.type:
                 return None
             _ = value.buffer  # raises if it was made before the last start
+            if value.storage in taken:
+                return None
+            taken.add(value.storage)
             values.append(value)
         else:
             number = _plain(value)

@@ -19,7 +19,8 @@ from difftile.substrate.memory import POOL
 class Source(Enum):
     """Where a parameter of an adjoint comes from."""
 
-    VALUE = "a number, or a field of which the shape alone matters"
+    NUMBER = "a number"
+    SHAPE = "a field of which the shape alone matters"
     KEPT = "a buffer with contents from before the launch"
     KEPT_AFTER = "a buffer with contents from after the launch"
     GRADIENT = "the gradient of a field"
@@ -57,7 +58,7 @@ class Renamed:
     positions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StagePlan:
     """How a stage is launched and recorded.
 
@@ -71,7 +72,10 @@ class StagePlan:
         writes: Positions of the fields that the stage writes.
         overwrites: The fields that may be overwritten whole, by position.
         scratch: Element types of the scratch memory.
-        cuts: Fields without gradient that take values which vary with fields that have one.
+        cuts: Positions of fields without gradient that take values which vary with fields that
+            have one, and the name and place of such a write.
+        ungraded: Positions of fields without gradient from which something written varies: those
+            read before the stage writes them, and those read after.
     """
 
     code: Specialisation
@@ -83,8 +87,21 @@ class StagePlan:
     writes: tuple[int, ...]
     overwrites: dict[int, Overwrite]
     scratch: tuple[Type, ...]
-    cuts: dict[Array, Span | None]
+    cuts: dict[int, tuple[str, Span | None]]
+    ungraded: tuple[tuple[int, ...], tuple[int, ...]]
     renamings: dict[tuple[int, ...], Renamed] = field(default_factory=dict[Any, Any])
+    numbers: tuple[tuple[int, int], ...] = field(init=False)
+    kept_places: tuple[int, ...] = field(init=False)
+    scratch_places: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.numbers = tuple((place, which) for place, (s, which) in self._places(Source.NUMBER))
+        before, after = self._places(Source.KEPT), self._places(Source.KEPT_AFTER)
+        self.kept_places = tuple(place for place, _ in (*before, *after))
+        self.scratch_places = tuple(place for place, _ in self._places(Source.SCRATCH))
+
+    def _places(self, source: Source) -> list[tuple[int, tuple[Source, int]]]:
+        return [(place, p) for place, p in enumerate(self.adjoint_params) if p[0] is source]
 
     def launch(self, values: list[Any]) -> None:
         """Run forward; pinned fields move to fresh memory first, copied only if they must."""
@@ -109,7 +126,7 @@ class StagePlan:
         old = [values[k].storage.buffer for k in moved]
         for k in moved:
             target = values[k]
-            target.storage.move(POOL.take(target.type.element, target.shape))
+            target.storage.move(POOL.take_like(target.storage.buffer))
         renamed.code.launch(arguments(renamed.positions, [*values, *old]))
 
 
@@ -122,6 +139,21 @@ def _rename(code: Specialisation, stage: Stage, moved: tuple[int, ...]) -> Renam
         for p in compiled.params
     )
     return Renamed(compiled, positions)
+
+
+def make_plans(code: Specialisation, grads: tuple[bool, ...]) -> list[StagePlan]:
+    """Return the plans of all stages of a kernel, for one set of fields with gradients.
+
+    Raises:
+        NotDifferentiable: A stage has no adjoint.
+    """
+    plans: list[StagePlan] = []
+    for launch in code.launches:
+        plan = launch.plans.get(grads)
+        if plan is None:
+            plan = launch.plans[grads] = make_plan(code, launch, grads)
+        plans.append(plan)
+    return plans
 
 
 def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]) -> StagePlan:
@@ -149,7 +181,8 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
             params.append((Source.KEPT_AFTER, len(after)))
             after.append(code.position[adjoint.after[p]])
         elif p in code.position:
-            params.append((Source.VALUE, code.position[p]))
+            source = Source.SHAPE if isinstance(p, Array) else Source.NUMBER
+            params.append((source, code.position[p]))
         else:
             assert isinstance(p, Array)
             params.append((Source.SCRATCH, len(scratch)))
@@ -170,8 +203,18 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
         writes,
         overwrites,
         tuple(scratch),
-        stage.cuts(wanted),
+        {code.position[a]: (a.name, span) for a, span in stage.cuts(wanted).items()},
+        _ungraded(code, stage, wanted),
     )
+
+
+def _ungraded(
+    code: Specialisation, stage: Stage, wanted: frozenset[Array]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    candidates = [a for a in stage.loaded if a not in wanted and stage.passes_on(a)]
+    early = sorted(code.position[a] for a in candidates if a not in stage.loaded_late)
+    late = sorted(code.position[a] for a in candidates if a in stage.loaded_late)
+    return tuple(early), tuple(late)
 
 
 def _bounds(

@@ -67,7 +67,7 @@ def make_writable(target: Field) -> None:
     """Move a field whose contents a recording still needs, so that it can be written."""
     old = target.storage.buffer
     if old.pins:
-        fresh = POOL.take(target.element, target.shape)
+        fresh = POOL.take_like(old)
         fresh.copy_from(old)
         target.storage.move(fresh)
 

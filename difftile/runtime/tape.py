@@ -21,10 +21,8 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, GradientCut, Label, TapeError, render
 from difftile.fields.field import Field, Storage, make, zero_grads
 from difftile.fields.recording import OPEN_TAPE, Recorder
-from difftile.ir.nodes import Array
-from difftile.runtime.plan import Source, StagePlan, make_plan
-from difftile.runtime.specialisation import Specialisation
-from difftile.runtime.stage import Stage
+from difftile.runtime.call import Call
+from difftile.runtime.plan import Source, StagePlan, make_plans
 from difftile.substrate.memory import POOL, Buffer
 
 
@@ -34,11 +32,13 @@ class LaunchRecord:
 
     Args:
         plan: What was recorded of it, and how its adjoint is called.
+        call: The launch, which later ones with the same fields share.
         values: The fields and numbers of the launch.
         kept: The pinned buffers, in the order of `plan.reads` and then `plan.reads_after`.
     """
 
     plan: StagePlan
+    call: Call
     values: list[Any]
     kept: list[Buffer]
 
@@ -84,7 +84,6 @@ class Tape(Recorder):
         self._done = False
         self._written: set[Storage] = set()
         self._cut: dict[Storage, tuple[str, Any]] = {}
-        self._plans: dict[tuple[int, tuple[bool, ...]], StagePlan] = {}
 
     # Recording
 
@@ -150,18 +149,14 @@ class Tape(Recorder):
             self._records.append(HostCopy(target, source))
             self._written.add(target.storage)
 
-    def launch(self, code: Specialisation, values: list[Any]) -> None:
+    def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
-        grads = tuple([isinstance(v, Field) and v.has_grads for v in values])
-        for launch in code.launches:
-            plan = launch.plans.get(grads)
-            if plan is None:
-                plan = launch.plans[grads] = make_plan(code, launch, grads)
+        for plan in call.plans(make_plans):
             if self._cut or plan.cuts:
-                self._report_cuts(code, launch.stage, plan, values)
-            self._run(plan, values)
+                self._report_cuts(plan, values)
+            self._run(plan, call, values)
 
-    def _run(self, plan: StagePlan, values: list[Any]) -> None:
+    def _run(self, plan: StagePlan, call: Call, values: list[Any]) -> None:
         kept = [values[k].storage.buffer for k in plan.reads]
         for buffer in kept:
             buffer.pins += 1
@@ -176,27 +171,22 @@ class Tape(Recorder):
                 buffer = values[k].storage.buffer
                 buffer.pins += 1
                 kept.append(buffer)
-            self._records.append(LaunchRecord(plan, values, kept))
+            self._records.append(LaunchRecord(plan, call, values, kept))
             for k in plan.writes:
                 self._written.add(values[k].storage)
 
-    def _report_cuts(
-        self, code: Specialisation, stage: Stage, plan: StagePlan, values: list[Any]
-    ) -> None:
+    def _report_cuts(self, plan: StagePlan, values: list[Any]) -> None:
         """Warn when a value that depends on a wanted field went through one without gradient."""
-        self._warn_of_cuts(code, stage, stage.loaded - stage.loaded_late, values)
-        for array, span in plan.cuts.items():
-            self._cut[values[code.position[array]].storage] = (array.name, span)
-        self._warn_of_cuts(code, stage, stage.loaded_late, values)
+        early, late = plan.ungraded
+        self._warn_of_cuts(early, values)
+        for k, name_and_span in plan.cuts.items():
+            self._cut[values[k].storage] = name_and_span
+        self._warn_of_cuts(late, values)
 
-    def _warn_of_cuts(
-        self, code: Specialisation, stage: Stage, loaded: frozenset[Array], values: list[Any]
-    ) -> None:
-        for array in loaded:
-            field = values[code.position[array]]
-            found = self._cut.get(field.storage)
-            if found is not None and not field.has_grads and stage.passes_on(array):
-                del self._cut[field.storage]
+    def _warn_of_cuts(self, positions: tuple[int, ...], values: list[Any]) -> None:
+        for k in positions:
+            found = self._cut.pop(values[k].storage, None)
+            if found is not None:
                 name, span = found
                 labels = [] if span is None else [Label(span, "written here, without a gradient")]
                 title = f"The gradient is cut: field '{name}' has none and is read again."
@@ -278,7 +268,7 @@ class Tape(Recorder):
 
 def _written_by(record: LaunchRecord | HostWrite | HostCopy) -> list[Field]:
     match record:
-        case LaunchRecord(plan, values):
+        case LaunchRecord(plan=plan, values=values):
             return [values[k] for k in plan.writes]
         case HostWrite(field=field) | HostCopy(target=field):
             return [field]
@@ -296,6 +286,7 @@ class _Replay:
         self.written = written
         self.accumulate = accumulate
         self._work: dict[Storage, tuple[Field, Field]] = {}
+        self._templates: dict[tuple[int, int], list[Any]] = {}
 
     def gradient(self, field: Field) -> Field:
         """Return the gradient that the pass works on."""
@@ -335,28 +326,34 @@ class _Replay:
         plan, values = record.plan, record.values
         adjoint = plan.adjoint
         assert adjoint is not None
-        args: list[Any] = [None] * len(plan.adjoint_params)
-        scratch: list[Buffer] = []
-        for place, (source, which) in enumerate(plan.adjoint_params):
-            if source is Source.GRADIENT:
-                args[place] = self.gradient(values[which]).storage.buffer
-            elif source is Source.KEPT:
-                args[place] = record.kept[which]
-            elif source is Source.KEPT_AFTER:
-                args[place] = record.kept[len(plan.reads) + which]
-            elif source is Source.VALUE:
-                value = values[which]
-                args[place] = value.storage.buffer if isinstance(value, Field) else value
-            else:
-                buffer = POOL.take(plan.scratch[which], ())
-                scratch.append(buffer)
-                args[place] = buffer
+        args = self._template(record).copy()
+        for place, position in plan.numbers:
+            args[place] = values[position]
+        for place, kept in zip(plan.kept_places, record.kept, strict=True):
+            args[place] = kept
+        scratch = [POOL.take(element, ()) for element in plan.scratch]
+        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
+            args[place] = buffer
         adjoint.code.launch(args)
         for buffer in scratch:
             POOL.give(buffer)
         for buffer in record.kept:
             POOL.unpin(buffer)
         record.kept = []
+
+    def _template(self, record: LaunchRecord) -> list[Any]:
+        """Return the arguments that all records of a plan and a call have in common."""
+        key = (id(record.plan), id(record.call))
+        found = self._templates.get(key)
+        if found is None:
+            found = [None] * len(record.plan.adjoint_params)
+            for place, (source, which) in enumerate(record.plan.adjoint_params):
+                if source is Source.GRADIENT:
+                    found[place] = self.gradient(record.values[which]).storage.buffer
+                elif source is Source.SHAPE:
+                    found[place] = record.values[which].storage.buffer
+            self._templates[key] = found
+        return found
 
     def finish(self) -> None:
         """Add what was worked out elsewhere to the fields' gradients."""

@@ -27,7 +27,7 @@ class Buffer:
 
     `owners` counts the fields whose contents are here now. `pins` counts the tape records that
     read these contents again: while it is above zero nothing must write here. With neither it is
-    free.
+    free, and goes to `siblings`, the free buffers of its kind.
     """
 
     __slots__ = (
@@ -41,6 +41,7 @@ class Buffer:
         "pins",
         "session",
         "shape",
+        "siblings",
     )
 
     def __init__(self, element: Type, shape: tuple[int, ...], session: Session) -> None:
@@ -49,6 +50,7 @@ class Buffer:
         self.session = session
         self.pins = 0
         self.owners = 0
+        self.siblings: list[Buffer] = []
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
         self.nbytes = int(np.prod(full, dtype=np.int64)) * dtype.itemsize
@@ -117,8 +119,12 @@ class Pool:
 
     def __init__(self) -> None:
         self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
-        self._session = 0
-        self.held = 0
+        self._session: Session | None = None
+
+    @property
+    def held(self) -> int:
+        """Bytes of the free buffers."""
+        return sum(buffer.nbytes for free in self._free.values() for buffer in free)
 
     def take(self, element: Type, shape: tuple[int, ...]) -> Buffer:
         """Return a buffer with any contents.
@@ -127,27 +133,27 @@ class Pool:
             FieldError: The memory is not there.
         """
         session = current()
-        if session.number != self._session:
+        if session is not self._session:
             self.clear()
-            self._session = session.number
-        free = self._free.get((element, shape))
+            self._session = session
+        free = self._free.setdefault((element, shape), [])
         if free:
-            buffer = free.pop()
-            self.held -= buffer.nbytes
-            return buffer
+            return free.pop()
         try:
-            return Buffer(element, shape, session)
+            buffer = Buffer(element, shape, session)
         except (MemoryError, RuntimeError) as error:
             raise FieldError(
                 f"No memory for a field of {element}, shape {shape}: {error}"
             ) from None
+        buffer.siblings = free
+        return buffer
 
-    def pin(self, buffer: Buffer) -> None:
-        """Keep the contents for a record of a tape."""
-        buffer.pins += 1
+    def take_like(self, other: Buffer) -> Buffer:
+        """Return a buffer of the same kind as another of this session, with any contents."""
+        return other.siblings.pop() if other.siblings else self.take(other.element, other.shape)
 
     def unpin(self, buffer: Buffer) -> None:
-        """Let go of what `pin` kept."""
+        """Let go of contents that a record of a tape kept."""
         buffer.pins -= 1
         if not buffer.pins and not buffer.owners:
             self.give(buffer)
@@ -160,15 +166,12 @@ class Pool:
 
     def give(self, buffer: Buffer) -> None:
         """Take a buffer back that nothing refers to any more."""
-        if buffer.session.number != self._session:
-            return
-        self._free.setdefault((buffer.element, buffer.shape), []).append(buffer)
-        self.held += buffer.nbytes
+        if buffer.session is self._session:
+            buffer.siblings.append(buffer)
 
     def clear(self) -> None:
         """Let go of everything that is free."""
-        self._free.clear()
-        self.held = 0
+        self._free = {}
 
 
 POOL = Pool()

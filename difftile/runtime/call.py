@@ -1,0 +1,78 @@
+"""The launch of a kernel, prepared: the next launch with the same fields only replaces the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from difftile.fields.field import GRADIENTS, Field
+from difftile.runtime.specialisation import Specialisation
+from difftile.substrate.device import Session
+
+if TYPE_CHECKING:
+    from difftile.runtime.plan import StagePlan
+
+_I32_LIMIT = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A run-time number: its place among the arguments and among the values."""
+
+    argument: int
+    value: int
+    given: type
+    wanted: type
+
+
+@dataclass(slots=True)
+class Call:
+    """A launch: the specialisation and the values of its parameters.
+
+    Args:
+        code: The specialisation.
+        values: Fields and numbers in the order of `code.params`; a template for later launches.
+        numbers: Which of the values are numbers among the arguments.
+        pick: Takes the other arguments, in which two launches must not differ.
+        same: Those of this launch.
+        session: The start of Taichi that this belongs to.
+    """
+
+    code: Specialisation
+    values: list[Any]
+    numbers: tuple[Number, ...]
+    pick: Callable[[tuple[Any, ...]], Any]
+    same: Any
+    session: Session
+    _epoch: int = -1
+    _plans: list[StagePlan] = field(default_factory=list[Any])
+
+    def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
+        """Return the values for arguments that differ in numbers alone, or None."""
+        # Fields have no equality of their own: tuples of them are compared by identity.
+        if session is not self.session or self.pick(args) != self.same:
+            return None
+        values = self.values.copy()
+        for number in self.numbers:
+            arg = args[number.argument]
+            if type(arg) is not number.given:
+                return None
+            if number.wanted is int and not -_I32_LIMIT <= arg < _I32_LIMIT:
+                return None
+            values[number.value] = arg if number.given is number.wanted else float(arg)
+        return values
+
+    def plans(self, make: Callable[[Specialisation, tuple[bool, ...]], list[StagePlan]]) -> Any:
+        """Return how the stages are recorded, worked out again when some gradient was attached."""
+        if self._epoch != GRADIENTS.epoch:
+            grads = tuple(isinstance(v, Field) and v.has_grads for v in self.values)
+            self._plans = make(self.code, grads)
+            self._epoch = GRADIENTS.epoch
+        return self._plans
+
+
+def picker(positions: list[int]) -> Callable[[tuple[Any, ...]], Any]:
+    """Return a function that takes the arguments at some positions."""
+    return itemgetter(*positions) if positions else lambda args: None
