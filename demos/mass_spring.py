@@ -28,8 +28,28 @@ vec2 = ti.math.vec2
 
 
 @dt.kernel
-def think(hidden, x, v, goal, clock, w1, b1, gain: float, t: int):
-    """The hidden units see a clock, all masses relative to their center, and the way to go."""
+def step(
+    x,
+    v,
+    hidden,
+    activation,
+    free,
+    goal,
+    clock,
+    w1,
+    b1,
+    w2,
+    b2,
+    springs,
+    material,
+    t: int,
+    gain: float,
+    h: float,
+    decay: float,
+    fall: float,
+    floor: float,
+):
+    # The hidden units see a clock, all masses relative to their center, and the way to go.
     n, n_clock = x.shape[0], clock.shape[1]
     for i in hidden:
         center = vec2(0.0, 0.0)
@@ -48,12 +68,10 @@ def think(hidden, x, v, goal, clock, w1, b1, gain: float, t: int):
         total += w1[i, j] * way.x + w1[i, j + 1] * way.y
         hidden[i] = ti.tanh(total)
 
-
-@dt.kernel
-def pull(v, activation, x, hidden, w2, b2, springs, material, h: float, decay: float, fall: float):
-    """Drag, gravity, and the impulses of the springs, whose lengths the output units set."""
-    for k in v:
-        v[k] = decay * v[k] + vec2(0.0, fall)
+    # Drag and gravity change the velocities,
+    for k in free:
+        free[k] = decay * v[k] + vec2(0.0, fall)
+    # and so do the springs, whose rest lengths the output units set.
     for s in springs:
         total = b2[s]
         for j in range(hidden.shape[0]):
@@ -65,20 +83,16 @@ def pull(v, activation, x, hidden, w2, b2, springs, material, h: float, decay: f
         length = d.norm() + 1e-4
         target = rest_length * (1.0 + actuation * ti.tanh(total))
         impulse = h * (length - target) * stiffness / length * d
-        v[a] -= impulse
-        v[b] += impulse
+        free[a] -= impulse
+        free[b] += impulse
 
-
-@dt.kernel
-def move(x, v, floor: float, h: float):
-    """A mass that would fall through the floor moves until it is there, and sticks."""
+    # A mass that would fall through the floor moves until it is there, and sticks.
     for k in x:
-        free = v[k]
         height = x[k].y - floor
-        until, after = h, free
-        if height + h * free.y < 0.0 and free.y < -1e-4:
-            until, after = -height / free.y, vec2(0.0, 0.0)
-        x[k] += until * free
+        until, after = h, free[k]
+        if height + h * free[k].y < 0.0 and free[k].y < -1e-4:
+            until, after = -height / free[k].y, vec2(0.0, 0.0)
+        x[k] += until * free[k]
         v[k] = after
 
 
@@ -100,6 +114,7 @@ class Walker:
         vector = dt.vec(2, dtype)
         self.x = dt.from_numpy(robot.positions, dtype=vector, grad=True)
         self.v = dt.zeros(self.x.shape, dtype=vector, grad=True)
+        self.free = dt.zeros(self.x.shape, dtype=vector, grad=True)  # velocity without the floor
         self.hidden = dt.zeros(scene.n_hidden, dtype=dtype, grad=True)
         self.activation = dt.zeros(len(robot.springs), dtype=dtype)  # kept for the pictures alone
         self.loss = dt.zeros((), dtype=dtype, grad=True)
@@ -120,15 +135,12 @@ class Walker:
 
     def step(self, t: int) -> None:
         """Advance by one time step."""
-        scene, x, v = self.scene, self.x, self.v
-        w1, b1, w2, b2 = self.weights.values()
-        h = scene.time_step
+        scene, h = self.scene, self.scene.time_step
         decay, fall = float(np.exp(-scene.drag * h)), h * scene.gravity
-        think(self.hidden, x, v, self.goal, self.clock, w1, b1, scene.sense_gain, t)
-        pull(
-            v, self.activation, x, self.hidden, w2, b2, self.springs, self.material, h, decay, fall
-        )
-        move(x, v, scene.floor, h)
+        state = self.x, self.v, self.hidden, self.activation, self.free
+        robot = self.springs, self.material
+        numbers = t, scene.sense_gain, h, decay, fall, scene.floor
+        step(*state, self.goal, self.clock, *self.weights.values(), *robot, *numbers)
 
     def walk(self) -> None:
         """Simulate from the start and measure the loss."""

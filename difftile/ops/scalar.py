@@ -78,8 +78,8 @@ ROWS = (
         ),
         (_POSITIVE, _WIDE),
         singular=True,
-        kinks="by the base 0 at an exponent of 0, and infinite at a base of 0 with another exponent "
-        "below 1; by the exponent 0 at a base of 0 or less",
+        kinks="by the base infinite at 0 under an exponent below 1 that is not 0; "
+        "by the exponent 0 at a base of 0 or less",
     ),
     Op(
         "max",

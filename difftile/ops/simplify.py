@@ -234,9 +234,9 @@ def _insert(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 def _sum(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     whole = args[0]
     factors = _made_of(b, "mul", whole)
-    if len(shape_of(whole.type)) == 1 and factors is not None:
-        if all(_fits(factor, whole.type) for factor in factors):
-            return b.call("dot", *factors)
+    is_vector = len(shape_of(whole.type)) == 1
+    if is_vector and factors is not None and all(_fits(f, whole.type) for f in factors):
+        return b.call("dot", *factors)
     parts = _components(b, whole)
     if parts is None or len(parts) > _LARGEST_WRITTEN_OUT:
         return None
