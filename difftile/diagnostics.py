@@ -48,11 +48,13 @@ def _frame(label: Label) -> list[str]:
     span = label.span
     number = str(span.line)
     gutter = " " * len(number)
+    # Tabs stay tabs, so that the carets stand under the words whatever a tab is worth.
+    padding = "".join("\t" if c == "\t" else " " for c in span.text[: span.column])
     carets = "^" * max(1, span.end_column - span.column)
     return [
         f'  File "{_shown_path(span.file)}", line {span.line}',
         f"  {number} | {span.text.rstrip()}",
-        f"  {gutter} | {' ' * span.column}{carets} {label.text}".rstrip(),
+        f"  {gutter} | {padding}{carets} {label.text}".rstrip(),
     ]
 
 
@@ -74,6 +76,13 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     """Return a question that names the closest candidate, or None."""
     close = difflib.get_close_matches(name, list(candidates), n=1)
     return f"did you mean '{close[0]}'?" if close else None
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number and its noun: 'no arguments', '1 argument', '2 arguments'."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number or 'no'} {plural or noun + 's'}"
 
 
 class DifftileError(Exception):
@@ -109,38 +118,59 @@ class UnsupportedSyntax(KernelError):
 
 
 class UndefinedName(KernelError):
-    """A name that is neither a local, nor a parameter, nor captured."""
+    """A name that is neither a local with a value, nor a parameter, nor captured."""
 
-    def __init__(self, span: Span | None, name: str, candidates: Iterable[str]) -> None:
-        guess = did_you_mean(name, candidates)
-        super().__init__(f"Undefined name: '{name}'.", span, "not defined here", hint=guess)
+    def __init__(
+        self,
+        span: Span | None,
+        name: str,
+        reason: str = "not defined here",
+        *,
+        related: Iterable[Label] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(f"Undefined name: '{name}'.", span, reason, related=related, hint=hint)
 
 
 class UndefinedAttribute(KernelError):
     """An attribute or method that a kernel value does not have."""
 
-    def __init__(self, span: Span | None, owner: str, name: str, candidates: Iterable[str]) -> None:
-        known = sorted(candidates)
-        guess = did_you_mean(name, known)
-        if guess is None and known:
-            guess = f"known here: {', '.join(known)}."
-        super().__init__(f"{owner} has no attribute '{name}'.", span, "unknown", hint=guess)
+    def __init__(
+        self,
+        span: Span | None,
+        owner: str,
+        name: str,
+        candidates: Iterable[str] = (),
+        *,
+        hint: str | None = None,
+    ) -> None:
+        if hint is None:
+            hint = did_you_mean(name, sorted(candidates))
+        super().__init__(f"{owner} has no attribute '{name}'.", span, "unknown", hint=hint)
 
 
 class TypeMismatch(KernelError):
     """An expression whose types or shapes do not go together."""
 
     def __init__(
-        self, span: Span | None, message: str, label: str = "", hint: str | None = None
+        self,
+        span: Span | None,
+        message: str,
+        label: str = "",
+        *,
+        related: Iterable[Label] = (),
+        hint: str | None = None,
     ) -> None:
-        super().__init__(f"Type error: {message}", span, label, hint=hint)
+        super().__init__(f"Type error: {message}", span, label, related=related, hint=hint)
 
 
 class CallMismatch(KernelError):
     """A call whose arguments do not fit the function."""
 
-    def __init__(self, span: Span | None, message: str, hint: str | None = None) -> None:
-        super().__init__(f"Wrong call: {message}", span, hint=hint)
+    def __init__(
+        self, span: Span | None, message: str, hint: str | None = None, *, label: str = ""
+    ) -> None:
+        super().__init__(f"Wrong call: {message}", span, label, hint=hint)
 
 
 class Race(KernelError):

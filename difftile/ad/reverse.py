@@ -19,6 +19,7 @@ from difftile.ad.activity import active_values
 from difftile.ad.checkpoints import LoopReversal, reverse_loop
 from difftile.ad.effects import without_effects
 from difftile.ad.remember import remembered
+from difftile.ad.suspects import suspects
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
@@ -36,6 +37,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
     While,
+    is_scalar,
 )
 from difftile.ir.types import FieldType, is_float, scalar_of, with_scalar
 from difftile.ir.walk import (
@@ -45,7 +47,7 @@ from difftile.ir.walk import (
     walk,
 )
 from difftile.ops.build import OpBuilder, zero
-from difftile.ops.formula import adjoints
+from difftile.ops.formula import adjoints, multiplies
 from difftile.ops.table import OPS
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
@@ -92,6 +94,7 @@ def reverse(program: Program, wanted: frozenset[Array], *, read_back: bool = Tru
         all_bars,
         stale,
         {v: (after[array], index) for v, (array, index) in kept.items()},
+        suspects(primal),
     )
     reverser.sweep(body, {})
     raw = Program(
@@ -118,12 +121,14 @@ class Reverser:
         bars: Gradient buffers of fields.
         stale: Loads that cannot be repeated.
         read_back: Values to be loaded instead of computed, and from where.
+        suspects: Values that may be infinite where they are not used.
     """
 
     active: set[Var]
     bars: dict[Array, Array]
     stale: dict[Var, tuple[Load, Memory]]
     read_back: dict[Var, tuple[Array, tuple[Value, ...]]]
+    suspects: set[Var]
     b: OpBuilder = field(default_factory=OpBuilder)
     cloner: Cloner = field(default_factory=Cloner)
     temps: list[Array] = field(default_factory=list[Array])
@@ -255,11 +260,13 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
         return
     args = r.index(let.args)
     masked = z_bar in r.masked
+    used = (*let.args, let.out) if multiplies(row) else ()
+    guard = masked and (row.singular or any(value in r.suspects for value in used))
     parts = adjoints(r.b, row, args, r.value(let.out), z_bar, wanted)
     for arg, part in zip(let.args, parts, strict=True):
         if part is None:
             continue
-        if masked and row.singular:
+        if guard:
             # The adjoint may be zero because the value was not taken: 0 * inf must stay 0.
             guarded = _unless_zero(r.b, z_bar, part)
             r.add(bars, arg, guarded, masked=True)
@@ -268,10 +275,12 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
 
 
 def _unless_zero(b: OpBuilder, z_bar: Value, part: Value) -> Value:
-    nothing = zero(z_bar.type)
-    is_zero = b.call("eq", z_bar, nothing)
-    if part.type != z_bar.type:
-        is_zero = b.call("eq", b.call("sum", b.call("abs", z_bar)), zero(scalar_of(z_bar.type)))
+    """Return the part, or zero where the adjoint that it was made from is zero."""
+    if z_bar.type == part.type or is_scalar(z_bar):
+        is_zero = b.call("eq", z_bar, zero(z_bar.type))
+    else:
+        size = b.call("sum", b.call("abs", z_bar))
+        is_zero = b.call("eq", size, zero(size.type))
     return b.call("select", is_zero, zero(part.type), part)
 
 

@@ -1,7 +1,8 @@
 """Names from outside a kernel: found while lowering, and looked up again at each launch.
 
-A captured float is passed at run time, so it is never stale. A captured integer, bool, function or other
-object is part of what a compiled kernel is specialised on; a captured field is passed like a parameter.
+A captured float is passed at run time, so it is never stale. A captured integer, bool, text,
+function or type is part of what a compiled kernel is specialised on; a captured field is passed
+like a parameter. Of a container only what the kernel uses is looked up, element by element.
 """
 
 from __future__ import annotations
@@ -9,12 +10,16 @@ from __future__ import annotations
 import builtins
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import numpy as np
 
 from difftile.frontend.items import Path
 from difftile.ir.nodes import Array, Var
+from difftile.ops.vocabulary import PythonFunction
+
+_LIBRARIES = ("math", "numpy", "taichi")
 
 
 class Missing:
@@ -39,6 +44,21 @@ class Capture:
     key: Hashable = None
 
 
+class SameObject:
+    """A key that one object alone is equal to; the object stays alive, so its id stays its own."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __hash__(self) -> int:
+        return id(self._value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and self._value is other._value
+
+
 def look_up(path: Path) -> Any:
     """Return the object a path leads to now, or MISSING."""
     value: Any = MISSING
@@ -49,7 +69,7 @@ def look_up(path: Path) -> Any:
             value = getattr(value, key, MISSING)
         else:
             try:
-                value = value[key]
+                value = len(value) if kind == "length" else value[key]
             except (LookupError, TypeError):
                 value = MISSING
         if value is MISSING:
@@ -70,13 +90,33 @@ def _by_name(path: Path, name: str) -> Any:
     return getattr(builtins, name, MISSING)
 
 
-def visible_names(path_function: Any) -> list[str]:
+def visible_names(function: PythonFunction) -> list[str]:
     """Return the names a function can capture, for 'did you mean'."""
-    return [*path_function.__code__.co_freevars, *path_function.__globals__]
+    return [*function.__code__.co_freevars, *function.__globals__]
+
+
+def local_names(function: PythonFunction) -> frozenset[str]:
+    """Return the names that a function binds itself, which hide what is outside."""
+    return frozenset((*function.__code__.co_varnames, *function.__code__.co_cellvars))
+
+
+def in_library(path: Path) -> bool:
+    """Tell whether a path leads into a library, whose names do not change: `math.pi`, `ti.sin`."""
+    root = look_up(Path(path.function, path.steps[:1]))
+    return (
+        isinstance(root, ModuleType)
+        and root.__name__.partition(".")[0] in _LIBRARIES
+        and len(path.steps) > 1
+    )
 
 
 def key_of(value: Any) -> Hashable:
-    """Return what a kernel is specialised on for a captured object that is no float and no field."""
-    if isinstance(value, (bool, int, str, np.integer, np.bool_)):
-        return (type(value).__name__, value.item() if isinstance(value, np.generic) else value)
-    return ("object", id(value))
+    """Return what a kernel is specialised on for an object that is no run-time argument."""
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return (type(value).__name__, value)
+    if isinstance(value, np.generic):
+        number: Any = cast(Any, value)
+        return (str(number.dtype), number.item())
+    if isinstance(value, tuple):
+        return tuple(key_of(part) for part in cast(tuple[Any, ...], value))
+    return SameObject(value)

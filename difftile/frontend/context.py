@@ -3,29 +3,75 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from difftile.diagnostics import KernelError, Span, TypeMismatch, UndefinedName, UnsupportedSyntax
-from difftile.frontend.captures import MISSING, Capture, key_of, look_up, visible_names
-from difftile.frontend.items import Element, FieldRef, Item, Path, Several, Shape, Static, Unbound
+from difftile.diagnostics import (
+    KernelError,
+    Label,
+    Span,
+    TypeMismatch,
+    UndefinedName,
+    UnsupportedSyntax,
+    did_you_mean,
+)
+from difftile.frontend.captures import (
+    MISSING,
+    Capture,
+    in_library,
+    key_of,
+    local_names,
+    look_up,
+    visible_names,
+)
+from difftile.frontend.items import (
+    Element,
+    FieldRef,
+    Item,
+    Path,
+    Several,
+    Shape,
+    Static,
+    Unbound,
+    describe,
+    is_number,
+    subscripted,
+)
 from difftile.frontend.source import Source
 from difftile.frontend.syntax import REFUSED
-from difftile.ir.nodes import Array, Const, Value, Var
-from difftile.ir.types import FLOATS, I32, Scalar, Type, scalar_of, shape_of, with_scalar
+from difftile.ir.nodes import Array, Const, Stmt, Value, Var
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+    I32,
+    Scalar,
+    Type,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+)
 from difftile.ops.build import OpBuilder
 from difftile.ops.row import OpTypeError
-from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meanings, Refused
+from difftile.ops.vocabulary import FieldMeaning, Meaning, Meanings, Refused, Special
 
 Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]
 StatementHandler: TypeAlias = Callable[["Context", Any], None]
 
-_CONSTANT_MODULES = ("math", "numpy", "taichi")
+_SEQUENCES: tuple[type, ...] = (tuple, list, range)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One lowered branch: its statements, and the bindings at its end with their places."""
+
+    stmts: list[Stmt]
+    env: Env
+    bound_at: dict[str, Span]
 
 
 @dataclass
@@ -38,6 +84,15 @@ class Context:
         float_type: The type of float literals and of Python floats passed in.
         expressions: Handlers of expressions by syntax node.
         statements: Handlers of statements by syntax node.
+        env: What each name stands for now.
+        bound_at: The statement that bound each local last, for errors.
+        captures: What was taken from outside, by its path.
+        arrays: The fields met so far, by identity.
+        temps: Cells for locals that a parallel loop adds to.
+        calls: The functions around the one being lowered.
+        top_level: Loops met here run in parallel.
+        serialize_next: The next loop does not.
+        reductions: The locals that the current parallel loop adds to, and their cells.
     """
 
     source: Source
@@ -47,7 +102,8 @@ class Context:
     statements: Mapping[type[ast.stmt], StatementHandler]
     b: OpBuilder = field(default_factory=OpBuilder)
     env: Env = field(default_factory=dict[str, Item])
-    captures: dict[tuple[Any, ...], Capture] = field(default_factory=dict[tuple[Any, ...], Capture])
+    bound_at: dict[str, Span] = field(default_factory=dict[str, Span])
+    captures: dict[Path, Capture] = field(default_factory=dict[Path, Capture])
     arrays: dict[int, FieldRef] = field(default_factory=dict[int, FieldRef])
     temps: list[Array] = field(default_factory=list[Array])
     calls: tuple[Source, ...] = ()
@@ -73,7 +129,35 @@ class Context:
                 return self.b.load(item.array, item.index, name)
         return item
 
-    def run(self, stmts: list[ast.stmt]) -> None:
+    def numeric(self, node: ast.expr, name: str = "") -> Item:
+        """Lower an expression that must be a number, vector or matrix; literals stay literals."""
+        item = self.operand(node, name)
+        if is_number(item) or isinstance(item, (Var, Const)):
+            return item
+        with self.at(node):
+            return self.value(item)
+
+    def number(self, node: ast.expr, name: str = "") -> Value:
+        """Lower an expression that must be a run-time value."""
+        item = self.operand(node, name)
+        with self.at(node):
+            return self.value(item)
+
+    def integer(self, node: ast.expr, item: Item, what: str) -> Value:
+        """Return an item that must be one integer, as an i32."""
+        with self.at(node):
+            value = self.value(item)
+            scalar = scalar_of(value.type)
+            if shape_of(value.type) or scalar in FLOATS:
+                raise TypeMismatch(
+                    self.span(node),
+                    f"{what} is an integer.",
+                    f"{value.type}",
+                    hint="cast it: 'int(...)' or 'ti.cast(..., ti.i32)'.",
+                )
+            return self.b.cast(value, I32)
+
+    def run(self, stmts: Sequence[ast.stmt]) -> None:
         """Lower statements one after the other."""
         for stmt in stmts:
             with self.at(stmt):
@@ -82,15 +166,32 @@ class Context:
                     raise self.refusal(stmt)
                 handler(self, stmt)
 
+    def side(self, lower: Callable[[], None]) -> Side:
+        """Lower one branch in a region of its own; afterwards names stand for what they did."""
+        env, bound_at = self.env, self.bound_at
+        self.env, self.bound_at = dict(env), dict(bound_at)
+        try:
+            with self.b.region() as stmts:
+                lower()
+            return Side(stmts, self.env, self.bound_at)
+        finally:
+            self.env, self.bound_at = env, bound_at
+
     def refusal(self, node: ast.AST) -> KernelError:
         """Return the error for a construct outside the language."""
-        construct, hint = REFUSED.get(
-            type(node), (type(node).__name__, "write it with the statements kernels have.")
-        )
-        return UnsupportedSyntax(self.keyword_span(node), construct, hint)
+        span = self.keyword_span(node)
+        word = span.text[span.column : span.end_column]
+        construct, hint = REFUSED.get(type(node), (f"'{word}'", "leave it out of the kernel."))
+        return UnsupportedSyntax(span, construct, hint)
+
+    # Places
+
+    def span(self, node: ast.AST) -> Span:
+        """Return where a node stands in the user's file."""
+        return self.source.span(node)
 
     def keyword_span(self, node: ast.AST) -> Span:
-        """Return the span of an expression, or of the first word of a compound statement."""
+        """Return the span of an expression, or of the first word of a statement."""
         span = self.source.span(node)
         if isinstance(node, ast.expr):
             return span
@@ -98,7 +199,7 @@ class Context:
         return Span(span.file, span.line, span.column, span.column + len(word), span.text)
 
     @contextmanager
-    def at(self, node: ast.AST) -> Iterator[None]:
+    def at(self, node: ast.AST) -> Generator[None, None, None]:
         """Mark what is appended inside with the place of a node."""
         before = self.b.span
         self.b.span = self.source.span(node)
@@ -108,7 +209,7 @@ class Context:
             self.b.span = before
 
     @contextmanager
-    def nested(self) -> Iterator[None]:
+    def nested(self) -> Generator[None, None, None]:
         """Lower what stands below the top level, where loops are serial."""
         before = self.top_level
         self.top_level = False
@@ -117,11 +218,17 @@ class Context:
         finally:
             self.top_level = before
 
-    def span(self, node: ast.AST) -> Span:
-        """Return where a node stands in the user's file."""
-        return self.source.span(node)
-
     # Names
+
+    def bind(self, name: str, item: Item, stmt: ast.AST) -> None:
+        """Let a local stand for something from here on."""
+        self.env[name] = item
+        self.bound_at[name] = self.source.span(stmt)
+
+    def unbind(self, names: Sequence[str], reason: str, hint: str | None = None) -> None:
+        """Mark names whose binding ends with a block."""
+        for name in names:
+            self.env[name] = Unbound(reason, hint)
 
     def lookup(self, node: ast.Name) -> Item:
         """Return what a name stands for: a local, a parameter, or something captured."""
@@ -131,18 +238,60 @@ class Context:
                 f"Local '{node.id}' is shared by the iterations of a parallel loop.",
                 self.span(node),
                 "read here",
-                hint="only '+=' and '-=' may touch it inside the loop; read it after the loop.",
+                related=self.note(node.id, self.bound_at, "bound here, outside the loop"),
+                hint="inside the loop only '+=' and '-=' may touch it; read it after the loop.",
             )
         if isinstance(item, Unbound):
-            raise KernelError(f"Undefined name: '{node.id}'.", self.span(node), item.reason)
+            raise UndefinedName(
+                self.span(node),
+                node.id,
+                item.reason,
+                related=self.note(node.id, self.bound_at, "bound here"),
+                hint=item.hint,
+            )
         if item is not None:
             return item
         path = Path(self.source.function, (("name", node.id),))
         value = look_up(path)
+        if node.id in local_names(self.source.function):
+            outside = "give it another name than the one outside the kernel."
+            raise UndefinedName(
+                self.span(node),
+                node.id,
+                "it is a local, since it is assigned below, and has no value yet",
+                hint=None if value is MISSING else outside,
+            )
         if value is MISSING:
-            candidates = [*self.env, *visible_names(self.source.function)]
-            raise UndefinedName(self.span(node), node.id, candidates)
+            known = [*self.env, *visible_names(self.source.function)]
+            raise UndefinedName(self.span(node), node.id, hint=did_you_mean(node.id, known))
         return self.captured(value, path)
+
+    def note(self, name: str, bound_at: Mapping[str, Span], text: str) -> tuple[Label, ...]:
+        """Return a label for the statement that bound a local, if one did."""
+        return (Label(bound_at[name], text),) if name in bound_at else ()
+
+    def meaning(self, item: Item) -> Meaning | None:
+        """Return what an item means in a kernel, if it is a Python object that means something."""
+        return self.meanings(item.value) if isinstance(item, Static) else None
+
+    def special(self, node: ast.expr) -> str:
+        """Return the name of the special form that a call is, such as 'range', or ''."""
+        if not isinstance(node, ast.Call):
+            return ""
+        function = node.func
+        while isinstance(function, ast.Attribute):
+            function = function.value
+        # Only a plain or dotted name can be one; anything else would be lowered twice.
+        if not isinstance(function, ast.Name) or isinstance(
+            self.env.get(function.id), (Var, Const)
+        ):
+            return ""
+        if isinstance(self.expr(function), FieldRef):
+            return ""
+        meaning = self.meaning(self.expr(node.func))
+        return meaning.name if isinstance(meaning, Special) else ""
+
+    # Captures
 
     def captured(self, value: Any, path: Path | None) -> Item:
         """Return the item of a Python object from outside, and record how to find it again."""
@@ -153,38 +302,62 @@ class Context:
             )
         if isinstance(meaning, FieldMeaning):
             return self._captured_field(value, meaning, path)
-        if path is None:
-            return Static(value)
-        if isinstance(value, (float, np.floating)) and not _is_constant_of_library(path):
+        plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
+        if path is None or in_library(path):
+            return Static(plain, path)
+        if isinstance(plain, float):
             return self._captured_float(path)
-        if isinstance(value, (bool, int, np.integer)) or isinstance(meaning, FuncMeaning):
-            self.captures.setdefault((path,), Capture(path, None, key_of(value)))
-        plain = value.item() if isinstance(value, np.generic) else value
-        return Static(plain, path)
+        item = Static(plain, path)
+        if meaning is not None or isinstance(plain, (bool, int, str, type(None))):
+            self.depend(item)
+        return item
+
+    def depend(self, item: Item) -> None:
+        """Record that the kernel is specialised on an object, if it came from outside."""
+        if isinstance(item, Static) and item.path is not None and not in_library(item.path):
+            self.captures.setdefault(item.path, Capture(item.path, None, key_of(item.value)))
+
+    def part(self, item: Static, key: Any) -> Item:
+        """Return one element of a Python container."""
+        path = None if item.path is None else item.path.then("item", key)
+        return self.captured(item.value[key], path)
+
+    def parts(self, item: Item) -> tuple[Item, ...] | None:
+        """Return the parts of something that can be unpacked while compiling, or None."""
+        if isinstance(item, Several):
+            return item.items
+        if isinstance(item, Shape):
+            return tuple(self.b.size(item.array, k) for k in range(item.array.type.ndim))
+        if isinstance(item, Static) and isinstance(item.value, _SEQUENCES):
+            size = len(item.value)
+            if item.path is not None:
+                self.depend(Static(size, item.path.then("length", "")))
+            return tuple(self.part(item, k) for k in range(size))
+        return None
 
     def _captured_field(self, value: Any, meaning: FieldMeaning, path: Path | None) -> Item:
         known = self.arrays.get(meaning.identity)
         if known is None:
             if path is None:
                 raise KernelError(
-                    "A field was reached in a way that cannot be followed again.",
+                    "A field inside an argument cannot be followed.",
                     self.b.span,
-                    hint="pass it as a parameter of the kernel.",
+                    hint="pass it as a parameter of its own.",
                 )
-            array = Array(str(path.steps[-1][1]), meaning.type)
+            array = Array(path.identifier, meaning.type)
             known = FieldRef(array)
             self.arrays[meaning.identity] = known
-            self.captures[(path,)] = Capture(path, array)
-        elif path is not None and (path,) not in self.captures:
+            self.captures[path] = Capture(path, array)
+        elif path is not None and path not in self.captures:
             # The same field under a second name: it must stay the same field at later launches.
-            self.captures[(path,)] = Capture(path, None, ("field", meaning.identity))
+            self.captures[path] = Capture(path, None, ("field", meaning.identity))
         return known
 
     def _captured_float(self, path: Path) -> Item:
-        known = self.captures.get((path,))
-        if known is None:
-            known = Capture(path, Var(str(path.steps[-1][1]), self.float_type))
-            self.captures[(path,)] = known
+        known = self.captures.get(path)
+        if known is None or not isinstance(known.param, Var):
+            known = Capture(path, Var(path.identifier, self.float_type))
+            self.captures[path] = known
         assert isinstance(known.param, Var)
         return known.param
 
@@ -198,36 +371,42 @@ class Context:
             case Element(array, index):
                 return self.b.load(array, index)
             case Static(bool() as flag):
-                return Const(flag, Scalar("bool"))
+                return Const(flag, BOOL)
             case Static(int() as number):
-                scalar = I32 if like is None else scalar_of(like)
-                if scalar == Scalar("bool"):
-                    scalar = I32
-                return Const(float(number) if scalar in FLOATS else number, scalar)
+                scalar = I32 if like is None or scalar_of(like) == BOOL else scalar_of(like)
+                return self.literal(number, scalar)
             case Static(float() as number):
                 scalar = self.float_type if like is None else scalar_of(like)
                 return Const(number, scalar if scalar in FLOATS else self.float_type)
+            case FieldRef(array):
+                raise TypeMismatch(
+                    self.b.span,
+                    f"a number is wanted here, not the field '{array.name}'.",
+                    hint=f"read one element of it: '{subscripted(array)}'.",
+                )
             case _:
                 raise TypeMismatch(self.b.span, f"a number is wanted here, not {describe(item)}.")
 
-    def number(self, node: ast.expr, name: str = "") -> Value:
-        """Lower an expression that must be a run-time value."""
-        item = self.expr(node, name)
-        with self.at(node):
-            return self.value(item)
+    def literal(self, number: int, scalar: Scalar) -> Const:
+        """Return an integer as a value of a number type.
 
-    def integer(self, node: ast.expr, what: str) -> Value:
-        """Lower an expression that must be one integer, as an i32."""
-        value = self.number(node)
-        scalar = scalar_of(value.type)
-        if shape_of(value.type) or scalar in FLOATS:
+        Raises:
+            TypeMismatch: The type does not hold it.
+        """
+        if scalar in FLOATS:
+            try:
+                return Const(float(number), scalar)
+            except OverflowError:
+                raise TypeMismatch(self.b.span, "this integer is too large for a float.") from None
+        limits = np.iinfo(numpy_dtype(scalar))
+        if not limits.min <= number <= limits.max:
             raise TypeMismatch(
-                self.span(node),
-                f"{what} is an integer, not {value.type}.",
-                hint="cast it: 'int(...)' or 'ti.cast(..., ti.i32)'.",
+                self.b.span,
+                f"{number} does not fit {scalar}." if abs(number) < 1 << 70 else "a huge integer.",
+                f"{scalar} goes from {limits.min} to {limits.max}",
+                hint="write it as a float, or as a 64-bit integer: 'ti.i64(...)'.",
             )
-        with self.at(node):
-            return self.b.cast(value, I32)
+        return Const(number, scalar)
 
     def call(self, op: str, *args: Value, name: str = "", type_: Type | None = None) -> Value:
         """Append an op at the current place; types that do not fit are the user's mistake."""
@@ -235,32 +414,3 @@ class Context:
             return self.b.call(op, *args, name=name, type_=type_)
         except OpTypeError as error:
             raise TypeMismatch(self.b.span, f"{error}.") from None
-
-    def as_type(self, value: Value, type_: Type) -> Value:
-        """Return the value cast to the number type of a type."""
-        return self.b.cast(value, scalar_of(with_scalar(type_, scalar_of(type_))))
-
-
-def _is_constant_of_library(path: Path) -> bool:
-    """Tell whether a float is a constant such as `math.pi`, which cannot change."""
-    root = look_up(Path(path.function, path.steps[:1]))
-    return getattr(root, "__name__", "").split(".")[0] in _CONSTANT_MODULES and len(path.steps) > 1
-
-
-def describe(item: Item) -> str:
-    """Name an item in the user's words."""
-    match item:
-        case Var(_, type_) | Const(_, type_):
-            return f"a value of type {type_}"
-        case Static(value):
-            return f"'{getattr(value, '__name__', value)}'"
-        case FieldRef(array):
-            return f"the field '{array.name}'"
-        case Shape(array):
-            return f"the shape of '{array.name}'"
-        case Several():
-            return "a tuple"
-        case Element(array):
-            return f"an element of '{array.name}'"
-        case Unbound():
-            return "an unbound name"

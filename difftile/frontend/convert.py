@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from difftile.diagnostics import TypeMismatch
+import ast
+from collections.abc import Sequence
+
+from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
-from difftile.frontend.items import Item, Several, Static
+from difftile.frontend.items import Item, is_number
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import BOOL, FLOATS, I32, Type, promote, scalar_of, shape_of
 from difftile.ops.formula import composite
@@ -12,15 +15,15 @@ from difftile.ops.row import OpTypeError
 from difftile.ops.table import COMPOSITES
 
 
-def common(cx: Context, items: list[Item]) -> list[Value]:
+def common(cx: Context, items: Sequence[Item]) -> list[Value]:
     """Return the items as values of one number type; literals take the type of the others."""
-    typed = [cx.value(item) for item in items if not _is_literal(item)]
+    typed = [cx.value(item) for item in items if not is_number(item)]
     like: Type | None = typed[0].type if typed else None
-    has_float_literal = any(isinstance(i, Static) and isinstance(i.value, float) for i in items)
+    has_float_literal = any(is_number(i) and isinstance(_python(i), float) for i in items)
     if like is not None and scalar_of(like) not in FLOATS and has_float_literal:
         like = cx.float_type
     known = iter(typed)
-    values = [cx.value(item, like) if _is_literal(item) else next(known) for item in items]
+    values = [cx.value(item, like) if is_number(item) else next(known) for item in items]
     scalar = scalar_of(values[0].type)
     for value in values[1:]:
         scalar = promote(scalar, scalar_of(value.type))
@@ -29,16 +32,16 @@ def common(cx: Context, items: list[Item]) -> list[Value]:
     return [cx.b.cast(value, scalar) for value in values]
 
 
-def floats(cx: Context, items: list[Item]) -> list[Value]:
+def _python(item: Item) -> object:
+    return getattr(item, "value", None)
+
+
+def floats(cx: Context, items: Sequence[Item]) -> list[Value]:
     """Return the items as values of one float type."""
     values = common(cx, items)
     if scalar_of(values[0].type) in FLOATS:
         return values
     return [cx.b.cast(value, cx.float_type) for value in values]
-
-
-def _is_literal(item: Item) -> bool:
-    return isinstance(item, Static) and isinstance(item.value, (bool, int, float))
 
 
 def truth(cx: Context, value: Value) -> Value:
@@ -49,24 +52,50 @@ def truth(cx: Context, value: Value) -> Value:
     return cx.call("ne", value, Const(zero, scalar_of(value.type)))
 
 
-def assignable(cx: Context, value: Value, target: Type, what: str) -> Value:
-    """Return a value cast to the type of the place it is stored in.
+def condition(cx: Context, node: ast.expr, item: Item) -> Value:
+    """Return the item of a test as one bool."""
+    with cx.at(node):
+        value = cx.value(item)
+        if shape_of(value.type):
+            raise TypeMismatch(
+                cx.span(node),
+                "a condition is one number or bool.",
+                f"{value.type}",
+                hint="test the components: 'v[0] > 0 and v[1] > 0'.",
+            )
+        return truth(cx, value)
 
-    A scalar fills every component of a vector. An integer place takes no float, since Taichi would cut
-    the fraction in silence.
+
+def assignable(cx: Context, node: ast.expr, item: Item, target: Type, what: str) -> Value:
+    """Return an item cast to the type of the place it is stored in.
+
+    A scalar fills every component of a vector. An integer place takes no float, since Taichi would
+    cut the fraction in silence.
+
+    Args:
+        cx: The context.
+        node: The expression of the item, for errors.
+        item: What is to be stored.
+        target: The type of the place.
+        what: The place in the user's words.
     """
-    if scalar_of(target) not in FLOATS and scalar_of(value.type) in FLOATS:
-        raise TypeMismatch(
-            cx.b.span,
-            f"{what} holds {scalar_of(target)} and is given {scalar_of(value.type)}.",
-            hint="cast the value: 'ti.cast(..., ti.i32)', or 'ti.floor' first.",
-        )
-    value = cx.b.cast(value, scalar_of(target))
-    if shape_of(value.type) == shape_of(target):
-        return value
-    if not shape_of(value.type):
-        return filled(cx, value, target)
-    raise TypeMismatch(cx.b.span, f"{what} holds {target} and is given {value.type}.")
+    with cx.at(node):
+        value = cx.value(item, target)
+        given, wanted = scalar_of(value.type), scalar_of(target)
+        if wanted not in FLOATS and given in FLOATS:
+            cast = "bool" if wanted == BOOL else f"ti.{wanted}"
+            raise TypeMismatch(
+                cx.span(node),
+                f"{what} holds {wanted} and is given {given}.",
+                f"{value.type}",
+                hint=f"cast it, which cuts the fraction: 'ti.cast(..., {cast})'.",
+            )
+        if shape_of(value.type) not in (shape_of(target), ()):
+            raise TypeMismatch(
+                cx.span(node), f"{what} holds {target} and is given {value.type}.", f"{value.type}"
+            )
+        value = cx.b.cast(value, wanted)
+        return value if shape_of(value.type) == shape_of(target) else filled(cx, value, target)
 
 
 def filled(cx: Context, value: Value, type_: Type) -> Value:
@@ -79,14 +108,9 @@ def filled(cx: Context, value: Value, type_: Type) -> Value:
     return cx.b.matrix((shape[0], shape[1]), (value,) * (shape[0] * shape[1]))
 
 
-def apply(cx: Context, op: str, items: list[Item], name: str = "") -> Value:
+def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
     """Append an op or composite of the tables by name, with the operands brought to one type."""
     if op in COMPOSITES:
-        parameters, _ = COMPOSITES[op]
-        if len(parameters) != len(items):
-            raise TypeMismatch(
-                cx.b.span, f"'{op}' takes {len(parameters)} arguments, not {len(items)}."
-            )
         try:
             return composite(cx.b, op, tuple(floats(cx, items)))
         except OpTypeError as error:
@@ -96,23 +120,57 @@ def apply(cx: Context, op: str, items: list[Item], name: str = "") -> Value:
         return cx.call("select", cond, *common(cx, items[1:]), name=name)
     if op in ("max", "min") and len(items) > 2:
         return apply(cx, op, [apply(cx, op, items[:-1]), items[-1]], name)
-    wants_floats = op not in _ANY_NUMBER
-    values = floats(cx, items) if wants_floats else common(cx, items)
+    values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
     return cx.call(op, *values, name=name)
 
 
 _ANY_NUMBER = frozenset(
-    ("add", "sub", "mul", "neg", "mod", "max", "min", "abs", "sign", "floordiv", "dot", "cross")
-    + ("lt", "le", "gt", "ge", "eq", "ne", "sum", "transpose", "trace", "matmul", "outer")
-    + ("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr")
+    (
+        *("add", "sub", "mul", "neg", "floordiv", "mod", "max", "min", "abs", "sign"),
+        *("lt", "le", "gt", "ge", "eq", "ne"),
+        *("dot", "cross", "outer", "sum", "transpose", "trace", "matmul"),
+        *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr"),
+    )
 )
 
 
-def as_items(item: Item) -> tuple[Item, ...] | None:
-    """Return the parts of something that can be unpacked while compiling."""
-    if isinstance(item, Several):
-        return item.items
-    if isinstance(item, Static) and isinstance(item.value, (tuple, list, range)):
-        values: list[object] = list(item.value)  # pyright: ignore[reportUnknownArgumentType]
-        return tuple(Static(value) for value in values)
-    return None
+# Arguments of calls
+
+
+def positional(cx: Context, node: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a function that takes none by name."""
+    if node.keywords:
+        raise CallMismatch(
+            cx.span(node.keywords[0]),
+            f"'{ast.unparse(node.func)}' takes no arguments by name.",
+            "write the value alone.",
+        )
+    return node.args
+
+
+def counted_arguments(cx: Context, node: ast.Call, low: int, high: int) -> list[ast.expr]:
+    """Return the positional arguments of a call, if their number is right."""
+    arguments = positional(cx, node)
+    if not low <= len(arguments) <= high:
+        wanted = f"{low} or more arguments" if high > low else counted(low, "argument")
+        # The smallest span: what is too much, or the call to which something is missing.
+        where = node if len(arguments) < low else arguments[high]
+        raise CallMismatch(
+            cx.span(where),
+            f"'{ast.unparse(node.func)}' takes {wanted}, not {len(arguments)}.",
+        )
+    return arguments
+
+
+def spread(cx: Context, arguments: Sequence[ast.expr]) -> list[tuple[ast.expr, Item]]:
+    """Lower arguments, those of `*values` one by one, each with its place."""
+    found: list[tuple[ast.expr, Item]] = []
+    for node in arguments:
+        if not isinstance(node, ast.Starred):
+            found.append((node, cx.operand(node)))
+            continue
+        parts = cx.parts(cx.operand(node.value))
+        if parts is None:
+            raise cx.refusal(node)
+        found += [(node, part) for part in parts]
+    return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import FunctionType
+from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.ops.vocabulary import PythonFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,20 +19,21 @@ class Path:
         steps: The name, then attribute names and subscripts, each marked.
     """
 
-    function: FunctionType
+    function: PythonFunction
     steps: tuple[tuple[str, Any], ...]
 
     def then(self, kind: str, key: Any) -> Path:
         """Return the path one step further."""
-        return Path(self.function, (*self.steps, (kind, key)))
+        return replace(self, steps=(*self.steps, (kind, key)))
 
     @property
-    def name(self) -> str:
-        """The path as it is written in Python."""
-        text = ""
-        for kind, key in self.steps:
-            text += {"name": f"{key}", "attribute": f".{key}", "item": f"[{key!r}]"}[kind]
-        return text
+    def identifier(self) -> str:
+        """The path as a name for generated code: `gravity`, `scene_mass`, `weights_0`."""
+        first, *_ = self.steps
+        words = [str(key) for kind, key in self.steps if kind == "item"]
+        last = next(key for kind, key in reversed(self.steps) if kind != "item")
+        name = "_".join([str(last if words else self.steps[-1][1]), *words])
+        return name if name.isidentifier() else str(first[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +75,81 @@ class Element:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unbound:
-    """A name whose binding ended with a block, and why."""
+    """A name whose binding ended with a block: why, and what to write instead."""
 
     reason: str
+    hint: str | None = None
 
 
 Item: TypeAlias = Var | Const | Static | FieldRef | Shape | Several | Element | Unbound
+
+
+def is_number(item: Item) -> bool:
+    """Tell whether an item is a number known while compiling."""
+    return isinstance(item, Static) and isinstance(item.value, (bool, int, float))
+
+
+def is_same(first: Item, second: Item) -> bool:
+    """Tell whether two items stand for one thing, whatever values they have at run time."""
+    match first, second:
+        case (Several(), Several()):
+            pairs = zip(first.items, second.items, strict=False)
+            return len(first.items) == len(second.items) and all(is_same(a, b) for a, b in pairs)
+        case (Static(), Static()):
+            same_number = is_number(first) and first.value == second.value
+            return type(first.value) is type(second.value) and (
+                first.value is second.value or same_number
+            )
+        case (FieldRef(), FieldRef()) | (Shape(), Shape()):
+            return first.array is second.array
+        case _:
+            return first is second
+
+
+def describe(item: Item) -> str:
+    """Name an item in the user's words."""
+    match item:
+        case Var(_, type_) | Const(_, type_):
+            return f"a value of type {type_}"
+        case Static(value):
+            return _described(value)
+        case FieldRef(array):
+            return f"the field '{array.name}'"
+        case Shape(array):
+            return f"the shape of '{array.name}'"
+        case Several():
+            return "a tuple"
+        case Element(array):
+            return f"an element of '{array.name}'"
+        case Unbound():
+            return "a name without a value"
+
+
+def _described(value: Any) -> str:
+    kind = type(value).__name__
+    match value:
+        case None:
+            return "None"
+        case bool() | int() | float() | range():
+            return str(value)
+        case str():
+            return "text"
+        case tuple():
+            return "a tuple"
+        case list() | dict() | set():
+            return f"a Python {kind}"
+        case ModuleType():
+            return f"the module '{value.__name__}'"
+        case type():
+            return f"the type '{value.__name__}'"
+        case _:
+            if callable(value) and hasattr(value, "__name__"):
+                return f"the function '{value.__name__}'"
+            return f"a Python object of type '{kind}'"
+
+
+def subscripted(array: Array) -> str:
+    """Return how an element of a field is written: 'x[None]', 'x[i]', 'x[i, j]' ..."""
+    ndim = array.type.ndim
+    letters = ", ".join("ijklmnop"[:ndim]) if ndim <= 8 else "I"
+    return f"{array.name}[{letters or None}]"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from difftile.diagnostics import Span, TypeMismatch
-from difftile.frontend.context import Context, Env, describe
-from difftile.frontend.items import Item, Several, Static, Unbound
-from difftile.ir.nodes import Block, If, Let, Stmt, Value, Var
-from difftile.ir.types import FLOATS, Type, scalar_of
+from dataclasses import dataclass, field
+
+from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
+from difftile.frontend.context import Context, Side
+from difftile.frontend.items import Item, Several, Static, Unbound, describe, is_number, is_same
+from difftile.ir.nodes import Block, Const, If, Let, Stmt, Value, Var
+from difftile.ir.types import BOOL, FLOATS, Type, scalar_of, shape_of
 from difftile.ops.table import OPS
 
 # Cheaper than a jump, and safe to run when not taken.
@@ -25,114 +27,146 @@ def branch(
     trivial = len(stmts) <= _SPECULATED and all(
         isinstance(s, Let) and not OPS[s.op].singular for s in stmts
     )
-    if then[1].type != orelse[1].type:
-        raise TypeMismatch(
-            cx.b.span, f"the two sides have the types {then[1].type} and {orelse[1].type}."
-        )
     if trivial:
         for stmt in stmts:
             cx.b.append(stmt)
         return cx.call("select", cond, then[1], orelse[1], name=name)
     out = Var(name, then[1].type)
-    blocks = (Block(tuple(side[0]), (side[1],)) for side in (then, orelse))
-    cx.b.append(If(cond, *blocks, (out,), cx.b.span))
+    first, second = (Block(tuple(stmts), (value,)) for stmts, value in (then, orelse))
+    cx.b.append(If(cond, first, second, (out,), cx.b.span))
     return out
 
 
-def join_branches(
-    cx: Context,
-    cond: Value,
-    before: Env,
-    then: tuple[list[Stmt], Env],
-    orelse: tuple[list[Stmt], Env],
-    span: Span,
-) -> None:
+@dataclass
+class _Join:
+    """The results of an `If` while they are collected.
+
+    Args:
+        cx: The context.
+        sides: The two branches.
+        span: The place of the `if`.
+        results: The value of each result in the two branches.
+        outs: The variable of each result.
+        casts: What each branch runs at its end.
+    """
+
+    cx: Context
+    sides: tuple[Side, Side]
+    span: Span
+    results: list[tuple[Value, Value]] = field(default_factory=list[tuple[Value, Value]])
+    outs: list[Var] = field(default_factory=list[Var])
+    casts: tuple[list[Stmt], list[Stmt]] = field(default_factory=lambda: ([], []))
+
+    def join(self, name: str, first: Item, second: Item) -> Item:
+        """Return what a name stands for after the branches, adding results where they differ."""
+        if is_same(first, second):
+            return first
+        if isinstance(first, Several) and isinstance(second, Several):
+            if len(first.items) == len(second.items):
+                pairs = zip(first.items, second.items, strict=True)
+                return Several(tuple(self.join(name, a, b) for a, b in pairs))
+            raise self.differ(name, "tuples of different length")
+        for item in (first, second):
+            if not isinstance(item, (Var, Const)) and not is_number(item):
+                raise self.differ(name, f"{describe(first)} and {describe(second)}")
+        values: list[Value] = []
+        for item, stmts in zip((first, second), self.casts, strict=True):
+            with self.cx.b.region() as made:
+                values.append(self.cx.value(item))
+            stmts.extend(made)
+        if values[0].type != values[1].type:
+            raise self.changed(name, values[0].type, values[1].type)
+        out = Var(name if name.isidentifier() else "returned", values[0].type)
+        self.outs.append(out)
+        self.results.append((values[0], values[1]))
+        return out
+
+    def labels(self, name: str, first: str, second: str) -> list[Label]:
+        places = (side.bound_at.get(name) for side in self.sides)
+        return [
+            Label(at, text)
+            for at, text in zip(places, (first, second), strict=True)
+            if at is not None
+        ]
+
+    def differ(self, name: str, what: str) -> KernelError:
+        first, *rest = self.labels(name, "bound here", "bound here") or [Label(self.span, "")]
+        return TypeMismatch(
+            first.span,
+            f"'{name}' is not the same thing in both branches: {what}.",
+            first.text,
+            related=rest,
+            hint="a branch chooses between numbers; use it inside each branch.",
+        )
+
+    def changed(self, name: str, first: Type, second: Type) -> KernelError:
+        at, *rest = self.labels(name, f"{first}", f"{second}") or [Label(self.span, "")]
+        return TypeMismatch(
+            at.span,
+            f"local '{name}' is {first} in one branch and {second} in the other.",
+            at.text,
+            related=rest,
+            hint=type_hint(name, first, second),
+        )
+
+
+def join_branches(cx: Context, cond: Value, sides: tuple[Side, Side], span: Span) -> None:
     """Append the `If` of two lowered branches and bind the names that they changed."""
+    before = cx.env
+    then, orelse = sides
     env = dict(before)
-    results: list[tuple[str, Value, Value]] = []
-    names = [*before, *(n for n in then[1] if n not in before)]
-    names += [n for n in orelse[1] if n not in before and n not in then[1]]
-    casts: tuple[list[Stmt], list[Stmt]] = ([], [])
-    for name in names:
-        first, second = then[1].get(name), orelse[1].get(name)
+    joined = _Join(cx, sides, span)
+    for name in {**before, **then.env, **orelse.env}:
+        first, second = then.env.get(name), orelse.env.get(name)
         if first is second and first is not None:
             env[name] = first
-            continue
-        if first is None or second is None or isinstance(first, Unbound | None):
-            env[name] = Unbound("bound in one branch only")
-            continue
-        if isinstance(second, Unbound):
+        elif first is None or second is None or isinstance(first, Unbound | None):
+            reason = "it has a value in one branch only"
+            env[name] = Unbound(reason, f"give '{name}' a value before the 'if'.")
+        elif isinstance(second, Unbound):
             env[name] = second
-            continue
-        if _same_static(first, second):
-            env[name] = first
-            continue
-        pair = _joined(cx, name, first, second, casts, span)
-        results.append((name, *pair))
-    outs: list[Var] = []
-    for name, first, _ in results:
-        out = Var(name, first.type)
-        env[name] = out
-        outs.append(out)
-    blocks = (
-        Block((*then[0], *casts[0]), tuple(first for _, first, _ in results)),
-        Block((*orelse[0], *casts[1]), tuple(second for _, _, second in results)),
-    )
-    cx.b.append(If(cond, *blocks, tuple(outs), span))
+        else:
+            env[name] = joined.join(name, first, second)
+    blocks = [
+        Block((*side.stmts, *casts), tuple(pair[k] for pair in joined.results))
+        for k, (side, casts) in enumerate(zip(sides, joined.casts, strict=True))
+    ]
+    cx.b.append(If(cond, blocks[0], blocks[1], tuple(joined.outs), span))
     cx.env = env
+    cx.bound_at |= then.bound_at | orelse.bound_at
 
 
-def _same_static(first: Item, second: Item) -> bool:
-    if isinstance(first, Several) and isinstance(second, Several):
-        pairs = zip(first.items, second.items, strict=False)
-        return len(first.items) == len(second.items) and all(
-            a is b or _same_static(a, b) for a, b in pairs
-        )
-    return (
-        isinstance(first, Static)
-        and isinstance(second, Static)
-        and type(first.value) is type(second.value)
-        and first.value == second.value
+def type_hint(name: str, first: Type, second: Type) -> str | None:
+    """Return what to write where a local starts with one number type and goes on with another."""
+    if shape_of(first) != shape_of(second):
+        return "use two names."
+    scalars = (scalar_of(first), scalar_of(second))
+    if (scalars[0] in FLOATS) != (scalars[1] in FLOATS) and not shape_of(first):
+        return f"start it as a float: '{name} = 0.0'."
+    if BOOL in scalars:
+        return f"start it as a bool: '{name} = False'."
+    return "cast one of them: 'ti.cast(..., ...)'."
+
+
+def check_kept(cx: Context, name: str, before: Item, place: Span | None) -> None:
+    """Check that a loop did not bind a name to another thing that is no number.
+
+    Raises:
+        TypeMismatch: It did; which thing is meant then depends on the number of iterations.
+    """
+    after = cx.env[name]
+    if is_same(before, after) or isinstance(before, Unbound):
+        return
+    related = () if place is None else (Label(place, f"{describe(before)}"),)
+    raise TypeMismatch(
+        cx.bound_at.get(name, cx.b.span),
+        f"'{name}' becomes {describe(after)} in the loop.",
+        f"{describe(after)}",
+        related=related,
+        hint="bind another name in the loop; only numbers change from iteration to iteration.",
     )
 
 
-def _joined(
-    cx: Context,
-    name: str,
-    first: Item,
-    second: Item,
-    casts: tuple[list[Stmt], list[Stmt]],
-    span: Span,
-) -> tuple[Value, Value]:
-    values: list[Value] = []
-    for item, stmts in zip((first, second), casts, strict=True):
-        if isinstance(item, Several):
-            raise TypeMismatch(span, f"'{name}' is a different tuple in each branch.")
-        with cx.b.region() as made:
-            values.append(cx.value(item))
-        stmts += made
-    if values[0].type != values[1].type:
-        raise changed_type(name, values[0].type, values[1].type, span, "one branch", "the other")
-    return values[0], values[1]
-
-
-def changed_type(
-    name: str, first: Type, second: Type, span: Span, here: str, there: str
-) -> TypeMismatch:
-    """Return the error for a local with two types at one place."""
-    hint = None
-    integer_and_float = (scalar_of(first) in FLOATS) != (scalar_of(second) in FLOATS)
-    if integer_and_float:
-        hint = f"start it as a float: '{name} = 0.0'."
-    return TypeMismatch(
-        span, f"local '{name}' is {first} in {here} and {second} in {there}.", hint=hint
-    )
-
-
-def unbind(env: Env, names: list[str], reason: str) -> None:
-    """Mark names whose binding ends with a block."""
-    for name in names:
-        env[name] = Unbound(reason)
-
-
-__all__ = ["branch", "changed_type", "describe", "join_branches", "unbind"]
+def starts_as_number(item: Item) -> bool:
+    """Tell whether a local holds a number, vector or matrix, which a loop may change."""
+    return isinstance(item, (Var, Const)) or (isinstance(item, Static) and is_number(item))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import TypeAlias
 
-from difftile.diagnostics import CallMismatch, RoleMismatch
+from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture
 from difftile.frontend.context import Context
 from difftile.frontend.expressions import EXPRESSIONS
@@ -81,7 +81,14 @@ def lower(
         if isinstance(item, FieldRef) and name in field_ids:
             cx.arrays[field_ids[name]] = item
         cx.env[name] = item
-    cx.run(source.tree.body)
+    try:
+        cx.run(source.tree.body)
+    except RecursionError:
+        raise KernelError(
+            "An expression is nested too deeply.",
+            cx.b.span,
+            hint="compute parts of it in statements of their own, or write a loop.",
+        ) from None
     captures = tuple(cx.captures.values())
     params += [capture.param for capture in captures if capture.param is not None]
     program = Program(source.name, tuple(params), cx.b.block(), tuple(cx.temps))

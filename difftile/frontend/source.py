@@ -1,15 +1,14 @@
-"""The source of a decorated function: its syntax tree, and spans that point into the user's file."""
+"""The source of a decorated function: its syntax tree, and spans that point into its file."""
 
 from __future__ import annotations
 
 import ast
 import inspect
-import linecache
-import textwrap
+import re
 from dataclasses import dataclass, field
-from types import FunctionType
 
-from difftile.diagnostics import KernelError, Span
+from difftile.diagnostics import KernelError, Span, UnsupportedSyntax
+from difftile.ops.vocabulary import PythonFunction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,17 +17,16 @@ class Source:
 
     Args:
         function: The Python function.
-        tree: Its definition, with line numbers relative to `first_line`.
+        tree: Its definition, with line numbers from 1 and columns as in the file.
         file: The file that holds it.
         first_line: Line of the file on which the text begins.
-        indent: Columns by which the text was indented.
+        lines: The text.
     """
 
-    function: FunctionType
+    function: PythonFunction
     tree: ast.FunctionDef
     file: str
     first_line: int
-    indent: int
     lines: tuple[str, ...] = field(repr=False)
 
     @property
@@ -37,48 +35,92 @@ class Source:
         return self.function.__name__
 
     def span(self, node: ast.AST) -> Span:
-        """Return where a node stands in the user's file."""
+        """Return where a node stands in the user's file: its first line."""
         line = getattr(node, "lineno", 1)
-        text = self.lines[line - 1] if line <= len(self.lines) else ""
-        start = self._column(node, "col_offset", line)
-        one_line = getattr(node, "end_lineno", line) == line
-        end = self._column(node, "end_col_offset", line) if one_line else len(text.rstrip())
-        return Span(self.file, self.first_line + line - 1, start, end, text)
+        start = self._column(line, getattr(node, "col_offset", 0))
+        if getattr(node, "end_lineno", line) == line:
+            end = self._column(line, getattr(node, "end_col_offset", 0))
+        else:
+            end = len(self.lines[line - 1].rstrip())
+        return self._at(line, start, end)
 
-    def _column(self, node: ast.AST, attribute: str, line: int) -> int:
-        """Return a column of the file from a byte offset into the dedented line."""
-        offset = getattr(node, attribute, 0)
-        text = self.lines[line - 1][self.indent :] if line <= len(self.lines) else ""
-        return self.indent + len(text.encode()[:offset].decode(errors="ignore"))
+    def attribute_span(self, node: ast.Attribute) -> Span:
+        """Return where the name after the dot stands."""
+        line = node.end_lineno or node.lineno
+        end = self._column(line, node.end_col_offset or 0)
+        return self._at(line, end - len(node.attr), end)
+
+    def word_span(self, word: str, after: ast.stmt, before: ast.stmt) -> Span:
+        """Return where a keyword stands between two statements, such as the 'else' of a loop."""
+        for line in range(before.lineno, after.lineno - 1, -1):
+            for found in re.finditer(rf"\b{word}\b", self.lines[line - 1].partition("#")[0]):
+                return self._at(line, *found.span())
+        return self.span(after)
+
+    def _at(self, line: int, start: int, end: int) -> Span:
+        return Span(self.file, self.first_line + line - 1, start, end, self.lines[line - 1])
+
+    def _column(self, line: int, offset: int) -> int:
+        """Return a column from the offset in bytes that Python gives."""
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore"))
 
 
-def source_of(function: FunctionType) -> Source:
+def source_of(function: PythonFunction) -> Source:
     """Read and parse the source of a function.
 
     Raises:
         KernelError: Python cannot find the source, or it is not a plain `def`.
     """
+    name = function.__name__
+    if inspect.unwrap(function) is not function:
+        raise KernelError(
+            f"'{name}' is wrapped by another decorator, which a kernel would leave out.",
+            None,
+            hint="remove it, or decorate the inner function.",
+        )
     try:
         raw, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError):
         raise KernelError(
-            f"The source of '{function.__name__}' cannot be found.",
+            f"The source of '{name}' cannot be found.",
             None,
-            hint="define kernels and funcs in a file or a notebook cell, not in exec() or the REPL.",
+            hint="define kernels and funcs in a file or a notebook, not in exec() or python -c.",
         ) from None
-    text = textwrap.dedent("".join(raw))
-    indent = len(raw[0]) - len(raw[0].lstrip())
-    try:
-        body = ast.parse(text).body
-    except SyntaxError:
-        body = []
-    if not body or not isinstance(body[0], ast.FunctionDef):
+    lines = tuple(line.rstrip("\n") for line in raw)
+    file = inspect.getsourcefile(function) or "<unknown>"
+    tree = _parsed("".join(raw))
+    if isinstance(tree, ast.AsyncFunctionDef):
+        start = len(lines[tree.lineno - 1]) - len(lines[tree.lineno - 1].lstrip())
+        span = Span(
+            file, first_line + tree.lineno - 1, start, start + len("async"), lines[tree.lineno - 1]
+        )
+        raise UnsupportedSyntax(span, "'async def'", "write it with 'def'.")
+    if not isinstance(tree, ast.FunctionDef):
         raise KernelError(
-            f"'{function.__name__}' is not a plain function definition.",
+            f"'{name}' is not a plain function definition.",
             None,
             hint="write it with 'def'; a lambda has no source of its own.",
         )
-    file = inspect.getsourcefile(function) or "<unknown>"
-    linecache.checkcache(file)
-    lines = tuple(line.rstrip("\n") for line in raw)
-    return Source(function, body[0], file, first_line, indent, lines)
+    if tree.name != function.__code__.co_name:
+        raise KernelError(
+            f"The file of '{name}' has changed since Python read it.",
+            None,
+            hint="start Python anew, or import the module again.",
+        )
+    return Source(function, tree, file, first_line, lines)
+
+
+def _parsed(text: str) -> ast.stmt | None:
+    """Parse a definition that may be indented, and leave its columns as they are in the file.
+
+    It is not dedented: comments, texts and continued lines may stand left of the definition.
+    """
+    indented = text[:1].isspace()
+    try:
+        (first, *_) = ast.parse(f"if 1:\n{text}" if indented else text).body
+    except (SyntaxError, ValueError):
+        return None
+    if isinstance(first, ast.If) and indented:
+        first = first.body[0]
+        ast.increment_lineno(first, -1)
+    return first

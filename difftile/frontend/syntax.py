@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import ast
 
+_LOOP = "write an explicit 'for' over a range."
+
 REFUSED: dict[type[ast.AST], tuple[str, str]] = {
-    ast.ListComp: ("list comprehension", "write an explicit 'for' over a range."),
-    ast.SetComp: ("set comprehension", "write an explicit 'for' over a range."),
-    ast.DictComp: ("dict comprehension", "write an explicit 'for' over a range."),
-    ast.GeneratorExp: ("generator expression", "write an explicit 'for' over a range."),
-    ast.Lambda: ("lambda", "define a function with '@dt.func' and call it."),
-    ast.Dict: ("dict display", "use separate locals, or a vector."),
-    ast.Set: ("set display", "use separate locals, or a vector."),
-    ast.List: ("list display", "use 'ti.Vector([...])' for a small vector of numbers."),
+    ast.ListComp: ("list comprehension", _LOOP),
+    ast.SetComp: ("set comprehension", _LOOP),
+    ast.DictComp: ("dict comprehension", _LOOP),
+    ast.GeneratorExp: ("generator expression", _LOOP),
+    ast.Lambda: ("lambda", "define a function outside with '@dt.func' and call it."),
+    ast.Dict: ("dict", "use one local for each value, or a tuple."),
+    ast.Set: ("set", "use a tuple."),
     ast.Slice: ("slice", "write the components one by one: 'ti.Vector([v[0], v[1]])'."),
-    ast.Starred: ("starred expression", "write the arguments one by one."),
+    ast.Starred: ("'*'", "write the values one by one."),
     ast.JoinedStr: ("f-string", "kernels have no text; print from Python after the launch."),
-    ast.NamedExpr: ("assignment expression", "assign on a line of its own before."),
+    ast.NamedExpr: ("':='", "assign on a line of its own before."),
     ast.Await: ("'await'", "kernels are not asynchronous."),
     ast.Yield: ("'yield'", "store the values in a field."),
     ast.YieldFrom: ("'yield from'", "store the values in a field."),
-    ast.While: ("'while' loop", "write 'for i in range(n)' with an 'if' inside."),
-    ast.Break: ("'break'", "guard the rest of the body with 'if'."),
-    ast.Continue: ("'continue'", "guard the rest of the body with 'if'."),
+    ast.While: ("'while' loop", "write 'for _ in range(n)' with an 'if' inside."),
+    ast.Break: ("'break'", "put an 'if' around what follows."),
+    ast.Continue: ("'continue'", "put an 'if' around what follows."),
     ast.Try: ("'try'", "kernels raise no exceptions; test the condition with 'if'."),
+    # `except*` came with Python 3.11.
+    getattr(ast, "TryStar", ast.Try): (
+        "'try'",
+        "kernels raise no exceptions; test the condition with 'if'.",
+    ),
     ast.Raise: ("'raise'", "kernels raise no exceptions; store a flag in a field."),
     ast.Assert: ("'assert'", "check from Python after the launch."),
-    ast.With: ("'with' block", "open it in Python around the launch."),
+    ast.With: ("'with'", "open it in Python around the launch."),
     ast.Delete: ("'del'", "leave it out; locals end with their block."),
-    ast.Global: ("'global'", "store the value in a field."),
-    ast.Nonlocal: ("'nonlocal'", "store the value in a field."),
+    ast.Global: ("'global'", "store the value in a field of shape ()."),
+    ast.Nonlocal: ("'nonlocal'", "store the value in a field of shape ()."),
     ast.Import: ("'import' in a kernel", "import at the top of the file."),
     ast.ImportFrom: ("'import' in a kernel", "import at the top of the file."),
     ast.FunctionDef: ("nested function", "define it outside with '@dt.func'."),
@@ -38,4 +44,24 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.AsyncWith: ("'async with'", "kernels are not asynchronous."),
     ast.ClassDef: ("nested class", "define it outside the kernel."),
     ast.Match: ("'match'", "use 'if' and 'elif'."),
+}
+
+LITERALS: dict[type, tuple[str, str]] = {
+    complex: ("complex number", "keep real and imaginary part in a 'ti.math.vec2'."),
+    bytes: ("bytes", "kernels work on numbers; use a field of 'ti.u8'."),
+    type(...): ("'...'", "write the indices: 'x[i]'."),
+}
+
+# What a field has in Python and not in a kernel.
+ON_THE_HOST: dict[str, str] = {
+    **dict.fromkeys(
+        ("fill", "clear", "to_numpy", "from_numpy", "copy_from", "with_grads", "detach"),
+        "call it from Python, before or after the launch.",
+    ),
+    **dict.fromkeys(
+        ("grad", "grad_in", "grad_out"),
+        "pass the gradient as a field of its own: 'kernel(x, x.grad)'.",
+    ),
+    "size": "multiply the entries of 'shape'.",
+    "dtype": "a local takes the type of what it is assigned.",
 }

@@ -33,6 +33,9 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 _PARAMETERS = "abc"
 
 
+_PRODUCTS = frozenset(("matmul", "dot", "cross", "outer", "times_transpose", "cofactor"))
+
+
 @dataclass(frozen=True, slots=True)
 class _Scope:
     """What a formula is evaluated in.
@@ -68,6 +71,20 @@ def adjoints(
             value = b.call("sum", value)
         found.append(value)
     return found
+
+
+@cache
+def multiplies(op: Op) -> bool:
+    """Tell whether an adjoint of the op is a product with a primal value, which may be infinite."""
+    nodes = (n for text in op.vjp if isinstance(text, str) for n in ast.walk(_parsed(text)))
+    return any(
+        isinstance(node, ast.BinOp)
+        or (
+            (isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
+            and node.func.id in _PRODUCTS
+        )
+        for node in nodes
+    )
 
 
 def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:

@@ -20,6 +20,8 @@ COMPOSITES: dict[str, tuple[tuple[str, ...], str]] = {
     "fmod": (("x", "y"), "x - y * trunc(x / y)"),
     "copysign": (("x", "y"), "select(y < 0, -abs(x), abs(x))"),
     "saturate": (("x",), "clamp(x, 0, 1)"),
+    "hermite": (("t",), "t * t * (3 - 2 * t)"),
+    "smoothstep": (("low", "high", "x"), "hermite(saturate((x - low) / (high - low)))"),
     "exp2": (("x",), "exp(x * 0.69314718055994530942)"),
     "log2": (("x",), "log(x) * 1.4426950408889634074"),
     "log10": (("x",), "log(x) * 0.43429448190325182765"),
@@ -31,5 +33,6 @@ COMPOSITES: dict[str, tuple[tuple[str, ...], str]] = {
     "square": (("x",), "x * x"),
     "norm_sqr": (("x",), "dot(x, x)"),
     "distance": (("x", "y"), "norm(x - y)"),
+    "reflect": (("x", "n"), "x - 2 * dot(n, x) * n"),
     "step": (("edge", "x"), "select(x < edge, 0 * x, 0 * x + 1)"),
 }

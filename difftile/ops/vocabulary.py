@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType
-from typing import TypeAlias
+from types import CellType, CodeType
+from typing import Any, Protocol, TypeAlias
 
 from difftile.ir.types import FieldType, Type
+
+
+class PythonFunction(Protocol):
+    """A `FunctionType`; type checkers take a field of that type itself for a method."""
+
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __code__(self) -> CodeType: ...
+    @property
+    def __globals__(self) -> dict[str, Any]: ...
+    @property
+    def __closure__(self) -> tuple[CellType, ...] | None: ...
+    @property
+    def __defaults__(self) -> tuple[Any, ...] | None: ...
+    @property
+    def __kwdefaults__(self) -> dict[str, Any] | None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +61,7 @@ class FieldMeaning:
 class FuncMeaning:
     """A function decorated with `@dt.func`."""
 
-    function: FunctionType
+    function: PythonFunction
 
 
 @dataclass(frozen=True, slots=True)

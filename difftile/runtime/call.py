@@ -1,4 +1,4 @@
-"""The launch of a kernel, prepared: the next launch with the same fields only replaces the numbers."""
+"""A launch, prepared: the next one with the same fields only replaces the numbers."""
 
 from __future__ import annotations
 

@@ -1,0 +1,270 @@
+"""Casts, and the constructors of vectors and matrices."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+
+from difftile.diagnostics import CallMismatch, TypeMismatch, counted
+from difftile.frontend.context import Context
+from difftile.frontend.convert import common, counted_arguments, filled, positional, spread
+from difftile.frontend.items import Item, Static, describe, is_number
+from difftile.ir.nodes import Const, Value, Var
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+    I32,
+    Matrix,
+    Scalar,
+    Type,
+    Vector,
+    is_signed,
+    numpy_dtype,
+    scalar_of,
+    shape_of,
+    with_scalar,
+)
+from difftile.ops.vocabulary import TypeName
+
+# Types
+
+
+def type_of(cx: Context, node: ast.expr) -> Type:
+    """Return the type that an expression names.
+
+    Raises:
+        TypeMismatch: It names none.
+    """
+    item = cx.operand(node)
+    meaning = cx.meaning(item)
+    if not isinstance(meaning, TypeName):
+        raise TypeMismatch(
+            cx.span(node), "a type is wanted here, such as 'ti.f32'.", describe(item)
+        )
+    return cx.float_type if meaning.type is None else meaning.type
+
+
+def as_declared(cx: Context, annotation: ast.expr, node: ast.expr, item: Item, name: str) -> Item:
+    """Return the value of `name: type = value` in the declared type."""
+    type_ = type_of(cx, annotation)
+    with cx.at(node):
+        if is_number(item):
+            value = _literal(cx, item, scalar_of(type_))
+        else:
+            value = cx.b.cast(cx.value(item), scalar_of(type_), name)
+        if not shape_of(value.type) and shape_of(type_):
+            return filled(cx, value, type_)
+        if shape_of(value.type) != shape_of(type_):
+            raise TypeMismatch(
+                cx.span(node), f"{name or 'it'} is declared {type_}.", f"{value.type}"
+            )
+        return value
+
+
+# Casts
+
+
+def cast(cx: Context, node: ast.expr, item: Item, scalar: Scalar, name: str) -> Value:
+    """Return an item cast to a number type."""
+    with cx.at(node):
+        if is_number(item):
+            return _literal(cx, item, scalar)
+        if isinstance(item, Static) and isinstance(item.value, str):
+            raise TypeMismatch(
+                cx.span(node),
+                "a number is wanted here, not text.",
+                hint="write 'math.inf' or 'math.nan' for those.",
+            )
+        value = cx.value(item)
+        if scalar == BOOL and scalar_of(value.type) != BOOL:
+            return cx.call("ne", *common(cx, [value, Static(0)]), name=name)
+        return cx.b.cast(value, scalar, name)
+
+
+def _literal(cx: Context, item: Item, scalar: Scalar) -> Const:
+    number: float | int | bool = getattr(item, "value", 0)
+    if scalar == BOOL:
+        return Const(bool(number), scalar)
+    if scalar in FLOATS:
+        return (
+            Const(float(number), scalar)
+            if isinstance(number, float)
+            else cx.literal(int(number), scalar)
+        )
+    if not math.isfinite(number):
+        raise TypeMismatch(cx.b.span, f"{number} is no integer.")
+    return _wrapped(int(number), scalar)
+
+
+def _wrapped(number: int, scalar: Scalar) -> Const:
+    """Return an explicit cast of an integer, which keeps its low bits as in C."""
+    bits = 8 * numpy_dtype(scalar).itemsize
+    number %= 1 << bits
+    if is_signed(scalar) and number >= 1 << (bits - 1):
+        number -= 1 << bits
+    return Const(number, scalar)
+
+
+def cast_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.cast(value, type)`."""
+    value, target = counted_arguments(cx, node, 2, 2)
+    item = cx.operand(value)
+    return cast(cx, value, item, scalar_of(type_of(cx, target)), name)
+
+
+# Vectors and matrices
+
+
+def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
+    """Lower `ti.f32(x)`, `vec3(...)`, `mat2(...)`."""
+    arguments = spread(cx, positional(cx, node))
+    if isinstance(type_, Scalar):
+        if len(arguments) != 1:
+            raise CallMismatch(
+                cx.span(node),
+                f"'{ast.unparse(node.func)}' takes 1 argument, not {len(arguments) or 'none'}.",
+            )
+        return cast(cx, *arguments[0], type_, name)
+    items = [one for where, item in arguments for one in _flat(cx, where, item)]
+    # As in Taichi, the number type of `ti.math.vec3` follows what it is built from.
+    scalar = _widest(cx, [item for _, item in items]) if type_.scalar in FLOATS else type_.scalar
+    values: list[Value] = []
+    for where, item in items:
+        with cx.at(where):
+            values.append(cx.b.cast(cx.value(item, scalar), scalar))
+    parts = [part for value in values for part in _components(cx, value)]
+    target = with_scalar(type_, scalar)
+    size = math.prod(shape_of(target))
+    if len(parts) == 1 and not shape_of(values[0].type):
+        return filled(cx, values[0], target)
+    if len(parts) != size:
+        raise CallMismatch(
+            cx.span(node),
+            f"{target} is built from {counted(size, 'number')}, not {len(parts) or 'none'}.",
+        )
+    if isinstance(target, Matrix):
+        return cx.b.matrix((target.n, target.m), tuple(parts), name)
+    return cx.call("vec", *parts, name=name)
+
+
+def _flat(cx: Context, node: ast.expr, item: Item) -> list[tuple[ast.expr, Item]]:
+    parts = cx.parts(item)
+    if parts is None:
+        return [(node, item)]
+    return [one for part in parts for one in _flat(cx, node, part)]
+
+
+def _widest(cx: Context, items: Sequence[Item]) -> Scalar:
+    given = [scalar_of(i.type) for i in items if isinstance(i, (Var, Const))]
+    floats = [scalar for scalar in given if scalar in FLOATS]
+    return max(floats, key=FLOATS.index) if floats else cx.float_type
+
+
+def _components(cx: Context, value: Value) -> list[Value]:
+    match shape_of(value.type):
+        case ():
+            return [value]
+        case (n,):
+            return [cx.call("extract", value, _index(i)) for i in range(n)]
+        case shape:
+            n, m = shape
+            cells = [(i, j) for i in range(n) for j in range(m)]
+            return [cx.call("extract", value, _index(i), _index(j)) for i, j in cells]
+
+
+def _index(number: int) -> Const:
+    return Const(number, I32)
+
+
+def vector_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.Vector([a, b])`."""
+    argument, scalar = _one_list(cx, node)
+    rows = _parts(cx, argument, cx.operand(argument), "components")
+    if rows and cx.parts(rows[0]) is not None:
+        return _matrix(cx, argument, rows, scalar, name)
+    return cx.call("vec", *_numbers(cx, argument, rows, scalar), name=name)
+
+
+def matrix_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.Matrix([[a, b], [c, d]])`."""
+    argument, scalar = _one_list(cx, node)
+    rows = _parts(cx, argument, cx.operand(argument), "rows")
+    return _matrix(cx, argument, rows, scalar, name)
+
+
+def _matrix(
+    cx: Context, node: ast.expr, rows: Sequence[Item], scalar: Scalar | None, name: str
+) -> Value:
+    nodes = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node] * len(rows)
+    table = [_parts(cx, one, row, "numbers") for one, row in zip(nodes, rows, strict=True)]
+    if len({len(row) for row in table}) > 1:
+        raise TypeMismatch(cx.span(node), "the rows have different lengths.")
+    values = _numbers(cx, node, [item for row in table for item in row], scalar)
+    return cx.b.matrix((len(table), len(table[0])), tuple(values), name)
+
+
+def _one_list(cx: Context, node: ast.Call) -> tuple[ast.expr, Scalar | None]:
+    """Return the argument of a constructor, and the number type that `dt=` asks for."""
+    name = ast.unparse(node.func)
+    scalar: Scalar | None = None
+    for keyword in node.keywords:
+        if keyword.arg != "dt":
+            raise CallMismatch(cx.span(keyword), f"'{name}' has no argument '{keyword.arg}'.")
+        scalar = scalar_of(type_of(cx, keyword.value))
+    if len(node.args) != 1:
+        raise CallMismatch(cx.span(node), f"'{name}' takes one list.", f"write '{name}([a, b])'.")
+    return node.args[0], scalar
+
+
+def _parts(cx: Context, node: ast.expr, item: Item, what: str) -> Sequence[Item]:
+    parts = cx.parts(item)
+    if parts is None:
+        raise TypeMismatch(cx.span(node), f"a list of {what} is wanted here.", describe(item))
+    if not parts:
+        raise TypeMismatch(cx.span(node), "a vector or matrix has at least one component.")
+    return parts
+
+
+def _numbers(
+    cx: Context, node: ast.expr, items: Sequence[Item], scalar: Scalar | None
+) -> list[Value]:
+    """Return components as values of one number type."""
+    nodes = node.elts if isinstance(node, (ast.List, ast.Tuple)) else []
+    for k, item in enumerate(items):
+        where = nodes[k] if len(nodes) == len(items) else node
+        with cx.at(where):
+            if not is_number(item) and shape_of(cx.value(item).type):
+                raise TypeMismatch(
+                    cx.span(where), "a component is one number.", f"{cx.value(item).type}"
+                )
+    if scalar is None:
+        return common(cx, items)
+    return [cast(cx, node, item, scalar, "") for item in items]
+
+
+def constant_matrix(entry: Callable[[int, int], float]) -> Callable[..., Item]:
+    """Return the handler of `ti.Matrix.identity(dt, n)`, `.zero(dt, n, m)` and `.one(dt, n, m)`."""
+
+    def handler(cx: Context, node: ast.Call, name: str) -> Item:
+        target, *sizes = counted_arguments(cx, node, 2, 3)
+        scalar = scalar_of(type_of(cx, target))
+        shape = [_size(cx, size) for size in sizes]
+        convert = float if scalar in FLOATS else int
+        identity = entry(0, 1) != entry(0, 0)
+        if len(shape) == 1 and not identity:
+            return Const(convert(entry(0, 0)), Vector(shape[0], scalar))
+        n, m = shape[0], shape[-1]
+        parts = [Const(convert(entry(i, j)), scalar) for i in range(n) for j in range(m)]
+        return cx.b.matrix((n, m), tuple(parts), name)
+
+    return handler
+
+
+def _size(cx: Context, node: ast.expr) -> int:
+    item = cx.operand(node)
+    if isinstance(item, Static) and isinstance(item.value, int) and item.value > 0:
+        return item.value
+    raise TypeMismatch(
+        cx.span(node), "a size is a positive integer that is known while compiling.", describe(item)
+    )

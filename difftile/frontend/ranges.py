@@ -1,0 +1,165 @@
+"""What a `for` ranges over: ranges, `ti.ndrange`, `ti.grouped`, a field."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted
+from difftile.frontend.context import Context
+from difftile.frontend.convert import counted_arguments, positional, spread
+from difftile.frontend.items import Element, FieldRef, Item, Static, describe
+from difftile.ir.nodes import Const, Value, Var
+from difftile.ir.types import I32, Type, shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The indices of a loop: one half-open range an axis.
+
+    Args:
+        starts: Start of each axis.
+        stops: Stop of each axis.
+        step: Step of the only axis.
+        grouped: The loop variable takes all indices as one vector.
+    """
+
+    starts: tuple[Value, ...]
+    stops: tuple[Value, ...]
+    step: int = 1
+    grouped: bool = False
+
+
+def box_of(cx: Context, node: ast.expr) -> Box:
+    """Return what an expression after 'in' ranges over."""
+    special = cx.special(node)
+    if isinstance(node, ast.Call) and special in ("range", "ndrange", "grouped"):
+        with cx.at(node):
+            if special == "range":
+                return _range(cx, node)
+            if special == "ndrange":
+                return _ndrange(cx, node)
+            (inner,) = counted_arguments(cx, node, 1, 1)
+            return replace(box_of(cx, inner), grouped=True)
+    item = cx.expr(node)
+    if isinstance(item, FieldRef):
+        return _field(cx, node, item)
+    if isinstance(item, Static) and isinstance(item.value, range):
+        whole = item.value
+        bounds = (Const(whole.start, I32), Const(whole.stop, I32))
+        return Box((bounds[0],), (bounds[1],), whole.step)
+    raise _refused(cx, node, item)
+
+
+def _field(cx: Context, node: ast.expr, item: FieldRef) -> Box:
+    array = item.array
+    if not array.type.ndim:
+        raise TypeMismatch(
+            cx.span(node),
+            f"'{array.name}' has no dimensions to loop over.",
+            "a single element",
+            hint=f"leave the loop out and write '{array.name}[None]'.",
+        )
+    with cx.at(node):
+        sizes = tuple(cx.b.size(array, axis) for axis in range(array.type.ndim))
+    return Box((Const(0, I32),) * len(sizes), sizes)
+
+
+def _refused(cx: Context, node: ast.expr, item: Item) -> KernelError:
+    hint = "loop over 'range(n)', a field, 'ti.ndrange(...)', or 'ti.static(...)'."
+    parts = isinstance(item, Static) and isinstance(item.value, (tuple, list))
+    if cx.special(node) == "static":
+        hint = "unroll a range with known bounds, or a tuple."
+    elif parts or isinstance(node, (ast.Tuple, ast.List)):
+        hint = f"unroll it: 'for k in ti.static({ast.unparse(node)}):'."
+    elif isinstance(item, (Var, Const, Element)) and shape_of(_type(cx, item)):
+        hint = "loop over its components: 'for k in ti.static(range(n)):'."
+    return TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
+
+
+def _type(cx: Context, item: Var | Const | Element) -> Type:
+    with cx.b.region():
+        return cx.value(item).type
+
+
+def _range(cx: Context, node: ast.Call) -> Box:
+    arguments = spread(cx, positional(cx, node))
+    if not 1 <= len(arguments) <= 3:
+        raise CallMismatch(
+            cx.span(node), f"'range' takes one to three integers, not {len(arguments) or 'none'}."
+        )
+    bounds = [cx.integer(where, item, "a bound of a range") for where, item in arguments]
+    if len(bounds) == 1:
+        return Box((Const(0, I32),), (bounds[0],))
+    return Box((bounds[0],), (bounds[1],), _step(cx, *arguments[2]) if len(bounds) == 3 else 1)
+
+
+def _step(cx: Context, node: ast.expr, item: Item) -> int:
+    if not isinstance(item, (Static, Const)) or not isinstance(item.value, int):
+        raise TypeMismatch(
+            cx.span(node),
+            "the step of a range must be known while compiling.",
+            "known at run time only",
+            hint="loop over the number of steps, and write 'start + step * i' for the index.",
+        )
+    if item.value == 0:
+        raise TypeMismatch(cx.span(node), "the step of a range is not 0.")
+    return item.value
+
+
+def _ndrange(cx: Context, node: ast.Call) -> Box:
+    axes = [_axis(cx, where, item) for where, item in spread(cx, positional(cx, node))]
+    if not axes:
+        raise CallMismatch(cx.span(node), "'ti.ndrange' takes one range or more.")
+    return Box(tuple(start for start, _ in axes), tuple(stop for _, stop in axes))
+
+
+def _axis(cx: Context, node: ast.expr, item: Item) -> tuple[Value, Value]:
+    parts = cx.parts(item)
+    if parts is None:
+        return Const(0, I32), cx.integer(node, item, "a bound of a range")
+    if len(parts) != 2:
+        raise CallMismatch(
+            cx.span(node),
+            f"an axis of 'ti.ndrange' is n or (start, stop), not {counted(len(parts), 'number')}.",
+        )
+    start, stop = (cx.integer(node, part, "a bound of a range") for part in parts)
+    return start, stop
+
+
+# As values, under `ti.static`
+
+
+def unrolled(cx: Context, special: str, node: ast.Call) -> Sequence[object]:
+    """Return the numbers of a range, or the tuples of an ndrange, known while compiling."""
+    axes: list[range] = []
+    arguments = spread(cx, positional(cx, node))
+    if special == "range":
+        if not 1 <= len(arguments) <= 3:
+            raise CallMismatch(cx.span(node), "'range' takes one to three integers.")
+        numbers = [_known(cx, where, item) for where, item in arguments]
+        if len(numbers) == 3 and numbers[2] == 0:
+            raise TypeMismatch(cx.span(arguments[2][0]), "the step of a range is not 0.")
+        return range(*numbers)
+    for where, item in arguments:
+        parts = cx.parts(item)
+        bounds = [_known(cx, where, part) for part in (parts or (item,))]
+        if len(bounds) not in (1, 2):
+            raise CallMismatch(cx.span(where), "an axis of 'ti.ndrange' is n or (start, stop).")
+        axes.append(range(*bounds))
+    cells: list[tuple[int, ...]] = [()]
+    for axis in axes:
+        cells = [(*cell, i) for cell in cells for i in axis]
+    return cells
+
+
+def _known(cx: Context, node: ast.expr, item: Item) -> int:
+    if isinstance(item, Static) and isinstance(item.value, int):
+        return item.value
+    raise TypeMismatch(
+        cx.span(node),
+        "a range is unrolled only if its bounds are known while compiling.",
+        "known at run time only" if isinstance(item, (Var, Const)) else "",
+        hint="leave 'ti.static' out, or take the bound from a Python integer outside the kernel.",
+    )
