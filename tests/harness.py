@@ -1,8 +1,8 @@
 """Programs that are put through every check, and the checks.
 
-A program is a kernel and example arguments. `check` compares the interpreter with Taichi, the tape's
-gradient with the complex step of the interpreter (the dot-product test), both with numbers known by
-hand where there are some, and single with double precision.
+A program is a kernel and example arguments. `check` compares the interpreter with Taichi, the
+gradient of the tape with the complex step of the interpreter (the dot-product test), both with
+numbers known by hand where there are some, and single with double precision.
 """
 
 from __future__ import annotations
@@ -267,9 +267,7 @@ def _interpret(one: Program, kernel: Any, values: Values, direction: Values | No
         fields[temp] = np.zeros(shape_of(temp.type.element), dtype)
     for _ in range(one.launches):
         for launch in code.launches:
-            interp.run(
-                launch.stage.program, fields, numbers, complex_step=direction is not None
-            )
+            interp.run(launch.stage.program, fields, numbers, complex_step=direction is not None)
     return result
 
 

@@ -105,11 +105,15 @@ def _instead(value: Any) -> str:
     """Return what to do about a Python object that is called in a kernel."""
     name = getattr(value, "__name__", "it")
     module = (getattr(value, "__module__", None) or "").partition(".")[0]
+    if module == "taichi":
+        return "it is not part of the kernel language yet."
     if isinstance(value, type):
         return "make the object in Python, and use its attributes in the kernel."
     if getattr(value, "_is_taichi_function", False):
         return f"decorate '{name}' with '@dt.func' instead of '@ti.func'."
-    if isinstance(value, FunctionType) and module not in ("taichi", "numpy", "math"):
+    if name == "<lambda>":
+        return "write it as a 'def', decorated with '@dt.func'."
+    if isinstance(value, FunctionType) and module != "numpy":
         return f"decorate '{name}' with '@dt.func'."
     if module == "numpy" or type(value).__module__.startswith("numpy"):
         return "use the functions of 'ti' and 'ti.math', such as 'ti.sin'."

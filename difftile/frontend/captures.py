@@ -37,11 +37,13 @@ class Capture:
         path: Where it is found.
         param: The parameter it is passed in; None for what the kernel is specialised on.
         key: What the kernel was specialised on, when `param` is None.
+        same_as: The array of the parameter that was this same field.
     """
 
     path: Path
     param: Array | Var | None
     key: Hashable = None
+    same_as: Array | None = None
 
 
 class SameObject:
@@ -65,6 +67,8 @@ def look_up(path: Path) -> Any:
     for kind, key in path.steps:
         if kind == "name":
             value = _by_name(path, key)
+        elif kind == "default":
+            value = default_values(path.function).get(key, MISSING)
         elif kind == "attribute":
             value = getattr(value, key, MISSING)
         else:
@@ -88,6 +92,14 @@ def _by_name(path: Path, name: str) -> Any:
     if name in function.__globals__:
         return function.__globals__[name]
     return getattr(builtins, name, MISSING)
+
+
+def default_values(function: PythonFunction) -> dict[str, Any]:
+    """Return the default of each parameter that has one."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    values = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    return values | (function.__kwdefaults__ or {})
 
 
 def visible_names(function: PythonFunction) -> list[str]:

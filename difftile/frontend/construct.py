@@ -123,7 +123,7 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
         if len(arguments) != 1:
             raise CallMismatch(
                 cx.span(node),
-                f"'{ast.unparse(node.func)}' takes 1 argument, not {len(arguments) or 'none'}.",
+                f"'{ast.unparse(node.func)}' takes 1 argument, not {len(arguments)}.",
             )
         return cast(cx, *arguments[0], type_, name)
     items = [one for where, item in arguments for one in _flat(cx, where, item)]
@@ -141,7 +141,7 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
     if len(parts) != size:
         raise CallMismatch(
             cx.span(node),
-            f"{target} is built from {counted(size, 'number')}, not {len(parts) or 'none'}.",
+            f"{target} is built from {counted(size, 'number')}, not {len(parts)}.",
         )
     if isinstance(target, Matrix):
         return cx.b.matrix((target.n, target.m), tuple(parts), name)

@@ -56,7 +56,7 @@ from difftile.ir.types import (
 )
 from difftile.ops.build import OpBuilder
 from difftile.ops.row import OpTypeError
-from difftile.ops.vocabulary import FieldMeaning, Meaning, Meanings, Refused, Special
+from difftile.ops.vocabulary import FieldMeaning, Meaning, Meanings, Refused, Special, VectorMeaning
 
 Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]
@@ -302,6 +302,8 @@ class Context:
             )
         if isinstance(meaning, FieldMeaning):
             return self._captured_field(value, meaning, path)
+        if isinstance(meaning, VectorMeaning):
+            return self._captured_vector(Static(value, path), meaning.shape)
         plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
         if path is None or in_library(path):
             return Static(plain, path)
@@ -350,8 +352,16 @@ class Context:
             self.captures[path] = Capture(path, array)
         elif path is not None and path not in self.captures:
             # The same field under a second name: it must stay the same field at later launches.
-            self.captures[path] = Capture(path, None, ("field", meaning.identity))
+            key = ("field", meaning.identity)
+            self.captures[path] = Capture(path, None, key, known.array)
         return known
+
+    def _captured_vector(self, item: Static, shape: tuple[int, ...]) -> Value:
+        keys = list(np.ndindex(*shape))
+        parts = [self.value(self.part(item, k if len(shape) > 1 else k[0])) for k in keys]
+        if len(shape) > 1:
+            return self.b.matrix((shape[0], shape[1]), tuple(parts))
+        return self.call("vec", *parts)
 
     def _captured_float(self, path: Path) -> Item:
         known = self.captures.get(path)

@@ -152,7 +152,9 @@ def counted_arguments(cx: Context, node: ast.Call, low: int, high: int) -> list[
     """Return the positional arguments of a call, if their number is right."""
     arguments = positional(cx, node)
     if not low <= len(arguments) <= high:
-        wanted = f"{low} or more arguments" if high > low else counted(low, "argument")
+        wanted = counted(low, "argument")
+        if high > low:
+            wanted = f"{low} or {'more' if high > low + 1 else high} arguments"
         # The smallest span: what is too much, or the call to which something is missing.
         where = node if len(arguments) < low else arguments[high]
         raise CallMismatch(

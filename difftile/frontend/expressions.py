@@ -117,8 +117,11 @@ def _folded(cx: Context, python: str, *items: Static) -> Static:
         if python in ("pow", "lshift") and _too_large(python, *values):
             raise OverflowError("the result is too large")
         return Static(getattr(operator, python)(*values))
-    except (ArithmeticError, TypeError, ValueError) as error:
-        reason = str(error.args[-1]) if error.args else type(error).__name__
+    except TypeError:
+        wanted = "vectors and matrices" if python == "matmul" else "integers"
+        raise TypeMismatch(cx.b.span, f"{wanted} are wanted here.") from None
+    except (ArithmeticError, ValueError) as error:
+        reason = str(error.args[-1])
         raise TypeMismatch(cx.b.span, f"{reason[:1].lower()}{reason[1:]}.") from None
 
 
@@ -211,7 +214,8 @@ def _comparison(
         cx.depend(left)
         cx.depend(right)
         python = op or _COMPARE_OBJECTS[type(kind)][1]
-        if python:
+        ordered = isinstance(kind, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        if python and (not ordered or (is_number(left) and is_number(right))):
             return _folded(cx, python, left, right)
     if op is None:
         word, python = _COMPARE_OBJECTS[type(kind)]

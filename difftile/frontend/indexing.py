@@ -73,7 +73,7 @@ def _wrong_count(cx: Context, node: ast.expr, array: Array, given: int) -> TypeM
         cx.span(node),
         f"'{name}' has {counted(ndim, 'dimension')} and is given "
         f"{counted(given, 'index', 'indices')}.",
-        f"{counted(ndim, 'index', 'indices')} wanted",
+        f"{counted(ndim, 'index', 'indices')} wanted" if ndim else "",
         hint=hint,
     )
 

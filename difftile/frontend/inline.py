@@ -6,9 +6,10 @@ import ast
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mean
+from difftile.frontend.captures import default_values
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
-from difftile.frontend.items import Item, Static
+from difftile.frontend.items import Item, Path, Static
 from difftile.frontend.returns import lower_body
 from difftile.frontend.source import source_of
 from difftile.ops.vocabulary import PythonFunction
@@ -75,7 +76,7 @@ def _bind(cx: Context, node: ast.Call, function: PythonFunction, tree: ast.argum
                 cx.span(keyword), f"'{name}' takes no argument by the name '{keyword.arg}'.", hint
             )
         env[keyword.arg] = cx.operand(keyword.value, keyword.arg)
-    defaults = _defaults(function, by_place)
+    defaults = default_values(function)
     for parameter in parameters:
         if parameter in env:
             continue
@@ -86,12 +87,13 @@ def _bind(cx: Context, node: ast.Call, function: PythonFunction, tree: ast.argum
             raise CallMismatch(
                 cx.span(node), f"'{name}' is missing its argument '{parameter}'.", hint
             )
-        env[parameter] = defaults[parameter]
+        with cx.at(node):
+            env[parameter] = _default(cx, function, parameter, defaults[parameter])
     return env
 
 
-def _defaults(function: PythonFunction, by_place: list[str]) -> dict[str, Item]:
-    given: tuple[Any, ...] = function.__defaults__ or ()
-    names = by_place[len(by_place) - len(given) :]
-    values: dict[str, Any] = dict(zip(names, given, strict=True)) | (function.__kwdefaults__ or {})
-    return {name: Static(value) for name, value in values.items()}
+def _default(cx: Context, function: PythonFunction, name: str, value: Any) -> Item:
+    """Return the item of a default: numbers are constants, as they are in Python."""
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return Static(value)
+    return cx.captured(value, Path(function, (("default", name),)))

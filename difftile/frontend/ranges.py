@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
-from difftile.frontend.items import Element, FieldRef, Item, Static, describe
+from difftile.frontend.items import Element, FieldRef, Item, Shape, Static, describe
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Type, shape_of
 
@@ -73,8 +73,11 @@ def _refused(cx: Context, node: ast.expr, item: Item) -> KernelError:
         hint = "unroll a range with known bounds, or a tuple."
     elif parts or isinstance(node, (ast.Tuple, ast.List)):
         hint = f"unroll it: 'for k in ti.static({ast.unparse(node)}):'."
+    elif isinstance(item, Shape):
+        hint = f"unroll it: 'for n in ti.static({ast.unparse(node)}):'."
     elif isinstance(item, (Var, Const, Element)) and shape_of(_type(cx, item)):
-        hint = "loop over its components: 'for k in ti.static(range(n)):'."
+        size = shape_of(_type(cx, item))[0]
+        hint = f"loop over its components: 'for k in ti.static(range({size})):'."
     return TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
 
 
@@ -87,7 +90,7 @@ def _range(cx: Context, node: ast.Call) -> Box:
     arguments = spread(cx, positional(cx, node))
     if not 1 <= len(arguments) <= 3:
         raise CallMismatch(
-            cx.span(node), f"'range' takes one to three integers, not {len(arguments) or 'none'}."
+            cx.span(node), f"'range' takes one to three integers, not {len(arguments)}."
         )
     bounds = [cx.integer(where, item, "a bound of a range") for where, item in arguments]
     if len(bounds) == 1:

@@ -69,7 +69,8 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
     with cx.at(target):
         match target:
             case ast.Name(name):
-                cx.bind(name, cx.value(item) if is_number(item) else item, stmt)
+                with cx.at(value):
+                    cx.bind(name, cx.value(item) if is_number(item) else item, stmt)
             case ast.Tuple(elts) | ast.List(elts):
                 starred = next((e for e in elts if isinstance(e, ast.Starred)), None)
                 if starred is not None:

@@ -56,8 +56,9 @@ def absolute(a: Any) -> Any:
 
 
 def clamp(x: Any, low: Any, high: Any) -> Any:
-    """Return x between the bounds; ties keep x."""
-    return _where(_real(x) < _real(low), low, _where(_real(x) > _real(high), high, x))[()]
+    """Return x between the bounds; ties keep x, and the lower bound is the stronger one."""
+    capped = _where(_real(x) > _real(high), high, x)
+    return _where(_real(capped) < _real(low), low, capped)[()]
 
 
 def sign(a: Any) -> Any:

@@ -87,12 +87,12 @@ ROWS = (
         meaning.maximum,
         elementwise,
         (
-            "select(a > b, z_bar, select(a == b, 0.5 * z_bar, 0))",
-            "select(b > a, z_bar, select(a == b, 0.5 * z_bar, 0))",
+            "select(a > b, z_bar, select(b > a, 0, 0.5 * z_bar))",
+            "select(b > a, z_bar, select(a > b, 0, 0.5 * z_bar))",
         ),
         (_WIDE, _WIDE),
         masks=True,
-        kinks="a tie gives half to each",
+        kinks="half to each where neither is larger",
     ),
     Op(
         "min",
@@ -100,12 +100,12 @@ ROWS = (
         meaning.minimum,
         elementwise,
         (
-            "select(a < b, z_bar, select(a == b, 0.5 * z_bar, 0))",
-            "select(b < a, z_bar, select(a == b, 0.5 * z_bar, 0))",
+            "select(a < b, z_bar, select(b < a, 0, 0.5 * z_bar))",
+            "select(b < a, z_bar, select(a < b, 0, 0.5 * z_bar))",
         ),
         (_WIDE, _WIDE),
         masks=True,
-        kinks="a tie gives half to each",
+        kinks="half to each where neither is smaller",
     ),
     Op(
         "clamp",
@@ -114,12 +114,12 @@ ROWS = (
         real,
         (
             "select(a < b, 0, select(a > c, 0, z_bar))",
-            "select(a < b, z_bar, 0)",
-            "select(a < b, 0, select(a > c, z_bar, 0))",
+            "select(min(a, c) < b, z_bar, 0)",
+            "select(a > c, select(c < b, 0, z_bar), 0)",
         ),
         (_WIDE, (-2.0, 0.0), (0.0, 2.0)),
         masks=True,
-        kinks="at either bound all to the clamped value",
+        kinks="at either bound all to the clamped value; bounds out of order give the lower one",
     ),
     Op(
         "abs",

@@ -15,6 +15,7 @@ from difftile.ir.nodes import Const, Let, Value
 from difftile.ir.types import (
     BOOL,
     FLOATS,
+    I32,
     Type,
     numpy_dtype,
     scalar_of,
@@ -226,8 +227,7 @@ def _insert(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     if parts is None:
         shape = shape_of(type_)
         where = list(np.ndindex(shape))
-        i32 = rest[0].type
-        parts = tuple(b.call("extract", value, *(Const(i, i32) for i in index)) for index in where)
+        parts = tuple(b.call("extract", value, *(Const(i, I32) for i in index)) for index in where)
     return _built(b, type_, (*parts[:at], rest[-1], *parts[at + 1 :]))
 
 
@@ -262,6 +262,20 @@ def _vec(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     return whole
 
 
+def _atan2(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
+    # Taichi 1.7.4 computes atan2 of vectors in single precision, whatever their type.
+    if not shape_of(type_):
+        return None
+
+    def at(value: Value, cell: tuple[int, ...]) -> Value:
+        index = (Const(i, I32) for i in cell)
+        return b.call("extract", value, *index) if shape_of(value.type) else value
+
+    cells = list(np.ndindex(shape_of(type_)))
+    parts = (b.call("atan2", *(at(arg, cell) for arg in args)) for cell in cells)
+    return _built(b, type_, tuple(parts))
+
+
 def _transpose(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     twice = _made_of(b, "transpose", args[0])
     if twice is not None:
@@ -294,6 +308,7 @@ _RULES: dict[str, Rule] = {
     "sum": _sum,
     "vec": _vec,
     "mat": _vec,
+    "atan2": _atan2,
     "transpose": _transpose,
     "dot": _bilinear,
     "cross": _bilinear,

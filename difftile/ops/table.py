@@ -28,7 +28,7 @@ COMPOSITES: dict[str, tuple[tuple[str, ...], str]] = {
     "radians": (("x",), "x * 0.017453292519943295769"),
     "degrees": (("x",), "x * 57.295779513082320877"),
     "atan": (("x",), "atan2(x, 1)"),
-    "sinh": (("x",), "0.5 * (exp(x) - exp(-x))"),
+    "sinh": (("x",), "tanh(x) * cosh(x)"),  # exp(x) - exp(-x) loses its digits near 0
     "cosh": (("x",), "0.5 * (exp(x) + exp(-x))"),
     "square": (("x",), "x * x"),
     "norm_sqr": (("x",), "dot(x, x)"),

@@ -58,6 +58,13 @@ class FieldMeaning:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorMeaning:
+    """A vector or matrix of numbers made in Python, such as `ti.Vector([0.0, -9.8])`."""
+
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FuncMeaning:
     """A function decorated with `@dt.func`."""
 
@@ -72,5 +79,7 @@ class Refused:
     hint: str
 
 
-Meaning: TypeAlias = OpName | Special | TypeName | FieldMeaning | FuncMeaning | Refused
+Meaning: TypeAlias = (
+    OpName | Special | TypeName | FieldMeaning | VectorMeaning | FuncMeaning | Refused
+)
 Meanings: TypeAlias = Callable[[object], Meaning | None]

@@ -32,7 +32,9 @@ def split(program: Program) -> tuple[Program, ...]:
         writes, late = arrays_written(one), arrays_loaded(one) & written
         if writes & (final | late):
             groups.append([])
-            written, final, late = set(), set(), set()
+            written.clear()
+            final.clear()
+            late.clear()
         groups[-1].append(stmt)
         written |= writes
         final |= late

@@ -31,8 +31,10 @@ def func(function: Any) -> Func:
     """Make a function callable from kernels; the decorator `@dt.func`.
 
     Raises:
-        TypeError: It is not a plain Python function.
+        LaunchError: It is not a plain Python function.
     """
+    if isinstance(function, Func) or getattr(function, "_is_difftile_kernel", False):
+        raise LaunchError(f"{function!r} is decorated already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
-        raise TypeError(f"@dt.func decorates a function, not {function!r}")
+        raise LaunchError(f"@dt.func decorates a function, not {function!r}.")
     return Func(function)

@@ -74,6 +74,11 @@ class Kernel:
         functools.update_wrapper(self, function)
         self._parameters = parameters_of(function)
         self._names = [p.name for p in self._parameters]
+        if self._names[:1] == ["self"]:
+            raise LaunchError(
+                f"Kernel '{function.__name__}' takes 'self'; kernels are no methods. "
+                "Put '@staticmethod' above '@dt.kernel', and pass what it needs."
+            )
         self._annotations = [_annotation(p, function) for p in self._parameters]
         self._roles = {
             p.name: role for p in self._parameters if (role := role_of(p.annotation)) is not None
@@ -135,7 +140,12 @@ class Kernel:
             else:
                 numbers.append(Number(position, len(runtime), type(arg), type(given)))
                 runtime.append(given)
-        found, captured = self._specialise(tuple(keys), args, session, set(seen))
+        storages = {
+            name: arg.storage
+            for name, arg in zip(self._names, args, strict=True)
+            if isinstance(arg, Field)
+        }
+        found, captured = self._specialise(tuple(keys), args, session, storages)
         code = found.code
         pick = picker(others)
         values = [*runtime, *captured, *code.temps]
@@ -157,6 +167,8 @@ class Kernel:
     def _number(self, position: int, arg: Any) -> tuple[Any, Hashable]:
         """Return the run-time value of an argument that is no field, or None, and its key."""
         wanted = self._annotations[position]
+        if self._names[position] in self._roles:
+            raise LaunchError(f"{self!r}: '{self._names[position]}' is a field, not {arg!r}.")
         arg = _plain(arg)
         if isinstance(arg, bool) or wanted == "template":
             return None, ("known", _Identity(arg))
@@ -185,7 +197,7 @@ class Kernel:
     # Specialisation
 
     def _specialise(
-        self, key: Hashable, args: tuple[Any, ...], session: Session, passed: set[Storage]
+        self, key: Hashable, args: tuple[Any, ...], session: Session, passed: dict[str, Storage]
     ) -> tuple[_Found, list[Any]]:
         for found in self._found.get(key, ()):
             if found.session is session:
@@ -298,24 +310,28 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
     return max(floats, key=FLOATS.index) if floats else None
 
 
-def _current_captures(captures: tuple[Capture, ...], passed: set[Storage]) -> list[Any] | None:
+def _current_captures(
+    captures: tuple[Capture, ...], passed: dict[str, Storage]
+) -> list[Any] | None:
     """Return the values of captured parameters now, or None if the specialisation does not fit.
 
     Args:
         captures: What the specialisation took from outside.
-        passed: The memory of the fields passed as arguments, which no captured field may share
-            unless it was so when the kernel was compiled.
+        passed: The memory of the field passed for each parameter. A captured field shares it with
+            a parameter, or with another captured field, exactly if it did when the kernel was
+            compiled.
     """
     values: list[Any] = []
-    taken = set(passed)
+    taken = set(passed.values())
+    at = dict(passed)
     for capture in captures:
         value = look_up(capture.path)
         param = capture.param
-        if param is None:
-            if isinstance(value, Field):
-                if capture.key != ("field", id(value.storage)):
-                    return None
-            elif key_of(value) != capture.key:
+        if capture.same_as is not None:
+            if not isinstance(value, Field) or value.storage is not at[capture.same_as.name]:
+                return None
+        elif param is None:
+            if key_of(value) != capture.key:
                 return None
         elif isinstance(param, Array):
             if not isinstance(value, Field) or value.type is not param.type:
@@ -324,6 +340,7 @@ def _current_captures(captures: tuple[Capture, ...], passed: set[Storage]) -> li
             if value.storage in taken:
                 return None
             taken.add(value.storage)
+            at[param.name] = value.storage
             values.append(value)
         else:
             number = _plain(value)
@@ -359,8 +376,11 @@ def kernel(function: Any) -> Kernel:
     """Make a function a kernel; the decorator `@dt.kernel`.
 
     Raises:
-        TypeError: It is not a plain Python function.
+        LaunchError: It is not a plain Python function.
     """
+    if isinstance(function, (Kernel, Func)):
+        kind = "a kernel" if isinstance(function, Kernel) else "a func"
+        raise LaunchError(f"{function!r} is {kind} already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
-        raise TypeError(f"@dt.kernel decorates a function, not {function!r}")
+        raise LaunchError(f"@dt.kernel decorates a function, not {function!r}.")
     return Kernel(function)

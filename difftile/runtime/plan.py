@@ -95,7 +95,7 @@ class StagePlan:
     scratch_places: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.numbers = tuple((place, which) for place, (s, which) in self._places(Source.NUMBER))
+        self.numbers = tuple((place, which) for place, (_, which) in self._places(Source.NUMBER))
         before, after = self._places(Source.KEPT), self._places(Source.KEPT_AFTER)
         self.kept_places = tuple(place for place, _ in (*before, *after))
         self.scratch_places = tuple(place for place, _ in self._places(Source.SCRATCH))

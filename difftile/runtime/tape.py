@@ -346,7 +346,7 @@ class _Replay:
         key = (id(record.plan), id(record.call))
         found = self._templates.get(key)
         if found is None:
-            found = [None] * len(record.plan.adjoint_params)
+            found = list[Any]((None,)) * len(record.plan.adjoint_params)
             for place, (source, which) in enumerate(record.plan.adjoint_params):
                 if source is Source.GRADIENT:
                     found[place] = self.gradient(record.values[which]).storage.buffer

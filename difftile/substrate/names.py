@@ -27,7 +27,7 @@ from difftile.ir.types import (
     Type,
     Vector,
 )
-from difftile.ops.vocabulary import Meaning, OpName, Refused, Special, TypeName
+from difftile.ops.vocabulary import Meaning, OpName, Refused, Special, TypeName, VectorMeaning
 
 _DTYPES: list[tuple[Any, Scalar]] = [
     (ti.f16, F16),
@@ -139,6 +139,8 @@ def meaning_of(value: object) -> Meaning | None:
     type_ = value_type(value)
     if type_ is not None:
         return TypeName(type_)
+    if isinstance(value, ti.Matrix):
+        return VectorMeaning(tuple(value.get_shape()))
     if isinstance(value, (ti.Field, ti.MatrixField, ti.Ndarray)):
         return Refused("A Taichi field", "make it a difftile field: 'dt.field' or 'dt.from_numpy'.")
     module = getattr(type(value), "__module__", "")

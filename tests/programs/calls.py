@@ -124,8 +124,10 @@ def of_fields(x, a, y):
 @program(x=floats(4), y=floats(4))
 def defaults(x, y):
     for i in x:
-        y[i] = scaled(x[i]) * scaled(x[i], 3.0) + scaled(x[i], offset=x[i]) + scaled(
-            factor=x[i], x=2, offset=1
+        y[i] = (
+            scaled(x[i]) * scaled(x[i], 3.0)
+            + scaled(x[i], offset=x[i])
+            + scaled(factor=x[i], x=2, offset=1)
         )
 
 

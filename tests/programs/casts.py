@@ -5,9 +5,7 @@ import taichi as ti
 from tests.harness import array, floats, ints, program
 
 
-@program(
-    x=array([2.7]), y=floats(1), expected={"y": [5.4]}, gradients={"x": [2]}, seeds={"y": 1}
-)
+@program(x=array([2.7]), y=floats(1), expected={"y": [5.4]}, gradients={"x": [2]}, seeds={"y": 1})
 def integer_part_is_constant(x, y):
     for i in x:
         y[i] = x[i] * ti.cast(ti.cast(x[i], ti.i32), ti.f32)

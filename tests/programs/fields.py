@@ -1,4 +1,4 @@
-"""Fields of every number of dimensions, of vectors and of matrices; loops of every form over them."""
+"""Fields of any number of dimensions, of vectors and of matrices, and loops over them."""
 
 import taichi as ti
 

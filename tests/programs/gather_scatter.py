@@ -30,9 +30,7 @@ def store_reads_the_seed(x, y):
         y[i] = 2 * x[i]
 
 
-@program(
-    x=array([3]), y=floats(1), expected={"y": [9]}, gradients={"x": [6]}, seeds={"y": 1}
-)
+@program(x=array([3]), y=floats(1), expected={"y": [9]}, gradients={"x": [6]}, seeds={"y": 1})
 def two_reads_of_one_element(x, y):
     for i in x:
         a = x[i]

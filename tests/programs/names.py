@@ -3,7 +3,9 @@
 from tests.harness import floats, program
 
 
-@program(x=floats(4), x_bar=floats(4), flat=floats(4), lambda_=floats(4), f64=floats(4), t=floats(4))
+@program(
+    x=floats(4), x_bar=floats(4), flat=floats(4), lambda_=floats(4), f64=floats(4), t=floats(4)
+)
 def of_parameters(x, x_bar, flat, lambda_, f64, t):
     for i in x:
         n_x = x[i] * x_bar[i]

@@ -210,3 +210,79 @@ def remainder(a, b, y):
 def nan_replaced(x, y):
     for i in x:
         y[i] = 0.0 if ti.math.isnan(x[i]) else x[i]
+
+
+@program(
+    x=array([0, 4]),
+    y=floats(2),
+    expected={"y": [0, 1]},
+    gradients={"x": [0, 0]},
+    seeds={"y": 1},
+)
+def product_in_select(x, y):
+    for i in x:
+        inverse = 1 / x[i]
+        one = x[i] * inverse
+        y[i] = ti.select(x[i] != 0, one, 0.0)
+
+
+@program(
+    x=array([0, 4]),
+    y=floats(2),
+    expected={"y": [0, 1]},
+    gradients={"x": [0, 0]},
+    seeds={"y": 1},
+)
+def product_in_branch(x, y):
+    for i in x:
+        inverse = 1 / x[i]
+        one = x[i] * inverse
+        s = 0.0
+        if x[i] != 0:
+            s = one
+        y[i] = s
+
+
+@program(
+    x=array([[0, 0, 0], [3, 0, 4]], (3,)),
+    w=array([[1, 2, 3], [1, 2, 3]], (3,)),
+    y=floats(2),
+    expected={"y": [0, 3]},
+    gradients={"w": [[0, 0, 0], [0.6, 0, 0.8]]},
+    seeds={"y": 1},
+    smooth=False,
+)
+def projection_computed_before(x, w, y):
+    for i in x:
+        n = x[i].norm()
+        unit = x[i] / n
+        along = unit.dot(w[i])
+        y[i] = along if n > 0 else 0.0
+
+
+@program(
+    x=array([1000, 0, -1000]),
+    y=floats(3),
+    expected={"y": [1000, math.log(2), 0]},
+    gradients={"x": [1, 0.5, 0]},
+    seeds={"y": 1},
+)
+def softplus(x, y):
+    for i in x:
+        small = ti.log(1 + ti.exp(x[i]))
+        y[i] = x[i] if x[i] > 20 else small
+
+
+@program(
+    x=array([0, 2]),
+    m=array([[[0, 0], [0, 0]], [[2, 0], [0, 4]]], (2, 2)),
+    y=floats(2),
+    expected={"y": [0, 0.75]},
+    gradients={"m": [[[0, 0], [0, 0]], [[-0.25, 0], [0, -0.0625]]]},
+    seeds={"y": 1},
+)
+def inverse_guarded(x, m, y):
+    for i in x:
+        inverse = m[i].inverse()
+        trace = inverse.trace()
+        y[i] = trace if x[i] > 0 else 0.0

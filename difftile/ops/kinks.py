@@ -1,0 +1,56 @@
+"""The documented derivatives at kinks, as a table made from the rows (docs/kinks.md)."""
+
+from __future__ import annotations
+
+from difftile.ops.row import Op
+from difftile.ops.table import COMPOSITES, OPS
+
+_INTRODUCTION = """\
+# Derivatives at kinks
+
+What difftile returns where a derivative does not exist, or is infinite. This page is made from the
+table of operations (`difftile/ops`), and each line of it is tested.
+
+`z` is the result of the function, `z_bar` its adjoint: the last column is what the adjoint of each
+argument receives, literally. Functions without a formula cut the gradient.
+"""
+
+_BRANCHES = """\
+A branch, a ternary and a loop follow the path that was taken: `x if x > 0 else 0` has the
+derivative 0 at 0, with `>=` it has 1. The side that was not taken takes no part in the gradient,
+even where its values are infinite or NaN. Integers, comparisons and casts to integers carry no
+derivative.
+"""
+
+_COMPOSED = """\
+## Functions composed of others
+
+These are formulas over the functions above, and their kinks follow from it.
+"""
+
+
+def kink_table() -> str:
+    """Return the text of docs/kinks.md."""
+    rows = [op for op in OPS.values() if op.kinks]
+    lines = [_INTRODUCTION, "| Function | At kinks | Adjoints |", "|---|---|---|"]
+    lines += [f"| `{_call(op)}` | {op.kinks} | {_adjoints(op)} |" for op in rows]
+    lines += ["", _BRANCHES, _COMPOSED, "| Function | Formula |", "|---|---|"]
+    lines += [
+        f"| `{name}({', '.join(parameters)})` | `{formula}` |"
+        for name, (parameters, formula) in COMPOSITES.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _call(op: Op) -> str:
+    return f"{op.name}({', '.join(_arguments(op))})"
+
+
+def _arguments(op: Op) -> str:
+    return "abc"[: max(len(op.vjp), len(op.domain))]
+
+
+def _adjoints(op: Op) -> str:
+    formulas = op.formulas(len(_arguments(op)))
+    shown = zip(_arguments(op), formulas, strict=True)
+    return "<br>".join(f"`{name}`: `{formula}`" for name, formula in shown if formula) or "none"

@@ -1,0 +1,117 @@
+"""Every diagnostic: a wrong program and the exact text that it gets.
+
+The programs are in `tests/wrong/`, one file a subject. After a line of four equals signs and a name comes the
+program as a user writes it; `dt`, `ti`, `np` and `math` are imported. After four dashes comes the error: its class
+and its text. `pytest --update-golden` writes the errors anew.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.frontend.syntax import LITERALS, REFUSED
+
+FOLDER = Path(__file__).parent / "wrong"
+FILES = sorted(FOLDER.glob("*.txt"))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong program and its error."""
+
+    name: str
+    program: str
+    error: str
+
+
+def read(path: Path) -> list[Wrong]:
+    """Return the programs of a file."""
+    found: list[Wrong] = []
+    for block in re.split(r"^==== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        name, _, rest = block.partition("\n")
+        program, _, error = rest.partition("----\n")
+        found.append(Wrong(name, program.rstrip("\n") + "\n", error.strip("\n")))
+    return found
+
+
+def write(path: Path, programs: list[Wrong]) -> None:
+    """Write the programs of a file."""
+    blocks = [f"==== {one.name}\n{one.program}----\n{one.error}\n" for one in programs]
+    path.write_text("\n".join(blocks), encoding="utf-8")
+
+
+def run(program: str, folder: Path) -> None:
+    """Run a program as a file of its own; warnings are raised."""
+    file = folder / "wrong.py"
+    file.write_text(program, encoding="utf-8")
+    names: dict[str, Any] = {"dt": dt, "ti": ti, "np": np, "math": math, "__name__": "wrong"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(program, str(file), "exec", dont_inherit=True), names)
+
+
+def error_of(program: str, folder: Path) -> str:
+    """Return the class and text of the error that a program raises."""
+    try:
+        run(program, folder)
+    except (dt.DifftileError, dt.GradientCut, IndexError) as error:
+        return f"{type(error).__name__}: {error}"
+    return "no error"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory of its own, which errors show paths relative to."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+CASES = [(path, one) for path in FILES for one in read(path)]
+
+
+@pytest.mark.parametrize(("path", "one"), CASES, ids=[f"{p.stem}-{o.name}" for p, o in CASES])
+def test_wrong_program(
+    path: Path, one: Wrong, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    error = error_of(one.program, folder)
+    if request.config.getoption("--update-golden"):
+        found = {other.name: other for other in read(path)}
+        found[one.name] = Wrong(one.name, one.program, error)
+        write(path, list(found.values()))
+        return
+    assert error == one.error
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_names_of_programs_are_unique(path: Path) -> None:
+    names = [one.name for one in read(path)]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("path", "one"), CASES, ids=[f"{p.stem}-{o.name}" for p, o in CASES])
+def test_errors_are_sentences(path: Path, one: Wrong) -> None:
+    title, *rest = one.error.splitlines()
+    assert re.fullmatch(r"\w+: .*[.?!]", title), title
+    for line in rest:
+        assert re.match(r"  (File \"wrong.py\", line \d+$|\d* +\||\d+ \||Hint: |Note: )", line), line
+        if line.startswith("  Hint: "):
+            assert re.fullmatch(r"  Hint: (?![A-Z][a-z]).*[.?:'!]", line), line
+
+
+def test_every_refused_construct_has_a_wrong_program() -> None:
+    texts = "\n".join(one.error for _, one in CASES)
+    never_parsed = {"'await'", "'async for'", "'async with'"}  # in an `async def` only
+    for construct, hint in (*REFUSED.values(), *LITERALS.values()):
+        if construct not in never_parsed:
+            assert f"Unsupported Python syntax: {construct}." in texts, construct
+            assert f"Hint: {hint}" in texts, hint

@@ -1,0 +1,160 @@
+"""The derivatives where there is none: the written table, and the numbers in it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from difftile.ir.types import BOOL, F64, Type, shape_of, shaped
+from difftile.ops.kinks import kink_table
+from difftile.ops.table import COMPOSITES, OPS
+from tests.op_programs import Case, composite_program, evaluate, row_adjoints
+
+PAGE = Path(__file__).parent.parent / "docs" / "kinks.md"
+INF, NAN = math.inf, math.nan
+
+
+def test_page_is_made_from_the_rows(request: pytest.FixtureRequest) -> None:
+    """`pytest --update-golden` writes it anew."""
+    text = kink_table()
+    assert max(map(len, (line for line in text.splitlines() if "|" not in line))) <= 100
+    if request.config.getoption("--update-golden"):
+        PAGE.write_text(text)
+    assert PAGE.read_text() == text
+
+
+def _type(value: Any) -> Type:
+    return BOOL if isinstance(value, bool) else shaped(np.shape(value), F64)
+
+
+# Arguments, value, adjoints of the arguments for an adjoint of 1.
+_ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
+    ("max", (1, 2), 2, (0, 1)),
+    ("max", (2, 1), 2, (1, 0)),
+    ("max", (2, 2), 2, (0.5, 0.5)),
+    ("max", (0, -0.0), 0, (0.5, 0.5)),
+    ("max", (NAN, 1), None, (0.5, 0.5)),
+    ("max", ([1, 2, 3], [3, 2, 1]), [3, 2, 3], ([0, 0.5, 1], [1, 0.5, 0])),
+    ("min", (1, 2), 1, (1, 0)),
+    ("min", (2, 1), 1, (0, 1)),
+    ("min", (2, 2), 2, (0.5, 0.5)),
+    ("min", (1, NAN), None, (0.5, 0.5)),
+    ("abs", (-2,), 2, (-1,)),
+    ("abs", (0,), 0, (0,)),
+    ("abs", (-0.0,), 0, (0,)),
+    ("abs", (2,), 2, (1,)),
+    ("clamp", (-1, 0, 1), 0, (0, 1, 0)),
+    ("clamp", (0, 0, 1), 0, (1, 0, 0)),
+    ("clamp", (0.5, 0, 1), 0.5, (1, 0, 0)),
+    ("clamp", (1, 0, 1), 1, (1, 0, 0)),
+    ("clamp", (2, 0, 1), 1, (0, 0, 1)),
+    ("clamp", (1, 1, 1), 1, (1, 0, 0)),
+    ("clamp", (0, 1, 0), 1, (0, 1, 0)),
+    ("clamp", (2, 1, 0), 1, (0, 1, 0)),
+    ("sqrt", (0,), 0, (0,)),
+    ("sqrt", (4,), 2, (0.25,)),
+    ("sqrt", (-1,), NAN, (0,)),
+    ("norm", ([0, 0, 0],), 0, ([0, 0, 0],)),
+    ("norm", ([3, 0, 4],), 5, ([0.6, 0, 0.8],)),
+    ("normalized", ([0, 0, 0],), [0, 0, 0], ([0, 0, 0],)),
+    ("div", (1e-20, 1e-20), 1, (1e20, -1e20)),
+    ("div", (1, 0), INF, (INF, -INF)),
+    ("pow", (2, 3), 8, (12, 5.545177444479562)),
+    ("pow", (0, 1), 0, (1, 0)),
+    ("pow", (0, 2), 0, (0, 0)),
+    ("pow", (0, 0), 1, (0, 0)),
+    ("pow", (-2, 2), 4, (-4, 0)),
+    ("pow", (-2, 0), 1, (0, 0)),
+    ("pow", (0, 0.5), 0, (INF, 0)),
+    ("mod", (7, 3), 1, (1, -2)),
+    ("mod", (-7, 3), 2, (1, 3)),
+    ("mod", (6, 3), 0, (1, -2)),
+    ("log", (0,), -INF, (INF,)),
+    ("rsqrt", (0,), INF, (-INF,)),
+    ("asin", (1,), math.pi / 2, (INF,)),
+    ("acos", (1,), 0, (-INF,)),
+    ("atan2", (1, 1), math.pi / 4, (0.5, -0.5)),
+    ("atan2", (0, -1), math.pi, (-1, 0)),
+    ("atan2", (0, 0), 0, (NAN, NAN)),
+    ("exp", (1000,), INF, (INF,)),
+    ("select", (True, 2, 3), 2, (None, 1, 0)),
+    ("select", (False, 2, 3), 3, (None, 0, 1)),
+    ("inverse", ([[0, 0], [0, 0]],), [[NAN, NAN], [NAN, NAN]], ([[NAN, NAN], [NAN, NAN]],)),
+]
+
+
+def _tag(value: Any) -> str:
+    return value if isinstance(value, str) else str(value).replace(" ", "")
+
+
+@pytest.mark.parametrize(("name", "arguments", "value", "expected"), _ROWS, ids=_tag)
+def test_row(name: str, arguments: tuple[Any, ...], value: Any, expected: tuple[Any, ...]) -> None:
+    op = OPS[name]
+    types = tuple(_type(a) for a in arguments)
+    case = Case(op, types, op.typing(types))
+    values = [np.asarray(a, bool if isinstance(a, bool) else float) for a in arguments]
+    if value is not None:
+        np.testing.assert_allclose(evaluate(case, values), value, rtol=1e-15)
+    found = row_adjoints(case, values, np.ones(shape_of(case.result)))
+    for one, wanted in zip(found, expected, strict=True):
+        if wanted is None:
+            assert one is None
+        else:
+            np.testing.assert_allclose(one, wanted, rtol=1e-15)
+
+
+_FLAT = ("sign", "floor", "ceil", "round")
+
+
+def test_every_kink_has_its_numbers() -> None:
+    tested = {name for name, *_ in _ROWS} | set(_FLAT)
+    assert tested == {op.name for op in OPS.values() if op.kinks}
+
+
+@pytest.mark.parametrize("name", _FLAT)
+def test_flat_row_has_no_adjoint(name: str) -> None:
+    assert not OPS[name].vjp
+    case = Case(OPS[name], (F64,), F64)
+    for x in (-1.5, 0.0, 2.0):
+        assert row_adjoints(case, [np.asarray(x)], np.ones(())) == [None]
+
+
+_COMPOSITES: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
+    ("saturate", (-1,), 0, (0,)),
+    ("saturate", (0,), 0, (1,)),
+    ("saturate", (0.5,), 0.5, (1,)),
+    ("saturate", (1,), 1, (1,)),
+    ("saturate", (2,), 1, (0,)),
+    ("fract", (-1,), 0, (1,)),
+    ("fract", (0.25,), 0.25, (1,)),
+    ("fract", (2,), 0, (1,)),
+    ("step", (1, 1), 1, (0, 0)),
+    ("trunc", (-1.5,), -1, (0,)),
+    ("fmod", (7, 3), 1, (1, -2)),
+    ("fmod", (-7, 3), -1, (1, 2)),
+    ("smoothstep", (0, 1, 0.5), 0.5, (-0.75, -0.75, 1.5)),
+    ("smoothstep", (0, 1, 0), 0, (0, 0, 0)),
+    ("smoothstep", (0, 1, 2), 1, (0, 0, 0)),
+    ("mix", (2, 6, 0.25), 3, (0.75, 0.25, 4)),
+    ("copysign", (2, -1), -2, (-1, 0)),
+    ("distance", ([1, 2, 3], [1, 2, 3]), 0, ([0, 0, 0], [0, 0, 0])),
+    ("distance", ([3, 0, 4], [0, 0, 0]), 5, ([0.6, 0, 0.8], [-0.6, 0, -0.8])),
+    ("norm_sqr", ([0, 0, 0],), 0, ([0, 0, 0],)),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "value", "expected"), _COMPOSITES, ids=_tag)
+def test_composite(
+    name: str, arguments: tuple[Any, ...], value: Any, expected: tuple[Any, ...]
+) -> None:
+    assert len(arguments) == len(COMPOSITES[name][0])
+    f = composite_program(name, _type(arguments[0]))
+    values = [np.asarray(a, float) for a in arguments]
+    z = f(values)
+    np.testing.assert_allclose(z, value, rtol=1e-15)
+    for one, wanted in zip(f.adjoints(values, np.ones(z.shape)), expected, strict=True):
+        np.testing.assert_allclose(one, wanted, rtol=1e-15)

@@ -1,0 +1,168 @@
+"""The spelling of a row in Taichi and its meaning in NumPy give the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import difftile as dt
+from difftile import interp
+from difftile.ir.build import Builder
+from difftile.ir.nodes import Array, Const, Program, Value
+from difftile.ir.types import (
+    BOOL,
+    F64,
+    FLOATS,
+    I32,
+    FieldType,
+    Scalar,
+    Type,
+    Vector,
+    scalar_of,
+    shape_of,
+)
+from difftile.ops.check import check
+from difftile.ops.table import ELEMENTWISE, OPS
+from difftile.passes.fold import fold
+from difftile.substrate.compile import CompiledProgram
+from tests.op_programs import (
+    Case,
+    Values,
+    cases_of,
+    draw,
+)
+
+_INTEGERS = ("add", "sub", "mul", "neg", "mod", "max", "min", "abs", "sign", "floordiv")
+_BITS = ("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr")
+_COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
+_TWO = ("and", "or", "floordiv", "shl", "shr", *_BITS[:3], *_COMPARED)
+
+
+def _spelled() -> Iterator[Case]:
+    """Yield what is compared with Taichi: scalars, vectors, and all sizes of the algebra rows."""
+    for op in OPS.values():
+        if op.name == "cast":
+            continue
+        arity = len(op.vjp) or len(op.domain) or (2 if op.name in _TWO else 1)
+        if op.domain or op.name in ("vec", "mat", "extract", "insert"):
+            shapes = (F64, Vector(3, F64))
+            for case in cases_of(op):
+                floats = {t for t in case.types if scalar_of(t) in FLOATS}
+                if op.name not in ELEMENTWISE or (len(floats) == 1 and floats <= set(shapes)):
+                    yield case
+        scalars = [I32] if op.name in (*_INTEGERS, *_BITS) else []
+        scalars += [F64, I32] if op.name in _COMPARED else []
+        scalars += [BOOL] if op.name in ("and", "or", "not") else []
+        scalars += [F64] if op.name in ("isnan", "isinf") else []
+        for scalar in scalars:
+            for type_ in (scalar, Vector(3, scalar)):
+                yield Case(op, (type_,) * arity, op.typing((type_,) * arity))
+
+
+def _chunks() -> list[list[Case]]:
+    cases = list(_spelled())
+    return [cases[k : k + 14] for k in range(0, len(cases), 14)]
+
+
+class _Packed:
+    """One program for many ops, whose arguments come out of one field and go into another."""
+
+    def __init__(self) -> None:
+        self.b = Builder()
+        self.source = Array("source", FieldType(F64, 1))
+        self.target = Array("target", FieldType(F64, 1))
+        self.given: list[float] = []
+        self.results = 0
+
+    def argument(self, type_: Type, value: npt.NDArray[Any]) -> Value:
+        if type_ == I32 and value.dtype == np.int32:
+            return Const(int(value), I32)  # the index of a component
+        parts = [self._scalar(scalar_of(type_), number) for number in value.ravel()]
+        shape = shape_of(type_)
+        return (
+            self.b.let("vec" if len(shape) == 1 else "mat", tuple(parts), type_)
+            if shape
+            else parts[0]
+        )
+
+    def _scalar(self, scalar: Scalar, number: Any) -> Value:
+        loaded = self.b.load(self.source, (Const(len(self.given), I32),))
+        self.given.append(float(number))
+        if scalar == BOOL:
+            return self.b.let("ne", (loaded, Const(0.0, F64)), BOOL)
+        return loaded if scalar == F64 else self.b.let("cast", (loaded,), scalar)
+
+    def result(self, value: Value) -> None:
+        cells = list(np.ndindex(*shape_of(value.type)))
+        for cell in cells:
+            part: Value = value
+            scalar = scalar_of(value.type)
+            if cell:
+                part = self.b.let("extract", (value, *(Const(i, I32) for i in cell)), scalar)
+            if scalar != F64:
+                part = self.b.let("cast", (part,), F64)
+            self.b.store(self.target, (Const(self.results, I32),), part)
+            self.results += 1
+
+    def program(self) -> Program:
+        return check(Program("packed", (self.source, self.target), self.b.block()))
+
+
+def _special(case: Case) -> Iterator[float]:
+    """Yield numbers at which rounding, signs and ties are decided."""
+    if case.op.name in ELEMENTWISE and scalar_of(case.types[-1]) == F64:
+        yield from (0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 1.0, -1.0)
+
+
+def _examples(case: Case, rng: np.random.Generator) -> Iterator[Values]:
+    if scalar_of(case.types[0]) == I32:
+        for low, high in ((1, 8), (-7, 0), (0, 3)):
+            second = (0, 5) if case.op.name in ("shl", "shr") else (low, high)
+            bounds = [(-7, 8), second]
+            if case.op.name in ("mod", "floordiv"):
+                bounds[1] = (1, 4) if low else (-4, 0)
+            yield [
+                rng.integers(*bounds[k], shape_of(t)).astype(np.int64)
+                for k, t in enumerate(case.types)
+            ]
+        return
+    if scalar_of(case.types[0]) == BOOL and case.op.name != "select":
+        for _ in range(3):
+            yield [rng.integers(0, 2, shape_of(t)) for t in case.types]
+        return
+    yield (
+        draw(case, rng)
+        if case.op.domain or case.op.vjp
+        else [rng.uniform(-2, 2, shape_of(t)) for t in case.types]
+    )
+    for number in _special(case):
+        values = (
+            draw(case, rng)
+            if case.op.domain
+            else [rng.uniform(-2, 2, shape_of(t)) for t in case.types]
+        )
+        yield [v if v.dtype == bool else np.full(v.shape, number) for v in values]
+
+
+@pytest.mark.parametrize("cases", _chunks(), ids=lambda cases: f"{cases[0]}..")
+def test_taichi_agrees_with_the_meaning(cases: list[Case]) -> None:
+    rng = np.random.default_rng(14)
+    packed = _Packed()
+    owners: list[str] = []
+    for case in cases:
+        for values in _examples(case, rng):
+            args = tuple(packed.argument(t, v) for t, v in zip(case.types, values, strict=True))
+            packed.result(packed.b.let(case.op.name, args, case.result))
+            owners += [f"{case} of {values}"] * (packed.results - len(owners))
+    program = packed.program()
+    expected = np.zeros(packed.results)
+    interp.run(program, {packed.source: np.array(packed.given), packed.target: expected})
+    source = dt.from_numpy(np.array(packed.given))
+    target = dt.from_numpy(np.zeros(packed.results))
+    CompiledProgram(fold(program)).launch([source.buffer, target.buffer])
+    for owner, found, wanted in zip(owners, target.to_numpy(), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13, err_msg=owner)
