@@ -98,14 +98,12 @@ def test_names_of_programs_are_unique(path: Path) -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(("path", "one"), CASES, ids=[f"{p.stem}-{o.name}" for p, o in CASES])
-def test_errors_are_sentences(path: Path, one: Wrong) -> None:
-    title, *rest = one.error.splitlines()
-    assert re.fullmatch(r"\w+: .*[.?!]", title), title
-    for line in rest:
-        assert re.match(r"  (File \"wrong.py\", line \d+$|\d* +\||\d+ \||Hint: |Note: )", line), line
-        if line.startswith("  Hint: "):
-            assert re.fullmatch(r"  Hint: (?![A-Z][a-z]).*[.?:'!]", line), line
+def test_errors_are_sentences_and_frames() -> None:
+    for _, one in CASES:
+        title, *rest = one.error.splitlines()
+        assert re.fullmatch(r"\w+: .*[.]", title), title
+        for line in rest:
+            assert re.fullmatch(r"  (File \"wrong.py\", line \d+|\d* +\|.*|Hint: .*[.?:'])", line)
 
 
 def test_every_refused_construct_has_a_wrong_program() -> None:

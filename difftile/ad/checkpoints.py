@@ -6,6 +6,7 @@ are kept, the last segment between two of them is run again with `FANOUT` positi
 so on. Up to FANOUT iterations are not repeated at all, up to FANOUT**2 (1,024) once, up to
 FANOUT**3 (32,768) twice; the memory is SLOTS values a carried scalar at any length. Beyond
 FANOUT**LEVELS the segments that are left get longer than one and are run again for each of their
+iterations. A `while` costs one forward run more, which counts its
 iterations. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
 """
 
@@ -60,7 +61,8 @@ class LoopReversal:
 
     Args:
         loop: The loop of the primal.
-        copy: Its copy in the forward part of the adjoint, which takes the checkpoints.
+        copy: Its copy in the forward part of the adjoint, which takes the checkpoints; None for a
+            `while`, whose iterations had to be counted first.
         out_bars: Adjoints of its results.
     """
 
@@ -274,9 +276,10 @@ def _checkpointed_copy(
     r: Reversing, todo: LoopReversal, kept: _Kept, start: Value, stop: Value
 ) -> None:
     """Make the forward copy of the loop keep a checkpoint at every stride-th iteration."""
-    copy, b = todo.copy, r.b
+    b = r.b
+    copy = _sweep(r, todo.loop, kept) if todo.copy is None else todo.copy
     assert isinstance(copy, For)
-    place = next(k for k, stmt in enumerate(b.stmts) if stmt is copy)
+    place = next((k for k, stmt in enumerate(b.stmts) if stmt is copy), len(b.stmts))
     with b.region() as before:
         for array in (*kept.slots, kept.at):
             b.append(Alloc(array, todo.loop.span))
@@ -286,10 +289,31 @@ def _checkpointed_copy(
         due = b.call("eq", b.call("mod", done, stride), Const(0, I32))
         with b.region() as keeps:
             slot = b.call("floordiv", done, stride, name="slot")
-            kept.write(b, slot, done, tuple(copy.carries[k] for k in kept.carries))
+            state = copy.carries if todo.copy is None else [copy.carries[k] for k in kept.carries]
+            kept.write(b, slot, done, tuple(state))
         b.append(If(due, Block(tuple(keeps)), Block(()), (), todo.loop.span))
     body = replace(copy.body, stmts=(*stores, *copy.body.stmts))
     b.stmts[place : place + 1] = [*before, replace(copy, body=body)]
+
+
+def _sweep(r: Reversing, loop: For, kept: _Kept) -> For:
+    """Return a run of the loop that computes the kept carries alone."""
+    slim = slim_block(
+        pure_block(replace(loop.body, results=tuple(loop.body.results[k] for k in kept.carries)))
+    )
+    bare = replace(
+        loop,
+        carries=tuple(loop.carries[k] for k in kept.carries),
+        inits=tuple(loop.inits[k] for k in kept.carries),
+        outs=tuple(loop.outs[k] for k in kept.carries),
+        body=slim,
+    )
+    cloner = Cloner(_env(r, loop) | {v: r.value(v) for v in loop.inits if isinstance(v, Var)})
+    copy = cloner.stmt(bare)
+    r.note_loads(slim, cloner)
+    assert isinstance(copy, For)
+    # All of its carries are kept, in this order.
+    return copy
 
 
 def _advance(

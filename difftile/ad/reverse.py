@@ -25,6 +25,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Const,
     For,
     If,
     Let,
@@ -39,7 +40,7 @@ from difftile.ir.nodes import (
     While,
     is_scalar,
 )
-from difftile.ir.types import FieldType, is_float, scalar_of, with_scalar
+from difftile.ir.types import I32, FieldType, is_float, scalar_of, with_scalar
 from difftile.ir.walk import (
     Cloner,
     defined_in,
@@ -134,6 +135,7 @@ class Reverser:
     temps: list[Array] = field(default_factory=list[Array])
     masked: set[Value] = field(default_factory=set[Value])
     repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    trips: dict[int, Var] = field(default_factory=dict[int, Var])
 
     # The forward part
 
@@ -151,11 +153,27 @@ class Reverser:
                 self.cloner.env[bare.out] = loaded
                 continue
             copy = self.cloner.stmt(bare)
+            if isinstance(copy, While):
+                copy = self.counting(stmt, copy)
             self.b.append(copy)
-            if isinstance(stmt, (For, While)):
+            if isinstance(stmt, For):
                 loops[id(stmt)] = copy
             self.note_loads(Block((bare,)), self.cloner)
         return loops
+
+    def counting(self, original: Stmt, loop: While) -> While:
+        """Return a copy of a `while` that counts its iterations."""
+        carry, out = Var("trips", I32), Var("trips", I32)
+        self.trips[id(original)] = out
+        with self.b.region() as stmts:
+            after = self.b.call("add", carry, Const(1, I32), name="trips")
+        return replace(
+            loop,
+            carries=(*loop.carries, carry),
+            inits=(*loop.inits, Const(0, I32)),
+            outs=(*loop.outs, out),
+            body=Block((*loop.body.stmts, *stmts), (*loop.body.results, after)),
+        )
 
     def note_loads(self, block: Block, cloner: Cloner) -> None:
         """Remember which loads of the primal the copies of a block repeat."""
@@ -360,7 +378,21 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
 
 
 def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: object) -> None:
-    raise NotDifferentiable(loop.span, "a 'while' loop.", "has no adjoint yet")
+    """Reverse a `while` as a loop over the iterations that were counted on the way forward."""
+    counted = For(
+        Var("trip", I32),
+        Const(0, I32),
+        r.trips[id(loop)],
+        loop.carries,
+        loop.inits,
+        loop.body,
+        loop.outs,
+        loop.span,
+    )
+    out_bars = [bars.pop(out, None) for out in loop.outs]
+    found = reverse_loop(r, LoopReversal(counted, None, out_bars))
+    for key, bar in found.items():
+        r.add(bars, key, bar, masked=True)
 
 
 _RULES: dict[type[Stmt], Callable[..., None]] = {

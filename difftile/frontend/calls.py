@@ -43,6 +43,7 @@ from difftile.frontend.items import (
     Unbound,
     describe,
     is_number,
+    subscripted,
 )
 from difftile.frontend.ranges import unrolled
 from difftile.ir.build import element_type
@@ -222,7 +223,9 @@ def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
             cx.span(place),
             "an element of a field is wanted here.",
             describe(target),
-            hint="for a local write 'name += value'.",
+            hint=f"write '{subscripted(target.array)}'."
+            if isinstance(target, FieldRef)
+            else "for a local write 'name += value'.",
         )
     accumulate(cx, target, value, cx.numeric(value), negate=sign == "sub")
 

@@ -56,9 +56,7 @@ def as_declared(cx: Context, annotation: ast.expr, node: ast.expr, item: Item, n
         if not shape_of(value.type) and shape_of(type_):
             return filled(cx, value, type_)
         if shape_of(value.type) != shape_of(type_):
-            raise TypeMismatch(
-                cx.span(node), f"{name or 'it'} is declared {type_}.", f"{value.type}"
-            )
+            raise TypeMismatch(cx.span(node), f"'{name}' is declared {type_}.", f"{value.type}")
         return value
 
 

@@ -51,8 +51,6 @@ _COMPARE: dict[type[ast.cmpop], str] = {
 _COMPARE_OBJECTS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Is: ("is", "is_"),
     ast.IsNot: ("is not", "is_not"),
-    ast.In: ("in", ""),
-    ast.NotIn: ("not in", ""),
 }
 _LARGEST_EXPANDED_POWER = 16
 _LARGEST_FOLDED_BITS = 256
@@ -190,6 +188,13 @@ def _unary(cx: Context, node: ast.UnaryOp, name: str) -> Item:
 
 
 def _compare(cx: Context, node: ast.Compare, name: str) -> Item:
+    for kind in node.ops:
+        if isinstance(kind, (ast.In, ast.NotIn)):
+            raise UnsupportedSyntax(
+                cx.span(node),
+                "'in'" if isinstance(kind, ast.In) else "'not in'",
+                "compare with each value: 'i == 1 or i == 2'.",
+            )
     nodes = [node.left, *node.comparators]
     items = [cx.operand(node.left)]
     result: Item | None = None
@@ -215,17 +220,13 @@ def _comparison(
         cx.depend(right)
         python = op or _COMPARE_OBJECTS[type(kind)][1]
         ordered = isinstance(kind, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-        if python and (not ordered or (is_number(left) and is_number(right))):
+        if not ordered or (is_number(left) and is_number(right)):
             return _folded(cx, python, left, right)
     if op is None:
-        word, python = _COMPARE_OBJECTS[type(kind)]
-        none = any(isinstance(item, Static) and item.value is None for item in items)
-        if python and none:
+        if any(isinstance(item, Static) and item.value is None for item in items):
             return Static(isinstance(kind, ast.IsNot))  # a number or a field is never None
-        hint = "compare with '==' or '!='."
-        if not python:
-            hint = "compare with each value: 'i == 1 or i == 2'."
-        raise UnsupportedSyntax(cx.span(node), f"'{word}'", hint)
+        word, _ = _COMPARE_OBJECTS[type(kind)]
+        raise UnsupportedSyntax(cx.span(node), f"'{word}'", "compare with '==' or '!='.")
     for where, item in zip(nodes, items, strict=True):
         if not is_number(item):
             with cx.at(where):

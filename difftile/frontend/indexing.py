@@ -142,9 +142,9 @@ def subscript(cx: Context, node: ast.Subscript, name: str) -> Item:
                 raise _no_components(cx, node, item)
             return cx.call("extract", item, *component_index(cx, node.slice, type_), name=name)
         case Shape(array):
-            return cx.b.size(array, _static_index(cx, node.slice, array.type.ndim))
+            return cx.b.size(array, _static_index(cx, node.slice, item, array.type.ndim))
         case Several(items):
-            return items[_static_index(cx, node.slice, len(items))]
+            return items[_static_index(cx, node.slice, item, len(items))]
         case Static():
             return _object_item(cx, node, item)
         case _:
@@ -162,12 +162,7 @@ def _no_components(cx: Context, node: ast.Subscript, item: Var | Const | Element
 def _object_item(cx: Context, node: ast.Subscript, item: Static) -> Item:
     key = cx.operand(node.slice)
     if not isinstance(key, Static):
-        raise TypeMismatch(
-            cx.span(node.slice),
-            f"{describe(item)} is indexed with a value that is known at run time only.",
-            describe(key),
-            hint="index it with a literal or in a loop under 'ti.static', or make it a field.",
-        )
+        raise _known_at_run_time(cx, node.slice, item, key)
     try:
         return cx.part(item, key.value)
     except (LookupError, TypeError, ValueError):
@@ -183,19 +178,25 @@ def _row(cx: Context, matrix: Value, node: ast.expr, type_: Matrix) -> Value:
     return cx.call("vec", *parts)
 
 
-def _static_index(cx: Context, node: ast.expr, size: int) -> int:
-    item = cx.operand(node)
-    if isinstance(item, Const) or (isinstance(item, Static) and isinstance(item.value, int)):
-        number = int(item.value)
+def _static_index(cx: Context, node: ast.expr, owner: Shape | Several, size: int) -> int:
+    key = cx.operand(node)
+    if isinstance(key, (Const, Static)) and isinstance(key.value, int):
+        number = int(key.value)
         if not -size <= number < size:
-            parts = counted(size, "part")
-            raise TypeMismatch(cx.span(node), f"index {number} of {parts}.", "out of range")
+            parts = counted(size, "entry", "entries")
+            raise TypeMismatch(
+                cx.span(node), f"{describe(owner)} has {parts}.", f"{number} is out of range"
+            )
         return number % size
-    raise TypeMismatch(
+    raise _known_at_run_time(cx, node, owner, key)
+
+
+def _known_at_run_time(cx: Context, node: ast.expr, owner: Item, key: Item) -> TypeMismatch:
+    return TypeMismatch(
         cx.span(node),
-        "a tuple and a shape are indexed with what is known while compiling.",
-        describe(item),
-        hint="index with a literal, or in a loop under 'ti.static'.",
+        f"{describe(owner)} is indexed with a value that is known at run time only.",
+        describe(key),
+        hint="index it with a literal or in a loop under 'ti.static', or make it a field.",
     )
 
 

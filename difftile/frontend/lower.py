@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
 from typing import TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
@@ -13,12 +12,12 @@ from difftile.frontend.captures import Capture
 from difftile.frontend.context import Context
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.items import FieldRef, Item, Static
-from difftile.frontend.source import Source
+from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.ir.nodes import Accumulate, Array, Load, Program, Store, Var
 from difftile.ir.types import FieldType, Scalar, Type
 from difftile.ir.walk import walk
-from difftile.ops.vocabulary import Meanings
+from difftile.ops.vocabulary import Meanings, PythonFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def _parameter(cx: Context, name: str, given: FieldType | Type | SameAs | Known)
             return Var(name, given)
 
 
-def parameters_of(function: FunctionType) -> list[inspect.Parameter]:
+def parameters_of(function: PythonFunction) -> list[inspect.Parameter]:
     """Return the parameters of a kernel.
 
     Raises:
@@ -117,8 +116,11 @@ def parameters_of(function: FunctionType) -> list[inspect.Parameter]:
     parameters = list(inspect.signature(function).parameters.values())
     for parameter in parameters:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            source = source_of(function)
+            arguments = source.tree.args
+            node = arguments.vararg or arguments.kwarg or source.tree
             raise CallMismatch(
-                None,
+                source.span(node),
                 f"kernel '{function.__name__}' has a parameter '{parameter}'.",
                 "name its parameters one by one.",
             )

@@ -52,7 +52,7 @@ def _annotated(cx: Context, node: ast.AnnAssign) -> None:
         )
     wanted = node.target.id if isinstance(node.target, ast.Name) else ""
     item = cx.operand(node.value, wanted)
-    item = as_declared(cx, node.annotation, node.value, item, wanted)
+    item = as_declared(cx, node.annotation, node.value, item, ast.unparse(node.target))
     assign_to(cx, node.target, item, node.value, node)
 
 

@@ -21,6 +21,7 @@ from difftile.ir.nodes import (
     Store,
     Value,
     Var,
+    While,
 )
 from difftile.ir.walk import (
     array_of,
@@ -106,12 +107,10 @@ class _Promoter:
                 self.b.append(stmt)
             case If():
                 self._if(stmt)
-            case For():
-                self._for(stmt)
+            case For() | While():
+                self._loop(stmt)
             case ParallelFor():
                 self.b.append(substitute(stmt, self.value))
-            case _ if regions(stmt):
-                raise NotImplementedError(type(stmt).__name__)
             case _:
                 self.b.append(stmt)
 
@@ -159,12 +158,14 @@ class _Promoter:
             del self.known[array]
         return Block(tuple(stmts), results)
 
-    def _for(self, stmt: For) -> None:
+    def _loop(self, stmt: For | While) -> None:
         before = dict(self.known)
         changed = [a for a in before if a in arrays_written(stmt.body)]
         carries = [Var(a.name, before[a][1].type) for a in changed]
         for array, carry in zip(changed, carries, strict=True):
             self.known[array] = (before[array][0], carry)
+        if isinstance(stmt, While):
+            stmt = replace(stmt, cond=self._inner(stmt.cond))
         body = self._inner(stmt.body)
         results = tuple(self.known[array][1] for array in changed)
         outs = [Var(a.name, before[a][1].type) for a in changed]
@@ -211,7 +212,7 @@ def _reads_after_write(array: Array, block: Block) -> bool:
             if isinstance(stmt, (Store, Accumulate)) and stmt.array is array:
                 written = True
             inner = list(regions(stmt))
-            if inner and isinstance(stmt, For):
+            if inner and isinstance(stmt, (For, While)):
                 written = written or array in arrays_written(stmt.body)
             after = written
             for region in inner:

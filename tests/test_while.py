@@ -1,0 +1,54 @@
+"""The adjoint of `while`, at the level of the IR: programs that the interpreter runs both ways."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from difftile import interp
+from difftile.ad.reverse import reverse
+from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Var, While
+from difftile.ir.types import F64, I32, FieldType
+from difftile.ops.build import OpBuilder
+from difftile.ops.check import check
+from difftile.passes.optimise import finish, simplify
+
+
+def _program(threshold: float) -> tuple[Program, Array, Array]:
+    """y = x; while y < threshold: y = 1.07 * y + 0.01 * y * y / threshold."""
+    x, out = Array("x", FieldType(F64, 1)), Array("out", FieldType(F64, 1))
+    b = OpBuilder()
+    i = Var("i", I32)
+    with b.region() as body:
+        start = b.load(x, (i,))
+        y, after = Var("y", F64), Var("y", F64)
+        with b.region() as test:
+            below = b.call("lt", y, Const(threshold, F64))
+        with b.region() as step:
+            square = b.call("mul", b.call("mul", y, y), Const(0.01 / threshold, F64))
+            grown = b.call("add", b.call("mul", y, Const(1.07, F64)), square)
+        b.append(
+            While(
+                (y,), (start,), Block(tuple(test), (below,)), Block(tuple(step), (grown,)), (after,)
+            )
+        )
+        b.store(out, (i,), b.call("mul", after, after))
+    n = b.size(x, 0)
+    b.append(ParallelFor((i,), (Const(0, I32),), (n,), Block(tuple(body))))
+    return Program("grow", (x, out), b.block()), x, out
+
+
+@pytest.mark.parametrize("threshold", [1.0, 50.0, 1e6, 1e40])
+def test_gradient_agrees_with_the_complex_step(threshold: float) -> None:
+    program, x, out = _program(threshold)
+    check(program)
+    values = np.array([0.3, 0.9, 2.0, 0.011])
+    fields = {x: values + 1e-30j, out: np.zeros(4, complex)}
+    interp.run(program, fields, complex_step=True)
+    slopes = fields[out].imag / 1e-30
+    adjoint = reverse(program, frozenset((x, out)))
+    code = finish(simplify(adjoint.program, checked=True), 8, checked=True)
+    arrays = {x: values, out: np.zeros(4)}
+    arrays |= {adjoint.bars[x]: np.zeros(4), adjoint.bars[out]: np.ones(4)}
+    interp.run(code, {p: arrays[p] for p in code.params if isinstance(p, Array)})
+    np.testing.assert_allclose(arrays[adjoint.bars[x]], slopes, rtol=1e-12)
