@@ -113,3 +113,12 @@ def test_every_refused_construct_has_a_wrong_program() -> None:
         if construct not in never_parsed:
             assert f"Unsupported Python syntax: {construct}." in texts, construct
             assert f"Hint: {hint}" in texts, hint
+
+
+ODD = read(Path(__file__).parent / "odd_programs.txt")
+
+
+@pytest.mark.parametrize("one", ODD, ids=[one.name for one in ODD])
+def test_odd_program_runs_or_is_refused(one: Wrong, folder: Path) -> None:
+    """What is odd but plausible gives a result or an error of difftile, never one of its insides."""
+    error_of(one.program, folder)

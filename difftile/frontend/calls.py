@@ -45,6 +45,7 @@ from difftile.frontend.items import (
     is_number,
     subscripted,
 )
+from difftile.frontend.names import parts_of
 from difftile.frontend.ranges import unrolled
 from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
@@ -244,7 +245,7 @@ def _len(cx: Context, node: ast.Call, name: str) -> Item:
     item = cx.operand(argument)
     if isinstance(item, FieldRef) and item.array.type.ndim:
         return cx.b.size(item.array, 0)
-    parts = cx.parts(item)
+    parts = parts_of(cx, item)
     if parts is not None:
         return Static(len(parts))
     if isinstance(item, (Var, Const)) and shape_of(item.type):

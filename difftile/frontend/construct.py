@@ -10,6 +10,7 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, counted_arguments, filled, positional, spread
 from difftile.frontend.items import Item, Static, describe, is_number
+from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,
@@ -147,7 +148,7 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
 
 
 def _flat(cx: Context, node: ast.expr, item: Item) -> list[tuple[ast.expr, Item]]:
-    parts = cx.parts(item)
+    parts = parts_of(cx, item)
     if parts is None:
         return [(node, item)]
     return [one for part in parts for one in _flat(cx, node, part)]
@@ -179,7 +180,7 @@ def vector_call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower `ti.Vector([a, b])`."""
     argument, scalar = _one_list(cx, node)
     rows = _parts(cx, argument, cx.operand(argument), "components")
-    if rows and cx.parts(rows[0]) is not None:
+    if rows and parts_of(cx, rows[0]) is not None:
         return _matrix(cx, argument, rows, scalar, name)
     return cx.call("vec", *_numbers(cx, argument, rows, scalar), name=name)
 
@@ -216,7 +217,7 @@ def _one_list(cx: Context, node: ast.Call) -> tuple[ast.expr, Scalar | None]:
 
 
 def _parts(cx: Context, node: ast.expr, item: Item, what: str) -> Sequence[Item]:
-    parts = cx.parts(item)
+    parts = parts_of(cx, item)
     if parts is None:
         raise TypeMismatch(cx.span(node), f"a list of {what} is wanted here.", describe(item))
     if not parts:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,26 +15,16 @@ from difftile.diagnostics import (
     Label,
     Span,
     TypeMismatch,
-    UndefinedName,
     UnsupportedSyntax,
-    did_you_mean,
 )
 from difftile.frontend.captures import (
-    MISSING,
     Capture,
-    in_library,
-    key_of,
-    local_names,
-    look_up,
-    visible_names,
 )
 from difftile.frontend.items import (
     Element,
     FieldRef,
     Item,
     Path,
-    Several,
-    Shape,
     Static,
     Unbound,
     describe,
@@ -56,7 +46,7 @@ from difftile.ir.types import (
 )
 from difftile.ops.build import OpBuilder
 from difftile.ops.row import OpTypeError
-from difftile.ops.vocabulary import FieldMeaning, Meaning, Meanings, Refused, Special, VectorMeaning
+from difftile.ops.vocabulary import Meaning, Meanings, Special
 
 Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]
@@ -230,42 +220,6 @@ class Context:
         for name in names:
             self.env[name] = Unbound(reason, hint)
 
-    def lookup(self, node: ast.Name) -> Item:
-        """Return what a name stands for: a local, a parameter, or something captured."""
-        item = self.env.get(node.id)
-        if node.id in self.reductions:
-            raise KernelError(
-                f"Local '{node.id}' is shared by the iterations of a parallel loop.",
-                self.span(node),
-                "read here",
-                related=self.note(node.id, self.bound_at, "bound here, outside the loop"),
-                hint="inside the loop only '+=' and '-=' may touch it; read it after the loop.",
-            )
-        if isinstance(item, Unbound):
-            raise UndefinedName(
-                self.span(node),
-                node.id,
-                item.reason,
-                related=self.note(node.id, self.bound_at, "bound here"),
-                hint=item.hint,
-            )
-        if item is not None:
-            return item
-        path = Path(self.source.function, (("name", node.id),))
-        value = look_up(path)
-        if node.id in local_names(self.source.function):
-            outside = "give it another name than the one outside the kernel."
-            raise UndefinedName(
-                self.span(node),
-                node.id,
-                "it is a local, since it is assigned below, and has no value yet",
-                hint=None if value is MISSING else outside,
-            )
-        if value is MISSING:
-            known = [*self.env, *visible_names(self.source.function)]
-            raise UndefinedName(self.span(node), node.id, hint=did_you_mean(node.id, known))
-        return self.captured(value, path)
-
     def note(self, name: str, bound_at: Mapping[str, Span], text: str) -> tuple[Label, ...]:
         """Return a label for the statement that bound a local, if one did."""
         return (Label(bound_at[name], text),) if name in bound_at else ()
@@ -290,86 +244,6 @@ class Context:
             return ""
         meaning = self.meaning(self.expr(node.func))
         return meaning.name if isinstance(meaning, Special) else ""
-
-    # Captures
-
-    def captured(self, value: Any, path: Path | None) -> Item:
-        """Return the item of a Python object from outside, and record how to find it again."""
-        meaning = self.meanings(value)
-        if isinstance(meaning, Refused):
-            raise KernelError(
-                f"{meaning.what} cannot be used in a kernel.", self.b.span, hint=meaning.hint
-            )
-        if isinstance(meaning, FieldMeaning):
-            return self._captured_field(value, meaning, path)
-        if isinstance(meaning, VectorMeaning):
-            return self._captured_vector(Static(value, path), meaning.shape)
-        plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
-        if path is None or in_library(path):
-            return Static(plain, path)
-        if isinstance(plain, float):
-            return self._captured_float(path)
-        item = Static(plain, path)
-        if meaning is not None or isinstance(plain, (bool, int, str, type(None))):
-            self.depend(item)
-        return item
-
-    def depend(self, item: Item) -> None:
-        """Record that the kernel is specialised on an object, if it came from outside."""
-        if isinstance(item, Static) and item.path is not None and not in_library(item.path):
-            self.captures.setdefault(item.path, Capture(item.path, None, key_of(item.value)))
-
-    def part(self, item: Static, key: Any) -> Item:
-        """Return one element of a Python container."""
-        path = None if item.path is None else item.path.then("item", key)
-        return self.captured(item.value[key], path)
-
-    def parts(self, item: Item) -> tuple[Item, ...] | None:
-        """Return the parts of something that can be unpacked while compiling, or None."""
-        if isinstance(item, Several):
-            return item.items
-        if isinstance(item, Shape):
-            return tuple(self.b.size(item.array, k) for k in range(item.array.type.ndim))
-        if isinstance(item, Static) and isinstance(item.value, _SEQUENCES):
-            size = len(item.value)
-            if item.path is not None:
-                self.depend(Static(size, item.path.then("length", "")))
-            return tuple(self.part(item, k) for k in range(size))
-        return None
-
-    def _captured_field(self, value: Any, meaning: FieldMeaning, path: Path | None) -> Item:
-        known = self.arrays.get(meaning.identity)
-        if known is None:
-            if path is None:
-                raise KernelError(
-                    "A field inside an argument cannot be followed.",
-                    self.b.span,
-                    hint="pass it as a parameter of its own.",
-                )
-            array = Array(path.identifier, meaning.type)
-            known = FieldRef(array)
-            self.arrays[meaning.identity] = known
-            self.captures[path] = Capture(path, array)
-        elif path is not None and path not in self.captures:
-            # The same field under a second name: it must stay the same field at later launches.
-            key = ("field", meaning.identity)
-            self.captures[path] = Capture(path, None, key, known.array)
-        return known
-
-    def _captured_vector(self, item: Static, shape: tuple[int, ...]) -> Value:
-        keys = list(np.ndindex(*shape))
-        parts = [self.value(self.part(item, k if len(shape) > 1 else k[0])) for k in keys]
-        if len(shape) > 1:
-            return self.b.matrix((shape[0], shape[1]), tuple(parts))
-        return self.call("vec", *parts)
-
-    def _captured_float(self, path: Path) -> Item:
-        known = self.captures.get(path)
-        if known is None or not isinstance(known.param, Var):
-            known = Capture(path, Var(path.identifier, self.float_type))
-            self.captures[path] = known
-        assert isinstance(known.param, Var)
-        return known.param
 
     # Values
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, is_number
+from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import BOOL, FLOATS, I32, Type, promote, scalar_of, shape_of
 from difftile.ops.formula import composite
@@ -171,7 +172,7 @@ def spread(cx: Context, arguments: Sequence[ast.expr]) -> list[tuple[ast.expr, I
         if not isinstance(node, ast.Starred):
             found.append((node, cx.operand(node)))
             continue
-        parts = cx.parts(cx.operand(node.value))
+        parts = parts_of(cx, cx.operand(node.value))
         if parts is None:
             raise cx.refusal(node)
         found += [(node, part) for part in parts]

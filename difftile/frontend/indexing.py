@@ -24,6 +24,7 @@ from difftile.frontend.items import (
     describe,
     subscripted,
 )
+from difftile.frontend.names import captured, part_of, parts_of
 from difftile.frontend.syntax import ON_THE_HOST
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import FLOATS, I32, Matrix, Type, Vector, scalar_of, shape_of
@@ -48,7 +49,7 @@ def index_of(cx: Context, node: ast.expr, array: Array) -> tuple[Value, ...]:
         item = cx.operand(part)
         if isinstance(item, Static) and item.value is None and len(parts) == 1:
             continue
-        several = cx.parts(item)
+        several = parts_of(cx, item)
         if several is not None:
             index += [_index(cx, part, one) for one in several]
         elif isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
@@ -164,7 +165,7 @@ def _object_item(cx: Context, node: ast.Subscript, item: Static) -> Item:
     if not isinstance(key, Static):
         raise _known_at_run_time(cx, node.slice, item, key)
     try:
-        return cx.part(item, key.value)
+        return part_of(cx, item, key.value)
     except (LookupError, TypeError, ValueError):
         what = describe(item)
         raise TypeMismatch(cx.span(node), f"{what} has no item {key.value!r}.") from None
@@ -281,4 +282,4 @@ def _object_attribute(cx: Context, node: ast.Attribute, value: Any, path: Path |
         known = [name for name in dir(value) if not name.startswith("_")]
         owner = _sentence(describe(Static(value)))
         raise UndefinedAttribute(cx.source.attribute_span(node), owner, node.attr, known)
-    return cx.captured(found, None if path is None else path.then("attribute", node.attr))
+    return captured(cx, found, None if path is None else path.then("attribute", node.attr))

@@ -10,6 +10,7 @@ from difftile.frontend.captures import default_values
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
 from difftile.frontend.items import Item, Path, Static
+from difftile.frontend.names import captured
 from difftile.frontend.returns import lower_body
 from difftile.frontend.source import source_of
 from difftile.ops.vocabulary import PythonFunction
@@ -96,4 +97,4 @@ def _default(cx: Context, function: PythonFunction, name: str, value: Any) -> It
     """Return the item of a default: numbers are constants, as they are in Python."""
     if isinstance(value, (bool, int, float, str, type(None))):
         return Static(value)
-    return cx.captured(value, Path(function, (("default", name),)))
+    return captured(cx, value, Path(function, (("default", name),)))

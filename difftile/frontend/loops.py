@@ -17,6 +17,7 @@ from difftile.diagnostics import (
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Several, Unbound, describe
 from difftile.frontend.joins import check_kept, starts_as_number, type_hint
+from difftile.frontend.names import parts_of
 from difftile.frontend.ranges import Box, box_of
 from difftile.ir.nodes import Array, Block, Const, For, ParallelFor, Value, Var
 from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
@@ -47,7 +48,7 @@ def for_statement(cx: Context, node: ast.For) -> None:
 
 def _unroll(cx: Context, node: ast.For) -> None:
     item = cx.expr(node.iter)
-    items = cx.parts(item)
+    items = parts_of(cx, item)
     if items is None:
         argument = node.iter.args[0] if isinstance(node.iter, ast.Call) else node.iter
         raise TypeMismatch(
@@ -67,7 +68,7 @@ def _bind_static(cx: Context, node: ast.For, target: ast.expr, item: Item) -> No
         return
     if not isinstance(target, (ast.Tuple, ast.List)):
         raise _bad_target(cx, target)
-    parts = cx.parts(item)
+    parts = parts_of(cx, item)
     if parts is None:
         raise TypeMismatch(cx.span(target), f"{describe(item)} cannot be unpacked.")
     if len(parts) != len(target.elts):

@@ -10,6 +10,7 @@ from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counte
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
 from difftile.frontend.items import Element, FieldRef, Item, Shape, Static, describe
+from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Type, shape_of
 
@@ -119,7 +120,7 @@ def _ndrange(cx: Context, node: ast.Call) -> Box:
 
 
 def _axis(cx: Context, node: ast.expr, item: Item) -> tuple[Value, Value]:
-    parts = cx.parts(item)
+    parts = parts_of(cx, item)
     if parts is None:
         return Const(0, I32), cx.integer(node, item, "a bound of a range")
     if len(parts) != 2:
@@ -146,7 +147,7 @@ def unrolled(cx: Context, special: str, node: ast.Call) -> Sequence[object]:
             raise TypeMismatch(cx.span(arguments[2][0]), "the step of a range is not 0.")
         return range(*numbers)
     for where, item in arguments:
-        parts = cx.parts(item)
+        parts = parts_of(cx, item)
         bounds = [_known(cx, where, part) for part in (parts or (item,))]
         if len(bounds) not in (1, 2):
             raise CallMismatch(cx.span(where), "an axis of 'ti.ndrange' is n or (start, stop).")

@@ -11,6 +11,8 @@ from difftile.frontend.context import Context, Side
 from difftile.frontend.convert import condition
 from difftile.frontend.items import Item, Several, Static, describe, is_number, is_same
 from difftile.frontend.joins import join_branches, starts_as_number
+from difftile.frontend.logic import tested
+from difftile.frontend.names import depend
 from difftile.ir.nodes import Value
 from difftile.ir.types import FLOATS, Scalar, scalar_of, shape_of
 
@@ -56,9 +58,9 @@ def _returns(stmt: ast.stmt) -> bool:
 
 def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
     with cx.at(stmt):
-        test = cx.operand(stmt.test)
+        test = tested(cx, stmt.test)
         if isinstance(test, Static):
-            cx.depend(test)
+            depend(cx, test)
             _body(cx, [*(stmt.body if test.value else stmt.orelse), *rest])
             return
         cond = condition(cx, stmt.test, test)

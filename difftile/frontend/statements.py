@@ -30,7 +30,9 @@ from difftile.frontend.items import (
     subscripted,
 )
 from difftile.frontend.joins import join_branches
+from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement
+from difftile.frontend.names import depend, lookup, parts_of
 from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import FLOATS, I32, Vector, scalar_of
@@ -89,7 +91,7 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
 def _unpacked(
     cx: Context, value: ast.expr, item: Item, target: ast.expr, count: int
 ) -> Sequence[Item]:
-    parts: Sequence[Item] | None = cx.parts(item)
+    parts: Sequence[Item] | None = parts_of(cx, item)
     if isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
         parts = [cx.call("extract", item, Const(k, I32)) for k in range(item.type.n)]
     if parts is None:
@@ -109,7 +111,7 @@ def _assign_part(
 ) -> None:
     """Lower `x[i] = v`, `x[i].y = v`, `v[0] = s`, `v.x = s`."""
     root = target.value
-    if isinstance(root, ast.Name) and isinstance(cx.lookup(root), (Var, Const)):
+    if isinstance(root, ast.Name) and isinstance(lookup(cx, root), (Var, Const)):
         _assign_component(cx, root, target, item, value, stmt)
         return
     place = cx.expr(target)
@@ -147,7 +149,7 @@ def _assign_component(
             "cannot be assigned to",
             hint="copy it into a local first, or use a field.",
         )
-    old = cx.value(cx.lookup(root))
+    old = cx.value(lookup(cx, root))
     index = _component_of(cx, target, old)
     scalar = scalar_of(old.type)
     stored = assignable(cx, value, item, scalar, f"'{root.id}'")
@@ -183,7 +185,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             accumulate(cx, Element(cell, ()), node.value, item, negate=negate)
             return
         with cx.at(node.target):
-            old = cx.lookup(node.target)
+            old = lookup(cx, node.target)
         value = binary(cx, node, old, cx.numeric(node.value), name)
         cx.bind(name, cx.value(value) if is_number(value) else value, node)
         return
@@ -219,9 +221,9 @@ def _check_sum(cx: Context, node: ast.AugAssign, item: Item, name: str) -> None:
 
 
 def _if(cx: Context, node: ast.If) -> None:
-    test = cx.operand(node.test)
+    test = tested(cx, node.test)
     if isinstance(test, Static):
-        cx.depend(test)
+        depend(cx, test)
         cx.run(node.body if test.value else node.orelse)
         return
     cond = condition(cx, node.test, test)

@@ -1,0 +1,221 @@
+"""Comparisons, 'and', 'or', 'not', and the conditional expression."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
+from difftile.frontend.context import Context
+from difftile.frontend.convert import common, condition, filled, truth
+from difftile.frontend.items import Item, Static, is_number
+from difftile.frontend.joins import branch
+from difftile.frontend.literals import folded
+from difftile.frontend.names import depend
+from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
+from difftile.ir.types import BOOL, Scalar, scalar_of, shape_of, shaped
+
+# The ops of comparisons are named as in `operator`.
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+}
+_COMPARE_OBJECTS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Is: ("is", "is_"),
+    ast.IsNot: ("is not", "is_not"),
+}
+
+
+def tested(cx: Context, node: ast.expr) -> Item:
+    """Lower an expression of which the truth alone matters, as after 'if'."""
+    if isinstance(node, ast.BoolOp):
+        return _chain(cx, node, tested=True)
+    return cx.operand(node)
+
+
+def negation(cx: Context, node: ast.expr, name: str) -> Item:
+    """Lower `not node`."""
+    item = tested(cx, node)
+    if isinstance(item, Static):
+        depend(cx, item)
+        return Static(not item.value)
+    return cx.call("not", condition(cx, node, item), name=name)
+
+
+# Comparisons
+
+
+def compare(cx: Context, node: ast.Compare, name: str) -> Item:
+    """Lower `a < b`, `a < b < c`, `a is None`."""
+    for kind in node.ops:
+        if isinstance(kind, (ast.In, ast.NotIn)):
+            raise UnsupportedSyntax(
+                cx.span(node),
+                "'in'" if isinstance(kind, ast.In) else "'not in'",
+                "compare with each value: 'i == 1 or i == 2'.",
+            )
+    nodes = [node.left, *node.comparators]
+    items = [cx.operand(node.left)]
+    result: Item | None = None
+    for k, kind in enumerate(node.ops):
+        items.append(cx.operand(nodes[k + 1]))
+        one = _comparison(cx, node, kind, (nodes[k], nodes[k + 1]), (items[k], items[k + 1]))
+        result = one if result is None else _both(cx, result, one)
+    assert result is not None
+    return result
+
+
+def _comparison(
+    cx: Context,
+    node: ast.Compare,
+    kind: ast.cmpop,
+    nodes: tuple[ast.expr, ast.expr],
+    items: tuple[Item, Item],
+) -> Item:
+    left, right = items
+    op = _COMPARE.get(type(kind))
+    if isinstance(left, Static) and isinstance(right, Static):
+        depend(cx, left)
+        depend(cx, right)
+        python = op or _COMPARE_OBJECTS[type(kind)][1]
+        ordered = isinstance(kind, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        if not ordered or (is_number(left) and is_number(right)):
+            return folded(cx, python, left, right)
+    if op is None:
+        if any(isinstance(item, Static) and item.value is None for item in items):
+            return Static(isinstance(kind, ast.IsNot))  # a number or a field is never None
+        word, _ = _COMPARE_OBJECTS[type(kind)]
+        raise UnsupportedSyntax(cx.span(node), f"'{word}'", "compare with '==' or '!='.")
+    for where, item in zip(nodes, items, strict=True):
+        if not is_number(item):
+            with cx.at(where):
+                cx.value(item)
+    return cx.call(op, *common(cx, items))
+
+
+def _both(cx: Context, left: Item, right: Item) -> Item:
+    if isinstance(left, Static) and isinstance(right, Static):
+        return Static(left.value and right.value)
+    return cx.call("and", truth(cx, cx.value(left)), truth(cx, cx.value(right)))
+
+
+# 'and' and 'or'
+
+
+def logic(cx: Context, node: ast.BoolOp, name: str) -> Item:
+    """Lower 'and' and 'or' as values: like Python, one of the two sides."""
+    return _chain(cx, node, tested=False)
+
+
+def _chain(cx: Context, node: ast.BoolOp, *, tested: bool) -> Item:
+    is_and = isinstance(node.op, ast.And)
+    before, *others = node.values
+    left = _side(cx, before, tested=tested)
+    for right in others:
+        left = _pair(cx, is_and, (before, right), left, tested=tested)
+        before = right
+    return left
+
+
+def _side(cx: Context, node: ast.expr, *, tested: bool) -> Item:
+    if tested and isinstance(node, ast.BoolOp):
+        return _chain(cx, node, tested=True)
+    return cx.operand(node)
+
+
+def _pair(
+    cx: Context, is_and: bool, nodes: tuple[ast.expr, ast.expr], left: Item, *, tested: bool
+) -> Item:
+    """Lower one 'and' or 'or'; the right side runs only if the left does not decide."""
+    before, right = nodes
+    if isinstance(left, Static):
+        depend(cx, left)
+        decided = bool(left.value) != is_and
+        return left if decided else _side(cx, right, tested=tested)
+    first = condition(cx, before, left)
+    with cx.b.region() as stmts:
+        item = _side(cx, right, tested=tested)
+        bools = _is_bool(left) and _is_bool(item)
+        second = condition(cx, right, item) if tested or bools else None
+    if second is None:
+        here: tuple[list[Stmt], Item] = ([], left)
+        there: tuple[list[Stmt], Item] = (stmts, item)
+        if is_and:
+            return _choose(cx, first, (right, before), there, here)
+        return _choose(cx, first, (before, right), here, there)
+    if all(isinstance(stmt, (Let, Size)) for stmt in stmts):
+        for stmt in stmts:
+            cx.b.append(stmt)
+        return cx.call("and" if is_and else "or", first, second)
+    known: tuple[list[Stmt], Value] = ([], Const(not is_and, BOOL))
+    pair = ((stmts, second), known) if is_and else (known, (stmts, second))
+    return branch(cx, first, *pair)
+
+
+def _is_bool(item: Item) -> bool:
+    return isinstance(item, (Var, Const)) and item.type == BOOL
+
+
+# Conditional expressions
+
+
+def conditional(cx: Context, node: ast.IfExp, name: str) -> Item:
+    """Lower `a if test else b`; only the side taken runs."""
+    test = tested(cx, node.test)
+    if isinstance(test, Static):
+        depend(cx, test)
+        return cx.operand(node.body if test.value else node.orelse, name)
+    cond = condition(cx, node.test, test)
+    with cx.b.region() as then:
+        first = cx.numeric(node.body)
+    with cx.b.region() as orelse:
+        second = cx.numeric(node.orelse)
+    return _choose(cx, cond, (node.body, node.orelse), (then, first), (orelse, second), name)
+
+
+def _choose(
+    cx: Context,
+    cond: Value,
+    nodes: tuple[ast.expr, ast.expr],
+    then: tuple[list[Stmt], Item],
+    orelse: tuple[list[Stmt], Item],
+    name: str = "",
+) -> Value:
+    """Return one of two values, brought to one type inside their branches."""
+    # A literal on one side takes the type of the other.
+    like = next((i.type for _, i in (then, orelse) if isinstance(i, (Var, Const))), None)
+    values: list[Value] = []
+    for where, (_, item) in zip(nodes, (then, orelse), strict=True):
+        with cx.at(where):
+            values.append(cx.value(item, like))
+    target = _common_scalar(cx, values)
+    shapes = [shape_of(value.type) for value in values]
+    sides: list[tuple[list[Stmt], Value]] = []
+    for (stmts, _), value in zip((then, orelse), values, strict=True):
+        with cx.b.region() as casts:
+            wide = _as_wide(cx, cx.b.cast(value, target), shapes)
+        sides.append(([*stmts, *casts], wide))
+    if sides[0][1].type != sides[1][1].type:
+        raise TypeMismatch(
+            cx.b.span, f"the two sides have the types {values[0].type} and {values[1].type}."
+        )
+    return branch(cx, cond, *sides, name=name)
+
+
+def _common_scalar(cx: Context, values: list[Value]) -> Scalar:
+    """Return the number type that two branches agree on."""
+    first, second = (scalar_of(value.type) for value in values)
+    if first == second:
+        return first
+    with cx.b.region():
+        return scalar_of(common(cx, values)[0].type)
+
+
+def _as_wide(cx: Context, value: Value, shapes: Sequence[tuple[int, ...]]) -> Value:
+    """Return a number in every component of the vector or matrix on the other side."""
+    wide = shaped(max(shapes), scalar_of(value.type))
+    return filled(cx, value, wide) if shape_of(wide) != shape_of(value.type) == () else value

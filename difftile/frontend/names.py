@@ -1,0 +1,147 @@
+"""What a name stands for: a local, a parameter, or something taken from outside."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, cast
+
+import numpy as np
+
+from difftile.diagnostics import KernelError, UndefinedName, did_you_mean
+from difftile.frontend.captures import (
+    MISSING,
+    Capture,
+    in_library,
+    key_of,
+    local_names,
+    look_up,
+    visible_names,
+)
+from difftile.frontend.context import Context
+from difftile.frontend.items import FieldRef, Item, Path, Several, Shape, Static, Unbound
+from difftile.ir.nodes import Array, Value, Var
+from difftile.ops.vocabulary import FieldMeaning, Refused, VectorMeaning
+
+_SEQUENCES: tuple[type, ...] = (tuple, list, range)
+
+
+def lookup(cx: Context, node: ast.Name) -> Item:
+    """Return what a name stands for: a local, a parameter, or something captured."""
+    item = cx.env.get(node.id)
+    if node.id in cx.reductions:
+        raise KernelError(
+            f"Local '{node.id}' is shared by the iterations of a parallel loop.",
+            cx.span(node),
+            "read here",
+            related=cx.note(node.id, cx.bound_at, "bound here, outside the loop"),
+            hint="inside the loop only '+=' and '-=' may touch it; read it after the loop.",
+        )
+    if isinstance(item, Unbound):
+        raise UndefinedName(
+            cx.span(node),
+            node.id,
+            item.reason,
+            related=cx.note(node.id, cx.bound_at, "bound here"),
+            hint=item.hint,
+        )
+    if item is not None:
+        return item
+    path = Path(cx.source.function, (("name", node.id),))
+    value = look_up(path)
+    if node.id in local_names(cx.source.function):
+        outside = "give it another name than the one outside the kernel."
+        raise UndefinedName(
+            cx.span(node),
+            node.id,
+            "it is a local, since it is assigned below, and has no value yet",
+            hint=None if value is MISSING else outside,
+        )
+    if value is MISSING:
+        known = [*cx.env, *visible_names(cx.source.function)]
+        raise UndefinedName(cx.span(node), node.id, hint=did_you_mean(node.id, known))
+    return captured(cx, value, path)
+
+
+def captured(cx: Context, value: Any, path: Path | None) -> Item:
+    """Return the item of a Python object from outside, and record how to find it again."""
+    meaning = cx.meanings(value)
+    if isinstance(meaning, Refused):
+        raise KernelError(
+            f"{meaning.what} cannot be used in a kernel.", cx.b.span, hint=meaning.hint
+        )
+    if isinstance(meaning, FieldMeaning):
+        return _captured_field(cx, value, meaning, path)
+    if isinstance(meaning, VectorMeaning):
+        return _captured_vector(cx, Static(value, path), meaning.shape)
+    plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
+    if path is None or in_library(path):
+        return Static(plain, path)
+    if isinstance(plain, float):
+        return _captured_float(cx, path)
+    item = Static(plain, path)
+    if meaning is not None or isinstance(plain, (bool, int, str, type(None))):
+        depend(cx, item)
+    return item
+
+
+def depend(cx: Context, item: Item) -> None:
+    """Record that the kernel is specialised on an object, if it came from outside."""
+    if isinstance(item, Static) and item.path is not None and not in_library(item.path):
+        cx.captures.setdefault(item.path, Capture(item.path, None, key_of(item.value)))
+
+
+def part_of(cx: Context, item: Static, key: Any) -> Item:
+    """Return one element of a Python container."""
+    path = None if item.path is None else item.path.then("item", key)
+    return captured(cx, item.value[key], path)
+
+
+def parts_of(cx: Context, item: Item) -> tuple[Item, ...] | None:
+    """Return the parts of something that can be unpacked while compiling, or None."""
+    if isinstance(item, Several):
+        return item.items
+    if isinstance(item, Shape):
+        return tuple(cx.b.size(item.array, k) for k in range(item.array.type.ndim))
+    if isinstance(item, Static) and isinstance(item.value, _SEQUENCES):
+        size = len(item.value)
+        if item.path is not None:
+            depend(cx, Static(size, item.path.then("length", "")))
+        return tuple(part_of(cx, item, k) for k in range(size))
+    return None
+
+
+def _captured_field(cx: Context, value: Any, meaning: FieldMeaning, path: Path | None) -> Item:
+    known = cx.arrays.get(meaning.identity)
+    if known is None:
+        if path is None:
+            raise KernelError(
+                "A field inside an argument cannot be followed.",
+                cx.b.span,
+                hint="pass it as a parameter of its own.",
+            )
+        array = Array(path.identifier, meaning.type)
+        known = FieldRef(array)
+        cx.arrays[meaning.identity] = known
+        cx.captures[path] = Capture(path, array)
+    elif path is not None and path not in cx.captures:
+        # The same field under a second name: it must stay the same field at later launches.
+        key = ("field", meaning.identity)
+        cx.captures[path] = Capture(path, None, key, known.array)
+    return known
+
+
+def _captured_vector(cx: Context, item: Static, shape: tuple[int, ...]) -> Value:
+    keys = list(np.ndindex(*shape))
+    parts = [cx.value(part_of(cx, item, k if len(shape) > 1 else k[0])) for k in keys]
+    if len(shape) > 1:
+        return cx.b.matrix((shape[0], shape[1]), tuple(parts))
+    return cx.call("vec", *parts)
+
+
+def _captured_float(cx: Context, path: Path) -> Item:
+    known = cx.captures.get(path)
+    if known is None or not isinstance(known.param, Var):
+        known = Capture(path, Var(path.identifier, cx.float_type))
+        cx.captures[path] = known
+    assert isinstance(known.param, Var)
+    return known.param
