@@ -211,6 +211,10 @@ class FieldError(DifftileError, ValueError):
     """A field used in a way it cannot be: shape, dtype, lifetime, missing gradient."""
 
 
+class FieldIndexError(FieldError, IndexError):
+    """An index outside the shape of a field."""
+
+
 class LaunchError(DifftileError, TypeError):
     """Arguments that do not fit the kernel they are passed to."""
 

@@ -1,8 +1,8 @@
 """Every diagnostic: a wrong program and the exact text that it gets.
 
-The programs are in `tests/wrong/`, one file a subject. After a line of four equals signs and a name comes the
-program as a user writes it; `dt`, `ti`, `np` and `math` are imported. After four dashes comes the error: its class
-and its text. `pytest --update-golden` writes the errors anew.
+The programs are in `tests/wrong/`, one file a subject. After a line of four equals signs and a name
+comes the program as a user writes it; `dt`, `ti`, `np` and `math` are imported. After four dashes
+comes the error: its class and its text. `pytest --update-golden` writes the errors anew.
 """
 
 from __future__ import annotations
@@ -120,5 +120,5 @@ ODD = read(Path(__file__).parent / "odd_programs.txt")
 
 @pytest.mark.parametrize("one", ODD, ids=[one.name for one in ODD])
 def test_odd_program_runs_or_is_refused(one: Wrong, folder: Path) -> None:
-    """What is odd but plausible gives a result or an error of difftile, never one of its insides."""
+    """What is odd but plausible gives a result or an error of difftile, never one of Python."""
     error_of(one.program, folder)

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.field import Field, Shape, as_shape, float_element, make
+from difftile.fields.exchange import Shape, as_array, as_integer, as_shape, float_element
+from difftile.fields.field import Field, make
 from difftile.ir.types import (
     Matrix,
     Scalar,
@@ -16,7 +17,6 @@ from difftile.ir.types import (
     Vector,
     is_float,
     scalar_from_numpy,
-    scalar_of,
     shape_of,
     with_scalar,
 )
@@ -32,14 +32,12 @@ def element_type(dtype: Any) -> Type:
     Raises:
         FieldError: It is none.
     """
-    found = value_type(dtype)
-    if found is None and not isinstance(dtype, (Scalar, Vector, Matrix)):
+    found = dtype if isinstance(dtype, (Scalar, Vector, Matrix)) else value_type(dtype)
+    if found is None and dtype is not None:
         try:
             found = scalar_from_numpy(np.dtype(dtype))
-        except TypeError:
+        except (TypeError, ValueError):
             found = None
-    if isinstance(dtype, (Scalar, Vector, Matrix)):
-        found = dtype
     if found is None:
         raise FieldError(f"{dtype!r} is no element type; use {_SUPPORTED}.")
     if is_float(found) and not has_own_scalar(dtype):
@@ -99,8 +97,9 @@ def full_like(other: Field, value: npt.ArrayLike, *, grad: bool | None = None) -
 
 def empty_like(other: Field, *, grad: bool | None = None) -> Field:
     """Return a field with any contents, like another; see `zeros_like`."""
+    wants_grad = _wants_grad(other, grad)
     made = make(other.element, other.shape)
-    return made.with_grads() if _wants_grad(other, grad) else made
+    return made.with_grads() if wants_grad else made
 
 
 def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) -> Field:
@@ -115,7 +114,7 @@ def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) 
     Raises:
         FieldError: The array has no such elements, no elements at all, or a type fields lack.
     """
-    array = np.asarray(values)
+    array = as_array(values)
     if dtype is None:
         scalar = scalar_from_numpy(array.dtype)
         if scalar is None:
@@ -143,20 +142,35 @@ def _filled(element: Type, shape: Shape, value: npt.ArrayLike, grad: bool) -> Fi
 
 
 def _like(other: Field, value: npt.ArrayLike, grad: bool | None) -> Field:
-    return _filled(other.element, other.shape, value, _wants_grad(other, grad))
+    wants_grad = _wants_grad(other, grad)
+    return _filled(other.element, other.shape, value, wants_grad)
 
 
 def _wants_grad(other: Field, grad: bool | None) -> bool:
+    if not isinstance(other, Field):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+        raise FieldError(f"A field is wanted here, not {type(other).__name__}.")
     return other.has_grads if grad is None else grad
 
 
 def vec(n: int, dtype: Any = float) -> Any:
     """Return the type of vectors of n numbers."""
-    return to_taichi(Vector(n, scalar_of(element_type(dtype))))
+    return to_taichi(Vector(_size(n), _number_type(dtype)))
 
 
 def mat(n: int, m: int, dtype: Any = float) -> Any:
     """Return the type of matrices of n rows and m columns."""
-    return to_taichi(Matrix(n, m, scalar_of(element_type(dtype))))
+    return to_taichi(Matrix(_size(n), _size(m), _number_type(dtype)))
 
 
+def _size(n: int) -> int:
+    size = as_integer(n)
+    if size is None or size <= 0:
+        raise FieldError(f"A vector or matrix has 1 component or more, not {n!r}.")
+    return size
+
+
+def _number_type(dtype: Any) -> Scalar:
+    element = element_type(dtype)
+    if not isinstance(element, Scalar):
+        raise FieldError(f"The components of a vector or matrix are numbers, not {element}.")
+    return element

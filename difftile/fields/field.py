@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.exchange import as_array, as_contents, as_index, as_shape
 from difftile.fields.recording import OPEN_TAPE
-from difftile.ir.types import (
-    FLOATS,
-    Type,
-    field_type,
-    is_float,
-    numpy_dtype,
-    scalar_of,
-    shape_of,
-    with_scalar,
-)
+from difftile.ir.types import Type, field_type, is_float, shape_of
 from difftile.substrate.device import current
 from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
 from difftile.substrate.names import to_taichi
 
-Shape: TypeAlias = int | Sequence[int]
 
 class Gradients:
     """Counts how often gradient buffers were exchanged, so that prepared launches notice."""
@@ -65,8 +56,9 @@ class Storage:
 class Field:
     """Elements of one type in a grid of any number of dimensions, `()` included.
 
-    Made by `dt.field`, `dt.from_numpy`, `dt.zeros` and their like. Kernels take fields as parameters or from
-    outside; Python reads and writes single elements by index and whole fields by `to_numpy`, `from_numpy`.
+    Made by `dt.field`, `dt.from_numpy`, `dt.zeros` and their like. Kernels take fields as
+    parameters or from outside; Python reads and writes single elements by index and whole fields
+    by `to_numpy` and `from_numpy`.
     """
 
     __slots__ = ("__weakref__", "_grad_in", "_grad_out", "shape", "storage", "type")
@@ -154,14 +146,13 @@ class Field:
         Raises:
             FieldError: The shape differs, or floats would be cut to integers.
         """
-        array = self._as_contents(values, (*self.shape, *shape_of(self.element)))
+        array = self._constants(values, (*self.shape, *shape_of(self.element)))
         self._before_write(None).write(array)
 
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
-        array = np.asarray(value)
-        wanted = shape_of(self.element) if array.ndim else ()
-        element = self._as_contents(array, wanted)
+        wanted = shape_of(self.element) if as_array(value).ndim else ()
+        element = self._constants(value, wanted)
         buffer = self._before_write(None)
         if element.ndim == 0:
             buffer.fill(element.item())
@@ -178,71 +169,50 @@ class Field:
         Raises:
             FieldError: Shape or element type differ.
         """
+        _check_is_field(other, "copy_from() takes")
         if other.shape != self.shape or other.element != self.element:
-            raise FieldError(f"{self!r} cannot be copied from {other!r}: they differ.")
-        if other is self:
+            raise FieldError(
+                f"{self!r} cannot be copied from {other!r}: shape or element type differ."
+            )
+        if other.storage is self.storage:
             return
         tape = OPEN_TAPE.get()
         source = other.buffer
-        self._fresh_if_pinned(keep=False).copy_from(source)
+        self.fresh_if_pinned(keep=False).copy_from(source)
         if tape is not None:
             tape.host_copy(self, other)
 
     def __getitem__(self, index: Any) -> Any:
-        where = self._index(index)
+        where = as_index(self, self.shape, index)
         found = self.buffer.read_at(where)
         if isinstance(found, np.ndarray):
             # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
-            found.flags.writeable = False
-            return found
+            array: npt.NDArray[Any] = found
+            array.flags.writeable = False
+            return array
         return found.item()
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
-        where = self._index(index)
-        array = self._as_contents(value, shape_of(self.element))
+        where = as_index(self, self.shape, index)
+        array = self._constants(value, shape_of(self.element))
         self._before_write(where).write_at(where, array)
 
-    def _index(self, index: Any) -> tuple[int, ...]:
-        parts: tuple[Any, ...] = index if isinstance(index, tuple) else (index,)
-        if parts == (None,):
-            parts = ()
-        if len(parts) != len(self.shape):
-            raise FieldError(f"{self!r} has {len(self.shape)} dimensions, not {len(parts)}.")
-        where: list[int] = []
-        for part, size in zip(parts, self.shape, strict=True):
-            if not isinstance(part, (int, np.integer)) or isinstance(part, bool):
-                raise FieldError(
-                    f"An index of {self!r} is an integer, not {part!r}; "
-                    "for slices use x.to_numpy()."
-                )
-            if not -size <= part < size:
-                raise IndexError(f"index {part} is out of range for {self!r}")
-            where.append(int(part) % size)
-        return tuple(where)
-
-    def _as_contents(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        array = np.asarray(values)
-        dtype = numpy_dtype(scalar_of(self.element))
-        if array.shape != shape:
-            raise FieldError(f"{self!r} takes an array of shape {shape}, not {array.shape}.")
-        if not np.can_cast(array.dtype, dtype, casting="same_kind"):
-            whole = np.issubdtype(dtype, np.integer) and np.issubdtype(array.dtype, np.integer)
-            if not whole:
-                raise FieldError(
-                    f"{self!r} takes {dtype} values; {array.dtype} would lose what they hold. "
-                    f"Cast them: values.astype(np.{dtype})."
-                )
-        return array.astype(dtype, copy=False)
+    def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        if isinstance(values, Field):
+            raise FieldError(
+                f"{self!r} takes numbers here, which carry no gradient: use x.copy_from(y), or a kernel."
+            )
+        return as_contents(self, self.element, values, shape)
 
     def _before_write(self, index: tuple[int, ...] | None) -> Buffer:
         """Make the memory writable and tell an open tape; None stands for the whole field."""
         tape = OPEN_TAPE.get()
-        buffer = self._fresh_if_pinned(keep=index is not None)
+        buffer = self.fresh_if_pinned(keep=index is not None)
         if tape is not None:
             tape.host_write(self, index)
         return buffer
 
-    def _fresh_if_pinned(self, *, keep: bool) -> Buffer:
+    def fresh_if_pinned(self, *, keep: bool) -> Buffer:
         """Return memory that no tape needs any more, with the contents if they must stay."""
         old = self.buffer
         if not old.pins:
@@ -268,9 +238,10 @@ class Field:
             FieldError: The field has none.
         """
         if self._grad_out is None:
-            raise FieldError(
-                f"{self!r} has no gradient. Make it with grad=True, or use x = x.with_grads()."
-            )
+            advice = "Make it with grad=True, or use x = x.with_grads()."
+            if self._grad_in is not None:
+                advice = "It has a grad_in alone; give it a grad_out as well."
+            raise FieldError(f"{self!r} has no gradient. {advice}")
         return self._grad_out
 
     @property
@@ -311,13 +282,11 @@ class Field:
         Raises:
             FieldError: A buffer does not fit, or integers are asked for a gradient.
         """
-        if not is_float(self.element):
-            raise FieldError(f"{self!r} holds integers, which have no derivative.")
+        self._check_is_smooth()
         twin = Field(self.element, self.shape, self._live_storage())
         if grad_in is None and grad_out is None:
-            new = zero is not False
             gradient = make(self.element, self.shape)
-            if new:
+            if zero is not False:
                 gradient.buffer.fill(0.0)
             twin._grad_in = twin._grad_out = gradient
         else:
@@ -340,11 +309,17 @@ class Field:
     def _checked_gradient(self, gradient: Field | None) -> Field | None:
         if gradient is None:
             return None
-        if not is_float(self.element):
-            raise FieldError(f"{self!r} holds integers, which have no derivative.")
+        self._check_is_smooth()
+        _check_is_field(gradient, "A gradient is")
+        if gradient.storage is self.storage:
+            raise FieldError(f"{self!r} is not its own gradient; make one with dt.zeros_like().")
         if gradient.shape != self.shape or gradient.element != self.element:
             raise FieldError(f"{gradient!r} is no gradient of {self!r}: shape or type differ.")
         return gradient
+
+    def _check_is_smooth(self) -> None:
+        if not is_float(self.element):
+            raise FieldError(f"{self!r} holds integers, which have no derivative.")
 
     def _register(self) -> None:
         GRADIENTS.epoch += 1
@@ -352,49 +327,36 @@ class Field:
             WITH_GRADS.add(self)
 
 
-def zero_grads(fields: Iterable[Field] | None = None) -> None:
+def zero_grads(fields: Field | Iterable[Field] | None = None) -> None:
     """Set the gradients of fields to zero.
 
     Args:
-        fields: The fields; all fields that live by default.
+        fields: A field, or several; all fields that live by default.
+
+    Raises:
+        FieldError: One is no field.
     """
     session = current()
-    for field in list(WITH_GRADS) if fields is None else fields:
+    one = (fields,) if isinstance(fields, Field) else fields
+    for field in list(WITH_GRADS) if one is None else one:
+        _check_is_field(field, "zero_grads() takes")
         for gradient in (field.grad_in, field.grad_out):
-            if gradient is None or gradient.storage.buffer.session is not session:
-                continue
-            gradient.buffer.fill(0.0)
+            if gradient is not None and gradient.storage.buffer.session is session:
+                gradient.fresh_if_pinned(keep=False).fill(0.0)
+
+
+def _check_is_field(value: object, what: str) -> None:
+    if not isinstance(value, Field):
+        raise FieldError(f"{what} a field, not {type(value).__name__}.")
 
 
 def make(element: Type, shape: tuple[int, ...]) -> Field:
     """Return a field with any contents.
 
     Raises:
-        FieldError: A dimension is zero, negative, or the field is too large.
+        FieldError: The shape has no elements, or too many.
     """
-    for size in shape:
-        if size <= 0:
-            raise FieldError(f"A field of shape {shape} has no elements; every dimension is 1 or more.")
+    shape = as_shape(shape)
     if math.prod(shape) * math.prod(shape_of(element)) > MAX_ELEMENTS:
         raise FieldError(f"A field of shape {shape} is too large: kernels index up to 2**31 - 1.")
     return Field(element, shape, Storage(POOL.take(element, shape)))
-
-
-def as_shape(shape: Shape) -> tuple[int, ...]:
-    """Return a shape as a tuple of integers.
-
-    Raises:
-        FieldError: It is none.
-    """
-    parts = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    if not all(isinstance(p, (int, np.integer)) and not isinstance(p, bool) for p in parts):
-        raise FieldError(f"A shape is an integer or a tuple of integers, not {shape!r}.")
-    return tuple(int(part) for part in parts)
-
-
-def float_element(element: Type, given: npt.NDArray[Any] | None) -> Type:
-    """Return the element type with the number type of an array, where the array holds floats."""
-    if given is None or scalar_of(element) not in FLOATS:
-        return element
-    match = next((s for s in FLOATS if numpy_dtype(s) == given.dtype), None)
-    return element if match is None else with_scalar(element, match)

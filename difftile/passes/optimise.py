@@ -18,6 +18,7 @@ from difftile.passes.cse import cse
 from difftile.passes.dce import dce
 from difftile.passes.exclusive import exclusive
 from difftile.passes.fold import fold
+from difftile.passes.gather import gather
 from difftile.passes.merge import merge
 from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
@@ -48,7 +49,23 @@ def finish(program: Program, blocks: int, *, checked: bool = False) -> Program:
 
     return _run(
         program,
-        (sink, exclusive, reduced, fold, cse, dce, exclusive, merge, fold, dce, pruned),
+        (
+            sink,
+            gather,
+            fold,
+            cse,
+            dce,
+            exclusive,
+            reduced,
+            fold,
+            cse,
+            dce,
+            exclusive,
+            merge,
+            fold,
+            dce,
+            pruned,
+        ),
         checked,
     )
 

@@ -1,0 +1,156 @@
+"""What Python hands to a field: shapes, indices and values, checked and converted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, FieldIndexError, counted
+from difftile.ir.types import BOOL, FLOATS, Scalar, Type, numpy_dtype, scalar_of, with_scalar
+
+Shape: TypeAlias = int | Sequence[int]
+MAX_DIMENSIONS = 12  # kernels of more are untried
+
+
+def as_integer(value: object) -> int | None:
+    """Return an integer as Python's own, or None; True and False are none."""
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return operator.index(cast(SupportsIndex, value))
+    except TypeError:  # an array of integers
+        return None
+
+
+def as_shape(shape: Shape) -> tuple[int, ...]:
+    """Return a shape as a tuple of integers.
+
+    Raises:
+        FieldError: It is none.
+    """
+    one = as_integer(shape)
+    try:
+        parts = [one] if one is not None else [as_integer(p) for p in cast(Sequence[object], shape)]
+    except TypeError:
+        parts = [None]
+    found = [part for part in parts if part is not None]
+    if len(found) != len(parts):
+        raise FieldError(f"A shape is an integer or a tuple of integers, not {shape!r}.")
+    if any(size <= 0 for size in found):
+        raise FieldError(
+            f"A field of shape {tuple(found)} has no elements; every dimension is 1 or more."
+        )
+    if len(found) > MAX_DIMENSIONS:
+        raise FieldError(f"A field has up to {MAX_DIMENSIONS} dimensions, not {len(found)}.")
+    return tuple(found)
+
+
+def as_index(owner: object, shape: tuple[int, ...], index: object) -> tuple[int, ...]:
+    """Return the index of one element, counted from the front.
+
+    Args:
+        owner: The field, for errors.
+        shape: Its shape.
+        index: What stands in the brackets; None for the element of a field of shape ().
+
+    Raises:
+        FieldError: It is no index of one element.
+        FieldIndexError: It is out of range.
+    """
+    parts = cast(tuple[object, ...], index) if isinstance(index, tuple) else (index,)
+    if parts == (None,):
+        parts = ()
+    where = [as_integer(part) for part in parts]
+    for part, number in zip(parts, where, strict=True):
+        if number is None:
+            raise FieldError(
+                f"An index of {owner!r} is an integer, not {part!r}; for slices use x.to_numpy()."
+            )
+    if len(parts) != len(shape):
+        raise FieldError(
+            f"{owner!r} has {counted(len(shape), 'dimension')} and is given "
+            f"{counted(len(parts), 'index', 'indices')}."
+        )
+    found: list[int] = []
+    for number, size in zip(where, shape, strict=True):
+        assert number is not None
+        if not -size <= number < size:
+            raise FieldIndexError(f"Index {number} is out of range for {owner!r}.")
+        found.append(number % size)
+    return tuple(found)
+
+
+def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return values as an array of numbers in the byte order of this machine.
+
+    Raises:
+        FieldError: They are none.
+    """
+    try:
+        array: npt.NDArray[Any] = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise FieldError(f"{_shortened(values)} is no array of numbers: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise FieldError(f"{_shortened(values)} is no array of real numbers.")
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _shortened(values: object) -> str:
+    text = repr(values)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def as_contents(
+    owner: object, element: Type, values: npt.ArrayLike, shape: tuple[int, ...]
+) -> npt.NDArray[Any]:
+    """Return values as an array of a shape in the number type of a field.
+
+    Args:
+        owner: The field, for errors.
+        element: Its elements.
+        values: The values; floats may change precision.
+        shape: The shape that they must have.
+
+    Raises:
+        FieldError: The shape differs, or the type cannot hold the values.
+    """
+    array = as_array(values)
+    scalar = scalar_of(element)
+    dtype = numpy_dtype(scalar)
+    if array.shape != shape:
+        wanted = "one number" if not shape else f"an array of shape {shape}"
+        given = "one number" if not array.shape else f"one of shape {array.shape}"
+        raise FieldError(f"{owner!r} takes {wanted}, not {given}.")
+    if array.dtype == dtype:
+        return array
+    if array.dtype.kind == "f" and scalar not in FLOATS:
+        cast_to = "bool" if scalar == BOOL else dtype.name
+        raise FieldError(
+            f"{owner!r} takes no {array.dtype} values, whose fractions would be cut. "
+            f"Cast them: values.astype(np.{cast_to})."
+        )
+    return _converted(owner, scalar, array)
+
+
+def _converted(owner: object, scalar: Scalar, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    dtype = numpy_dtype(scalar)
+    try:
+        with np.errstate(over="raise", invalid="ignore"):
+            converted = array.astype(dtype)
+    except FloatingPointError:
+        raise FieldError(f"{owner!r} takes {scalar} values, and some are too large.") from None
+    if scalar not in FLOATS and not np.array_equal(converted, array):
+        raise FieldError(f"{owner!r} takes {scalar} values, and some do not fit.")
+    return converted
+
+
+def float_element(element: Type, given: npt.NDArray[Any]) -> Type:
+    """Return the element type with the number type of an array, where the array holds floats."""
+    if scalar_of(element) not in FLOATS:
+        return element
+    match = next((s for s in FLOATS if numpy_dtype(s) == given.dtype), None)
+    return element if match is None else with_scalar(element, match)

@@ -1,0 +1,179 @@
+"""Which part may import which: imports go one way only."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+_COMPILER = {"diagnostics", "ir", "ops"}
+
+# Every package and module of `difftile`, and what it may import of the rest.
+ALLOWED: dict[str, set[str]] = {
+    "diagnostics": set(),
+    "ir": {"diagnostics"},
+    "ops": {"diagnostics", "ir"},
+    "frontend": _COMPILER,
+    "passes": _COMPILER,
+    "ad": _COMPILER | {"passes"},
+    "interp": _COMPILER,
+    "substrate": _COMPILER,
+    "fields": _COMPILER | {"substrate"},
+    "runtime": _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "fields"},
+    "__init__": {"diagnostics", "fields", "runtime"},
+    # The command line stands apart: it answers without starting Taichi.
+    "arguments": set(),
+    "cli": {"arguments"},
+    "__main__": {"cli"},
+}
+# The folders beside the library. `difftile` stands for its public surface.
+ALLOWED_OUTSIDE: dict[str, set[str]] = {
+    "scenes": set(),
+    "demos": {"difftile", "difftile.arguments", "scenes", "demos"},
+    "benchmarks": {"difftile", "difftile.arguments", "scenes", "demos", "benchmarks"},
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: where it stands, and the module it names."""
+
+    file: Path
+    line: int
+    module: str
+    at_top: bool
+    relative: bool
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.module}"
+
+
+def imports_of(file: Path) -> list[Import]:
+    """Return every import of a file, those for type checkers included."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    top = {id(node) for node in _top_level(tree)}
+    found: list[Import] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules, relative = [alias.name for alias in node.names], False
+        elif isinstance(node, ast.ImportFrom):
+            modules, relative = [node.module or ""], node.level > 0
+        else:
+            continue
+        found += [Import(file, node.lineno, m, id(node) in top, relative) for m in modules]
+    return found
+
+
+def _top_level(tree: ast.Module) -> list[ast.stmt]:
+    """Return the statements of a module, those under `if TYPE_CHECKING:` included."""
+    found: list[ast.stmt] = []
+    for stmt in tree.body:
+        if isinstance(stmt, ast.If) and ast.unparse(stmt.test) == "TYPE_CHECKING":
+            found += stmt.body
+        found.append(stmt)
+    return found
+
+
+def layer_of(module: str) -> str:
+    """Return the part of `difftile` that a module belongs to: 'difftile.ir.types' is 'ir'."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+FILES = sorted((ROOT / "difftile").rglob("*.py"))
+
+
+def _own_layer(file: Path) -> str:
+    return file.relative_to(ROOT / "difftile").with_suffix("").parts[0]
+
+
+def test_every_part_is_in_the_table() -> None:
+    assert {_own_layer(file) for file in FILES} == set(ALLOWED)
+
+
+def test_the_table_has_no_cycle() -> None:
+    ranks: dict[str, int] = {}
+
+    def rank(layer: str, above: tuple[str, ...] = ()) -> int:
+        assert layer not in above, f"a cycle through {layer}"
+        if layer not in ranks:
+            below = [rank(other, (*above, layer)) for other in ALLOWED[layer]]
+            ranks[layer] = 1 + max(below, default=0)
+        return ranks[layer]
+
+    for layer in ALLOWED:
+        rank(layer)
+    assert ranks["diagnostics"] < ranks["ir"] < ranks["ops"] < ranks["frontend"] < ranks["runtime"]
+
+
+def test_imports_go_one_way() -> None:
+    wrong = [
+        str(one)
+        for file in FILES
+        for one in imports_of(file)
+        if one.module.split(".")[0] == "difftile"
+        and layer_of(one.module) not in ALLOWED[_own_layer(file)] | {_own_layer(file)}
+    ]
+    assert not wrong
+
+
+def test_imports_are_absolute_and_at_the_top() -> None:
+    wrong = [
+        str(one) for file in FILES for one in imports_of(file) if one.relative or not one.at_top
+    ]
+    assert not wrong
+
+
+def test_only_the_substrate_knows_taichi() -> None:
+    wrong = [
+        str(one)
+        for file in FILES
+        if _own_layer(file) != "substrate"
+        for one in imports_of(file)
+        if one.module.split(".")[0] == "taichi"
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", ALLOWED_OUTSIDE)
+def test_other_folders_use_the_public_surface(folder: str) -> None:
+    ours = {"difftile", *ALLOWED_OUTSIDE, "tests"}
+    for file in sorted((ROOT / folder).rglob("*.py")):
+        for one in imports_of(file):
+            module = one.module
+            root = module.split(".")[0]
+            if root in ours:
+                known = module if root == "difftile" else root
+                assert known == folder or known in ALLOWED_OUTSIDE[folder], str(one)
+
+
+def test_modules_of_one_package_have_no_cycle() -> None:
+    names = {str(f.relative_to(ROOT).with_suffix("")).replace("/", "."): f for f in FILES}
+    graph = {name: _run_time_imports(file) & set(names) for name, file in names.items()}
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, " -> ".join((*above[above.index(name) :], name))
+        if name not in done:
+            for other in sorted(graph[name]):
+                visit(other, (*above, name))
+            done.add(name)
+
+    for name in names:
+        visit(name, ())
+
+
+def _run_time_imports(file: Path) -> set[str]:
+    """Return the modules that importing a file imports; those for type checkers are none."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    lines = {
+        inner.lineno
+        for stmt in tree.body
+        if isinstance(stmt, ast.If) and ast.unparse(stmt.test) == "TYPE_CHECKING"
+        for inner in stmt.body
+    }
+    return {one.module for one in imports_of(file) if one.line not in lines}
