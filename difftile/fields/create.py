@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,14 +35,19 @@ def element_type(dtype: Any) -> Type:
     found = dtype if isinstance(dtype, (Scalar, Vector, Matrix)) else value_type(dtype)
     if found is None and dtype is not None:
         try:
-            found = scalar_from_numpy(np.dtype(dtype))
+            found = scalar_from_numpy(np.dtype(cast(Any, dtype)))
         except (TypeError, ValueError):
             found = None
     if found is None:
-        raise FieldError(f"{dtype!r} is no element type; use {_SUPPORTED}.")
+        shown = repr(dtype) if isinstance(dtype, (str, int, float)) else _name_of(dtype)
+        raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.")
     if is_float(found) and not has_own_scalar(dtype):
         return with_scalar(found, current().float_type)
     return found
+
+
+def _name_of(value: Any) -> str:
+    return value.__name__ if isinstance(value, type) else f"A {type(value).__name__}"
 
 
 def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field:

@@ -92,8 +92,8 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """
     try:
         array: npt.NDArray[Any] = np.asarray(values)
-    except (TypeError, ValueError) as error:
-        raise FieldError(f"{_shortened(values)} is no array of numbers: {error}") from None
+    except (TypeError, ValueError):
+        raise FieldError(f"{_shortened(values)} is no array of numbers.") from None
     if array.dtype.kind not in "biuf":
         raise FieldError(f"{_shortened(values)} is no array of real numbers.")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -122,8 +122,9 @@ def as_contents(
     scalar = scalar_of(element)
     dtype = numpy_dtype(scalar)
     if array.shape != shape:
-        wanted = "one number" if not shape else f"an array of shape {shape}"
-        given = "one number" if not array.shape else f"one of shape {array.shape}"
+        wanted, given = (
+            f"an array of shape {s}" if s else "one number" for s in (shape, array.shape)
+        )
         raise FieldError(f"{owner!r} takes {wanted}, not {given}.")
     if array.dtype == dtype:
         return array

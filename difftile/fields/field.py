@@ -131,6 +131,19 @@ class Field:
         values = self.to_numpy()
         return values if dtype is None else values.astype(dtype)
 
+    def __copy__(self) -> Field:
+        """Return a field with memory of its own: the contents, and a gradient of zeros."""
+        twin = make(self.element, self.shape)
+        twin = twin.with_grads() if self.has_grads else twin
+        twin.copy_from(self)
+        return twin
+
+    def __deepcopy__(self, memo: object) -> Field:
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        raise FieldError(f"{self!r} is memory of this process; save x.to_numpy() instead.")
+
     # Values
 
     def to_numpy(self) -> npt.NDArray[Any]:
@@ -169,6 +182,8 @@ class Field:
         Raises:
             FieldError: Shape or element type differ.
         """
+        if isinstance(other, np.ndarray):
+            raise FieldError("copy_from() takes a field; for an array use from_numpy().")
         _check_is_field(other, "copy_from() takes")
         if other.shape != self.shape or other.element != self.element:
             raise FieldError(
@@ -185,11 +200,10 @@ class Field:
     def __getitem__(self, index: Any) -> Any:
         where = as_index(self, self.shape, index)
         found = self.buffer.read_at(where)
-        if isinstance(found, np.ndarray):
+        if shape_of(self.element):
             # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
-            array: npt.NDArray[Any] = found
-            array.flags.writeable = False
-            return array
+            found.flags.writeable = False
+            return found
         return found.item()
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
@@ -200,7 +214,8 @@ class Field:
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if isinstance(values, Field):
             raise FieldError(
-                f"{self!r} takes numbers here, which carry no gradient: use x.copy_from(y), or a kernel."
+                f"{self!r} takes numbers here, through which no gradient flows. "
+                "Use x.copy_from(y), or a kernel."
             )
         return as_contents(self, self.element, values, shape)
 
@@ -337,8 +352,9 @@ def zero_grads(fields: Field | Iterable[Field] | None = None) -> None:
         FieldError: One is no field.
     """
     session = current()
-    one = (fields,) if isinstance(fields, Field) else fields
-    for field in list(WITH_GRADS) if one is None else one:
+    if fields is None:
+        fields = list(WITH_GRADS)
+    for field in (fields,) if isinstance(fields, Field) else fields:
         _check_is_field(field, "zero_grads() takes")
         for gradient in (field.grad_in, field.grad_out):
             if gradient is not None and gradient.storage.buffer.session is session:

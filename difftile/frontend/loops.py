@@ -14,26 +14,32 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     counted,
 )
-from difftile.frontend.context import Context
+from difftile.frontend.context import Context, Env
+from difftile.frontend.convert import condition
 from difftile.frontend.items import Item, Several, Unbound, describe
 from difftile.frontend.joins import check_kept, starts_as_number, type_hint
+from difftile.frontend.jumps import (
+    BROKE,
+    SKIPPED,
+    breaks,
+    iteration,
+    refuse_breaks,
+    refuse_jumps,
+    unless_broken,
+)
 from difftile.frontend.names import parts_of
 from difftile.frontend.ranges import Box, box_of
-from difftile.ir.nodes import Array, Block, Const, For, ParallelFor, Value, Var
-from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
+from difftile.ir.nodes import Array, Block, Const, For, ParallelFor, Value, Var, While
+from difftile.ir.types import BOOL, FLOATS, I32, FieldType, scalar_of, shape_of
 
 _IN_LOOP = "it has a value inside the loop only"
 _AFTER_LOOP = "a loop variable ends with its loop"
+_SERIAL_HINT = "iterations run in any order; put 'ti.loop_config(serialize=True)' before the loop."
 
 
 def for_statement(cx: Context, node: ast.For) -> None:
     """Lower a `for`."""
-    if node.orelse:
-        raise UnsupportedSyntax(
-            cx.source.word_span("else", node.body[-1], node.orelse[0]),
-            "'else' of a loop",
-            "set a flag in the loop and test it after.",
-        )
+    _refuse_else(cx, node)
     serialize, cx.serialize_next = cx.serialize_next, False
     if cx.special(node.iter) == "static":
         _unroll(cx, node)
@@ -46,7 +52,17 @@ def for_statement(cx: Context, node: ast.For) -> None:
             _serial(cx, node, box)
 
 
+def _refuse_else(cx: Context, node: ast.For | ast.While) -> None:
+    if node.orelse:
+        raise UnsupportedSyntax(
+            cx.source.word_span("else", node.body[-1], node.orelse[0]),
+            "'else' of a loop",
+            "set a flag in the loop and test it after.",
+        )
+
+
 def _unroll(cx: Context, node: ast.For) -> None:
+    refuse_jumps(cx, node.body, "in an unrolled loop", "leave 'ti.static' out, or use 'if'.")
     item = cx.expr(node.iter)
     items = parts_of(cx, item)
     if items is None:
@@ -116,7 +132,9 @@ def _bind(cx: Context, node: ast.For, box: Box, names: list[str], indices: list[
         cx.bind(name, index, node.target)
 
 
-def _bound_names(node: ast.For) -> set[str]:
+def _bound_names(node: ast.For | ast.While) -> set[str]:
+    if isinstance(node, ast.While):
+        return set()
     return {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
 
 
@@ -162,17 +180,22 @@ def _nest(
     """Lower one axis of a serial loop around the next; the innermost holds the body."""
     if axis == len(names):
         _bind(cx, node, box, names, indices)
-        cx.run(node.body)
+        iteration(cx, node.body)
         return
     span = cx.keyword_span(node)
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, carried = _carried(cx, node)
+    if breaks(node.body):
+        carried.append((BROKE, Const(False, BOOL)))
     carries = [Var(name, value.type) for name, value in carried]
     cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
     start, stop = box.starts[axis], box.stops[axis]
     index = Var(names[axis], I32)
+    broken = breaks(node.body)
     here: Value = index
     bounds = (start, stop)
+    if broken and len(names) > 1:
+        refuse_breaks(cx, node.body, "of a loop over several indices", "write a loop for each.")
     if box.step != 1:
         bounds = (Const(0, I32), _count(cx, start, stop, box.step))
         index = Var(f"{names[axis]}_count", I32)
@@ -190,14 +213,81 @@ def _nest(
     outs = tuple(Var(carry.name, carry.type) for carry in carries)
     inits = tuple(value for _, value in carried)
     body = Block(tuple(stmts), yields)
-    cx.b.append(For(index, *bounds, tuple(carries), inits, body, outs, span))
-    new = [n for n in cx.env if n not in before]
-    cx.env = {**before, **{name: out for (name, _), out in zip(carried, outs, strict=True)}}
+    if broken:
+        cx.b.append(_until_broken(cx, index, bounds, carries, inits, body, outs))
+    else:
+        cx.b.append(For(index, *bounds, tuple(carries), inits, body, outs, span))
+    _leave(cx, before, carried, outs)
+
+
+def _leave(cx: Context, before: Env, carried: list[tuple[str, Value]], outs: Sequence[Var]) -> None:
+    """Bind after a loop what it carried; names that it bound first end with it."""
+    new = [n for n in cx.env if n not in before and n not in (BROKE, SKIPPED)]
+    after = {name: out for (name, _), out in zip(carried, outs, strict=True) if name != BROKE}
+    cx.env = {**before, **after}
     for name in new:
         cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
 
 
-def _carried(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, Value]]]:
+def _until_broken(
+    cx: Context,
+    index: Var,
+    bounds: tuple[Value, Value],
+    carries: Sequence[Var],
+    inits: tuple[Value, ...],
+    body: Block,
+    outs: tuple[Var, ...],
+) -> While:
+    """Return a counted loop that may break as a `while` over its index; the flag comes last."""
+    start, stop = bounds
+    with cx.b.region() as tests:
+        runs = cx.call("and", cx.call("lt", index, stop), cx.call("not", carries[-1]))
+    with cx.b.region() as counts:
+        after = cx.call("add", index, Const(1, I32), name=index.name)
+    return While(
+        (index, *carries),
+        (start, *inits),
+        Block(tuple(tests), (runs,)),
+        Block((*body.stmts, *counts), (after, *body.results)),
+        (Var(index.name, I32), *outs),
+        cx.b.span,
+    )
+
+
+def while_statement(cx: Context, node: ast.While) -> None:
+    """Lower a `while`; it is serial wherever it stands."""
+    _refuse_else(cx, node)
+    span = cx.keyword_span(node)
+    before, places = dict(cx.env), dict(cx.bound_at)
+    with cx.nested():
+        kept, carried = _carried(cx, node)
+        broken = breaks(node.body)
+        if broken:
+            carried.append((BROKE, Const(False, BOOL)))
+        carries = [Var(name, value.type) for name, value in carried]
+        cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
+        with cx.b.region() as tests:
+            cond = condition(cx, node.test, cx.operand(node.test))
+        if broken:
+            with cx.b.region() as guarded:
+                cond = unless_broken(cx, carries[-1], tests, cond)
+            tests = guarded
+        with cx.b.region() as stmts:
+            iteration(cx, node.body)
+            yields = tuple(
+                _yielded(cx, name, carry, node, places.get(name))
+                for (name, _), carry in zip(carried, carries, strict=True)
+            )
+            for name in kept:
+                check_kept(cx, name, before[name], places.get(name))
+    outs = tuple(Var(carry.name, carry.type) for carry in carries)
+    inits = tuple(value for _, value in carried)
+    test, body = Block(tuple(tests), (cond,)), Block(tuple(stmts), yields)
+    cx.b.append(While(tuple(carries), inits, test, body, outs, span))
+    _leave(cx, before, carried, outs)
+
+
+def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tuple[str, Value]]]:
     """Return the locals that the body binds: things that must stay, and numbers at the start."""
     kept: list[str] = []
     carried: list[tuple[str, Value]] = []
@@ -231,7 +321,9 @@ def _binding_of(cx: Context, body: Sequence[ast.stmt], name: str) -> Span:
     return cx.span(body[0])
 
 
-def _yielded(cx: Context, name: str, carry: Var, node: ast.For, place: Span | None) -> Value:
+def _yielded(
+    cx: Context, name: str, carry: Var, node: ast.For | ast.While, place: Span | None
+) -> Value:
     item = cx.env[name]
     if isinstance(item, Unbound):
         raise UndefinedName(
@@ -280,7 +372,8 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
             scaled = cx.call("mul", indices[0], Const(box.step, I32))
             values = [cx.call("add", start, scaled, name=names[0])]
         _bind(cx, node, box, names, values)
-        cx.run(node.body)
+        refuse_breaks(cx, node.body, "of a parallel loop", _SERIAL_HINT)
+        iteration(cx, node.body)
         for name in kept:
             check_kept(cx, name, before[name], places.get(name))
     span = cx.keyword_span(node)

@@ -30,8 +30,9 @@ from difftile.frontend.items import (
     subscripted,
 )
 from difftile.frontend.joins import join_branches
+from difftile.frontend.jumps import break_statement, continue_statement, run_body
 from difftile.frontend.logic import tested
-from difftile.frontend.loops import for_statement
+from difftile.frontend.loops import for_statement, while_statement
 from difftile.frontend.names import depend, lookup, parts_of
 from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
@@ -224,11 +225,11 @@ def _if(cx: Context, node: ast.If) -> None:
     test = tested(cx, node.test)
     if isinstance(test, Static):
         depend(cx, test)
-        cx.run(node.body if test.value else node.orelse)
+        run_body(cx, node.body if test.value else node.orelse)
         return
     cond = condition(cx, node.test, test)
     with cx.nested():
-        then, orelse = (cx.side(partial(cx.run, block)) for block in (node.body, node.orelse))
+        then, orelse = (cx.side(partial(run_body, cx, block)) for block in (node.body, node.orelse))
     join_branches(cx, cond, (then, orelse), cx.source.span(node))
 
 
@@ -295,6 +296,9 @@ STATEMENTS: dict[type[ast.stmt], StatementHandler] = {
     ast.AugAssign: _augmented,
     ast.If: _if,
     ast.For: for_statement,
+    ast.While: while_statement,
+    ast.Break: break_statement,
+    ast.Continue: continue_statement,
     ast.Expr: _expression,
     ast.Pass: _pass,
     ast.Return: _return,

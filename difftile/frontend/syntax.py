@@ -21,9 +21,6 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Await: ("'await'", "kernels are not asynchronous."),
     ast.Yield: ("'yield'", "store the values in a field."),
     ast.YieldFrom: ("'yield from'", "store the values in a field."),
-    ast.While: ("'while' loop", "write 'for _ in range(n)' with an 'if' inside."),
-    ast.Break: ("'break'", "put an 'if' around what follows."),
-    ast.Continue: ("'continue'", "put an 'if' around what follows."),
     ast.Try: ("'try'", "kernels raise no exceptions; test the condition with 'if'."),
     # `except*` came with Python 3.11.
     getattr(ast, "TryStar", ast.Try): (
