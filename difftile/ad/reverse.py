@@ -49,7 +49,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.formula import adjoints, multiplies
-from difftile.ops.table import OPS
+from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
 from difftile.passes.versions import late_loads, redirect
@@ -264,7 +264,7 @@ class Reverser:
                 "the same loop.",
                 "read after a write",
                 related=() if write.span is None else (Label(write.span, "written here"),),
-                hint="split the loop in two, or keep the value in a local.",
+                hint="keep the running value in a local, or split the loop in two.",
             )
 
 
@@ -286,15 +286,15 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
             continue
         if guard:
             # The adjoint may be zero because the value was not taken: 0 * inf must stay 0.
-            guarded = _unless_zero(r.b, z_bar, part)
+            guarded = _unless_zero(r.b, z_bar, part, componentwise=let.op in ELEMENTWISE)
             r.add(bars, arg, guarded, masked=True)
         else:
             r.add(bars, arg, part, masked=masked or row.masks)
 
 
-def _unless_zero(b: OpBuilder, z_bar: Value, part: Value) -> Value:
+def _unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool) -> Value:
     """Return the part, or zero where the adjoint that it was made from is zero."""
-    if z_bar.type == part.type or is_scalar(z_bar):
+    if is_scalar(z_bar) or (componentwise and z_bar.type == part.type):
         is_zero = b.call("eq", z_bar, zero(z_bar.type))
     else:
         size = b.call("sum", b.call("abs", z_bar))

@@ -87,7 +87,8 @@ def _race(write: Memory, other: Memory) -> Race:
         write.array.name,
         _ACT[type(write)],
         Label(other.span, f"{_ACT[type(other)]}, maybe by another iteration"),
-        "write to a second field, or split the loop in two.",
+        "write to a second field, or run the loop in order: 'ti.loop_config(serialize=True)' "
+        "before it.",
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import OPEN_TAPE
 from difftile.frontend.captures import Capture, key_of, look_up
@@ -157,6 +157,10 @@ class Kernel:
     # Arguments
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        for name in kwargs:
+            if name not in self._names:
+                guess = did_you_mean(name, self._names) or f"it has {', '.join(self._names)}."
+                raise LaunchError(f"{self!r} has no argument '{name}'; {guess}")
         try:
             bound = inspect.Signature(self._parameters).bind(*args, **kwargs)
         except TypeError as error:
@@ -192,7 +196,8 @@ class Kernel:
             if hasattr(arg, "__array__")
             else ("pass a field, a number or a func")
         )
-        raise LaunchError(f"{self!r}: '{self._names[position]}' is a {shown}; {hint}.")
+        article = "an" if shown[0] in "aeiou" or shown == "ndarray" else "a"
+        raise LaunchError(f"{self!r}: '{self._names[position]}' is {article} {shown}; {hint}.")
 
     # Specialisation
 

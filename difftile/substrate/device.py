@@ -13,7 +13,7 @@ os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 import taichi as ti
 from taichi.lang import impl
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, did_you_mean
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
 from difftile.substrate.names import value_type
 
@@ -52,7 +52,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(_ARCHS)}.")
     scalar = SCALARS.get(default_fp) if isinstance(default_fp, str) else value_type(default_fp)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
-        raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp!r}.")
+        raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp}.")
     settings: dict[str, Any] = {
         "log_level": ti.ERROR,  # a missing device is reported below, once
         "force_scalarize_matrix": True,
@@ -62,6 +62,11 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         "fast_math": not debug,
     }
     # Emitted literals carry their type; Taichi's own default must stay f32 for them.
+    for option in options:
+        if not hasattr(impl.default_cfg(), option):
+            names = [name for name in dir(impl.default_cfg()) if not name.startswith("_")]
+            hint = did_you_mean(option, names) or "it passes the options of ti.init on."
+            raise FieldError(f"dt.init() has no option '{option}'; {hint}")
     with redirect_stdout(io.StringIO()):  # a line that no setting of Taichi turns off
         ti.init(arch=_ARCHS[arch], default_fp=ti.f32, **(settings | options))
     got = impl.current_cfg().arch

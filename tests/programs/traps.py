@@ -286,3 +286,17 @@ def inverse_guarded(x, m, y):
         inverse = m[i].inverse()
         trace = inverse.trace()
         y[i] = trace if x[i] > 0 else 0.0
+
+
+@program(v=floats(4, element=(3,)), w=floats(4, element=(3,)), y=floats(4))
+def component_of_a_masked_cross(v, w, y):
+    for i in y:
+        c = v[i].cross(w[i] / (1 + w[i] * w[i]))[2]
+        y[i] = ti.abs(c)
+
+
+@program(m=floats(3, element=(2, 2)), v=floats(3, element=(2,)), y=floats(3))
+def component_of_a_masked_product(m, v, y):
+    for i in y:
+        c = (m[i] @ (v[i] / (1 + v[i] * v[i])))[0]
+        y[i] = ti.max(c, 0.1) + ti.abs((m[i].inverse() @ m[i].transpose())[0, 1])
