@@ -23,6 +23,7 @@ from benchmarks.peers import kernels_taichi as peers
 from difftile.arguments import Parser, positive_float, positive_int
 
 TOLERANCE = 2e-4  # of the norm of a gradient: f32, and sums in another order
+SUM_TOLERANCE = 5e-3  # of values: Taichi adds up millions of squares in one f32 for each thread
 FORWARD_TARGET, HAND_TARGET = 1.0, 1.2
 
 vec2, mat2 = ti.math.vec2, ti.math.mat2
@@ -265,10 +266,13 @@ class Ours:
         self.end = dt.zeros((), dtype=ti.f32, grad=True)
 
     def forward(self) -> float:
-        """Launch without a tape; return the seconds."""
-        for made in self.outputs.values():
-            made.fill(0.0)
-        return timed(lambda: self.case.kernel(*self.args))
+        """Launch twice without a tape; return the seconds of the second, with warm caches."""
+        seconds = 0.0
+        for _ in range(2):
+            for made in self.outputs.values():
+                made.fill(0.0)
+            seconds = timed(lambda: self.case.kernel(*self.args))
+        return seconds
 
     def recorded_and_backward(self) -> tuple[float, float]:
         """Launch on a tape and replay; return the seconds of each."""
@@ -313,12 +317,14 @@ class Theirs:
             self.outputs[name] = make(name, shape)
         self.peer = case.peer(*self.inputs.values(), *indices, *self.outputs.values())
 
-    def forward(self) -> float:
-        """Launch; return the seconds."""
-        for made in self.outputs.values():
-            made.fill(0.0)
-        self.peer.clear()
-        return timed(self.peer.forward)
+    def forward(self, kernel: Callable[[], None]) -> float:
+        """Launch one form of the kernel twice; return the seconds of the second."""
+        seconds = 0.0
+        for _ in range(2):
+            for made in self.outputs.values():
+                made.fill(0.0)
+            seconds = timed(kernel)
+        return seconds
 
     def backward(self, adjoint: Callable[[], None]) -> float:
         """Launch an adjoint; return the seconds."""
@@ -337,6 +343,8 @@ class Theirs:
 
 
 def timed(run: Callable[[], Any]) -> float:
+    """Return the seconds of a run, after a loop that woke the thread pool."""
+    peers.wake()
     started = time.perf_counter()
     run()
     return time.perf_counter() - started
@@ -355,25 +363,31 @@ def check(name: str, ours: Ours, theirs: Theirs) -> None:
     Raises:
         SystemExit: They differ.
     """
+    peer = theirs.peer
     ours.forward()
-    theirs.forward()
-    compare(name, "values", ours.values(), theirs.values())
+    for kernel in (peer.forward, peer.differentiable):
+        theirs.forward(kernel)
+        compare(name, "values", ours.values(), theirs.values(), SUM_TOLERANCE)
     ours.recorded_and_backward()
     gradients = ours.gradients()
     for adjoint, whose in (
-        (theirs.peer.forward.grad, "gradients of Taichi's autodiff"),
-        (theirs.peer.adjoint, "gradients written by hand"),
+        (peer.differentiable.grad, "gradients of Taichi's autodiff"),
+        (peer.adjoint, "gradients written by hand"),
     ):
         theirs.backward(adjoint)
-        compare(name, whose, gradients, theirs.gradients())
+        compare(name, whose, gradients, theirs.gradients(), TOLERANCE)
 
 
 def compare(
-    name: str, what: str, ours: dict[str, np.ndarray], theirs: dict[str, np.ndarray]
+    name: str,
+    what: str,
+    ours: dict[str, np.ndarray],
+    theirs: dict[str, np.ndarray],
+    tolerance: float,
 ) -> None:
     for of, mine in ours.items():
         apart, size = np.linalg.norm(mine - theirs[of]), np.linalg.norm(theirs[of])
-        if not apart <= TOLERANCE * size:
+        if not apart <= tolerance * size:
             raise SystemExit(f"{name}: {what}, {of}: {apart / size:.1e} of their norm apart")
 
 
@@ -390,10 +404,12 @@ class Turn:
 
 
 def take_turn(ours: Ours, theirs: Theirs) -> Turn:
-    forward, taichi_forward = ours.forward(), theirs.forward()
+    peer = theirs.peer
+    taichi_forward, forward = theirs.forward(peer.forward), ours.forward()
     recorded, backward = ours.recorded_and_backward()
-    taichi_backward = theirs.backward(theirs.peer.forward.grad)
-    by_hand = theirs.backward(theirs.peer.adjoint)
+    theirs.forward(peer.differentiable)  # its gradient reads what it leaves in fields
+    taichi_backward = theirs.backward(peer.differentiable.grad)
+    by_hand = theirs.backward(peer.adjoint)
     return Turn(forward, recorded, backward, taichi_forward, taichi_backward, by_hand)
 
 

@@ -101,7 +101,7 @@ def test_names_of_programs_are_unique(path: Path) -> None:
 def test_errors_are_sentences_and_frames() -> None:
     for _, one in CASES:
         title, *rest = one.error.splitlines()
-        assert re.fullmatch(r"\w+: .*[.]", title), title
+        assert re.fullmatch(r"\w+: .*[.?]", title), title
         for line in rest:
             assert re.fullmatch(r"  (File \"wrong.py\", line \d+|\d* +\|.*|Hint: .*[.?:'])", line)
 

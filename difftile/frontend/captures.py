@@ -127,8 +127,7 @@ def key_of(value: Any) -> Hashable:
     if isinstance(value, (bool, int, float, str, type(None))):
         return (type(value).__name__, value)
     if isinstance(value, np.generic):
-        number: Any = cast(Any, value)
-        return (str(number.dtype), number.item())
+        return key_of(cast(Any, value).item())
     if isinstance(value, tuple):
         return tuple(key_of(part) for part in cast(tuple[Any, ...], value))
     return SameObject(value)

@@ -34,5 +34,15 @@ COMPOSITES: dict[str, tuple[tuple[str, ...], str]] = {
     "norm_sqr": (("x",), "dot(x, x)"),
     "distance": (("x", "y"), "norm(x - y)"),
     "reflect": (("x", "n"), "x - 2 * dot(n, x) * n"),
+    # Kinder than GLSL's: at the critical angle the derivative is 0, not infinite.
+    "bent": (
+        ("x", "n", "eta", "cosine", "k"),
+        "select(k < 0, 0 * x, eta * x - (eta * cosine + sqrt(max(k, 0))) * n)",
+    ),
+    "refract": (
+        ("x", "n", "eta"),
+        "bent(x, n, eta, dot(x, n), 1 - eta * eta * (1 - dot(x, n) * dot(x, n)))",
+    ),
+    "vdir": (("angle",), "vec(cos(angle), sin(angle))"),
     "step": (("edge", "x"), "select(x < edge, 0 * x, 0 * x + 1)"),
 }

@@ -55,6 +55,8 @@ _OPS: list[tuple[Any, str]] = [
     *((getattr(_TI, name), name) for name in ("radians", "step", "log2", "dot", "cross")),
     *((getattr(_TI, name), name) for name in ("distance", "determinant", "inverse", "isnan")),
     (_TI.isinf, "isinf"),
+    *((getattr(_TI, name), name) for name in ("smoothstep", "reflect", "refract", "vdir")),
+    (math.copysign, "copysign"),
     (_TI.length, "norm"),
     (_TI.normalize, "normalized"),
     (_TI.atan2, "atan2"),
