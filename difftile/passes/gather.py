@@ -8,8 +8,8 @@ computed again for each offset.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -125,24 +125,95 @@ def _gathering(
             return None
     b = OpBuilder()
     b.span = task.span
-    lows = [min(s.offset[d] for s in scatters) for d in range(len(task.indices))]
-    highs = [max(s.offset[d] for s in scatters) for d in range(len(task.indices))]
-    starts = _shifted(b, task.starts, lows)
-    stops = _shifted(b, task.stops, highs)
+    axes = range(len(task.indices))
+    lows = [min(s.offset[d] for s in scatters) for d in axes]
+    highs = [max(s.offset[d] for s in scatters) for d in axes]
+    todo = _Turn(task, array, scatters, slices, (lows, highs))
+    # Where every contribution is inside the loop's box no bounds are tested; the rim goes apart.
+    inner = _shifted(b, task.starts, highs), _shifted(b, task.stops, lows)
+    outer = _shifted(b, task.starts, lows), _shifted(b, task.stops, highs)
     indices = tuple(Var(index.name, I32) for index in task.indices)
     with b.region() as body:
-        total: Value = zero(scatters[0].stmt.value.type)
-        touched: Value = Const(False, BOOL)
-        for scatter, one in zip(scatters, slices, strict=True):
-            b.span = scatter.stmt.span
-            hit, value = _contribution(b, task, scatter, one, indices, (lows, highs))
-            total = b.call("add", total, value)
-            touched = b.call("or", touched, hit)
-        with b.region() as adds:
-            b.accumulate(array, indices, total, atomic=False)
-        b.append(If(touched, Block(tuple(adds)), Block(()), (), task.span))
-    b.append(ParallelFor(indices, starts, stops, Block(tuple(body)), task.span))
+        _sum(b, todo, indices, guarded=False)
+    b.append(ParallelFor(indices, *inner, Block(tuple(body)), task.span))
+    b.append(_rim(b, todo, inner, outer))
     return b.stmts
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What is turned around: the loop, the field, and how each contribution is computed.
+
+    Args:
+        task: The loop.
+        array: The field.
+        scatters: The accumulations.
+        slices: For each the statements that compute whether it happens, and its value.
+        extremes: The least and the largest offset of each axis.
+    """
+
+    task: ParallelFor
+    array: Array
+    scatters: list[_Scatter]
+    slices: list[Block]
+    extremes: tuple[list[int], list[int]]
+
+
+def _sum(b: OpBuilder, todo: _Turn, indices: tuple[Value, ...], *, guarded: bool) -> None:
+    """Append what the element at the indices gathers."""
+    total: Value = zero(todo.scatters[0].stmt.value.type)
+    touched: Value = Const(False, BOOL)
+    for scatter, one in zip(todo.scatters, todo.slices, strict=True):
+        b.span = scatter.stmt.span
+        hit, value = _contribution(b, todo, scatter, one, indices, guarded=guarded)
+        total = b.call("add", total, value)
+        touched = b.call("or", touched, hit)
+    b.span = todo.task.span
+    if touched == Const(True, BOOL):
+        b.accumulate(todo.array, indices, total, atomic=False)
+        return
+    with b.region() as adds:
+        b.accumulate(todo.array, indices, total, atomic=False)
+    b.append(If(touched, Block(tuple(adds)), Block(()), (), todo.task.span))
+
+
+_Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
+
+
+def _rim(b: OpBuilder, todo: _Turn, inner: _Box, outer: _Box) -> ParallelFor:
+    """Return the loop over the elements of the outer box that are not in the inner one.
+
+    Along the last axis it steps over the inner part wherever the other axes are inside.
+    """
+    *leading, last = [Var(index.name, I32) for index in todo.task.indices]
+    length = [b.call("sub", box[1][-1], box[0][-1]) for box in (inner, outer)]
+    hole = b.call("max", length[0], Const(0, I32))
+    counter = Var(f"{last.name}_rim", I32)
+
+    def visit(skipped: Value) -> list[Stmt]:
+        with b.region() as body:
+            here = b.call("add", outer[0][-1], counter)
+            behind = b.call("ge", here, inner[0][-1])
+            jump = b.call("select", behind, skipped, Const(0, I32))
+            index = b.call("add", here, jump, name=last.name)
+            _sum(b, todo, (*leading, index), guarded=True)
+        return body
+
+    if not leading:
+        count = b.call("sub", length[1], hole)
+        body = Block(tuple(visit(hole)))
+        return ParallelFor((counter,), (Const(0, I32),), (count,), body, todo.task.span)
+    with b.region() as body:
+        inside: Value = Const(True, BOOL)
+        for d, index in enumerate(leading):
+            inside = b.call("and", inside, b.call("ge", index, inner[0][d]))
+            inside = b.call("and", inside, b.call("lt", index, inner[1][d]))
+        skipped = b.call("select", inside, hole, Const(0, I32), name="skipped")
+        count = b.call("sub", length[1], skipped)
+        row = Block(tuple(visit(skipped)))
+        b.append(For(counter, Const(0, I32), count, (), (), row, (), todo.task.span))
+    starts, stops = outer[0][:-1], outer[1][:-1]
+    return ParallelFor(tuple(leading), starts, stops, Block(tuple(body)), todo.task.span)
 
 
 def _shifted(b: OpBuilder, bounds: tuple[Value, ...], by: list[int]) -> tuple[Value, ...]:
@@ -151,13 +222,15 @@ def _shifted(b: OpBuilder, bounds: tuple[Value, ...], by: list[int]) -> tuple[Va
 
 def _contribution(
     b: OpBuilder,
-    task: ParallelFor,
+    todo: _Turn,
     scatter: _Scatter,
     one: Block,
-    indices: tuple[Var, ...],
-    extremes: tuple[list[int], list[int]],
+    indices: tuple[Value, ...],
+    *,
+    guarded: bool,
 ) -> tuple[Value, Value]:
     """Append what one scatter adds to the element `indices`; return whether it does, and what."""
+    task, (lows, highs) = todo.task, todo.extremes
     inside: Value = Const(True, BOOL)
     shifted: dict[Var, Value] = {}
     for d, (index, here) in enumerate(zip(task.indices, indices, strict=True)):
@@ -165,13 +238,12 @@ def _contribution(
         there = b.call("sub", here, Const(c, I32), name=index.name)
         shifted[index] = there
         # The loop over elements starts and ends with the outermost offsets.
-        if c != extremes[0][d]:
+        if guarded and c != lows[d]:
             inside = b.call("and", inside, b.call("ge", there, task.starts[d]))
-        if c != extremes[1][d]:
+        if guarded and c != highs[d]:
             inside = b.call("and", inside, b.call("lt", there, task.stops[d]))
-    env: Mapping[Var, Value] = {v: v for v in free_variables(one)}
-    cloner = Cloner({**env, **shifted})
-    block = cloner.block(one)
+    env: dict[Var, Value] = {v: v for v in free_variables(one)}
+    block = Cloner({**env, **shifted}).block(one)
     if isinstance(inside, Const):
         for stmt in block.stmts:
             b.append(stmt)

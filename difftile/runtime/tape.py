@@ -21,6 +21,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, GradientCut, Label, TapeError, render
 from difftile.fields.field import Field, Storage, make, zero_grads
 from difftile.fields.recording import OPEN_TAPE, Recorder
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.runtime.call import Call
 from difftile.runtime.plan import Source, StagePlan, make_plans
 from difftile.substrate.memory import POOL, Buffer
@@ -365,7 +366,7 @@ class _Replay:
 def _check_loss(loss: Field) -> None:
     if not isinstance(loss, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TapeError(f"A loss is a field of one element, not {loss!r}.")
-    if loss.size != 1 or loss.element != loss.type.element or np.ndim(loss.to_numpy().squeeze()):
+    if loss.size != 1 or shape_of(loss.element):
         raise TapeError(
             f"A loss is one number, and {loss!r} is more; use backward({{field: seeds}})."
         )
@@ -383,11 +384,16 @@ def _add(target: Field, values: npt.NDArray[Any]) -> None:
 
 def _add_seed(gradient: Field, field: Field, seed: Any) -> None:
     """Add a seed to the gradient of an output."""
-    values = seed.to_numpy() if isinstance(seed, Field) else np.asarray(seed)
-    wanted = gradient.buffer.read().shape
+    if isinstance(seed, Field):
+        view = seed.buffer.view
+        values = seed.to_numpy() if view is None else view
+    else:
+        values = np.asarray(seed)
+    wanted = (*gradient.shape, *shape_of(gradient.element))
     if values.ndim and values.shape != wanted:
         raise FieldError(f"The seed of {field!r} has the shape {values.shape}, not {wanted}.")
-    _add(gradient, np.broadcast_to(values, wanted).astype(gradient.buffer.read().dtype))
+    dtype = numpy_dtype(scalar_of(gradient.element))
+    _add(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False))
 
 
 def copied(field: Field) -> Field:

@@ -83,3 +83,25 @@ def grouped_with_offsets(x, y):
 def strided(x, y):
     for i in y:
         y[i] = x[2 * i] * x[2 * i + 1] + x[11 - i]
+
+
+def _blur(x, y):
+    for i in x:
+        total = 2.0 * x[i]
+        if i > 0:
+            total += x[i - 1] * x[i - 1]
+        if i < x.shape[0] - 1:
+            total += 0.5 * x[i + 1]
+        y[i] = total
+
+
+def _cross(x, y):
+    for i, j in ti.ndrange((1, x.shape[0] - 1), (2, x.shape[1] - 1)):
+        y[i, j] = x[i - 1, j] * x[i, j - 2] + x[i + 1, j + 1] - x[i, j]
+
+
+# Grids so small that nothing, or next to nothing, is inside the rim.
+for _n in (1, 2, 3, 4):
+    program(x=floats(_n), y=floats(_n))(_blur)
+for _shape in ((2, 3), (3, 3), (3, 4), (4, 6), (7, 4)):
+    program(x=floats(*_shape), y=floats(*_shape))(_cross)
