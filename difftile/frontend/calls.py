@@ -108,7 +108,7 @@ def _instead(value: Any) -> str:
     name = getattr(value, "__name__", "it")
     module = (getattr(value, "__module__", None) or "").partition(".")[0]
     if module == "taichi":
-        return "it is not part of the kernel language yet."
+        return "it is not part of the kernel language."
     if isinstance(value, type):
         return "make the object in Python, and use its attributes in the kernel."
     if getattr(value, "_is_taichi_function", False):

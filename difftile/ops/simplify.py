@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -99,12 +99,21 @@ def _built(b: Building, type_: Type, components: tuple[Value, ...]) -> Value:
     return b.call("vec" if len(shape_of(type_)) == 1 else "mat", *components, type_=type_)
 
 
+def _is_negative(value: Value) -> TypeGuard[Const]:
+    """Tell whether a value is a negative literal; the least integer has no opposite."""
+    if not isinstance(value, Const) or value.value >= 0:
+        return False
+    return scalar_of(value.type) in FLOATS or value.value > -(2**31)
+
+
 def _add(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     x, y = args
     if _is(x, 0) and _fits(y, type_):
         return y
     if _is(y, 0) and _fits(x, type_):
         return x
+    if _is_negative(y):
+        return b.call("sub", x, Const(-y.value, y.type))
     negated = _made_of(b, "neg", y)
     if negated is not None:
         return b.call("sub", x, negated[0])
@@ -128,6 +137,8 @@ def _sub(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
         return x
     if _is(x, 0) and _fits(y, type_):
         return b.call("neg", y)
+    if _is_negative(y):
+        return b.call("add", x, Const(-y.value, y.type))
     negated = _made_of(b, "neg", y)
     if negated is not None:
         return b.call("add", x, negated[0])

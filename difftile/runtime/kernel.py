@@ -138,7 +138,8 @@ class Kernel:
             if given is None:
                 others.append(position)
             else:
-                numbers.append(Number(position, len(runtime), type(arg), type(given)))
+                types = cast("tuple[type, type]", (type(arg), type(given)))
+                numbers.append(Number(position, len(runtime), *types))
                 runtime.append(given)
         storages = {
             name: arg.storage
