@@ -138,8 +138,7 @@ class Kernel:
             if given is None:
                 others.append(position)
             else:
-                types = cast("tuple[type, type]", (type(arg), type(given)))
-                numbers.append(Number(position, len(runtime), *types))
+                numbers.append(Number(position, len(runtime), _type(arg), _type(given)))
                 runtime.append(given)
         storages = {
             name: arg.storage
@@ -285,6 +284,10 @@ class Kernel:
             if adjoint is not None:
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
+
+
+def _type(value: object) -> type:
+    return type(value)
 
 
 def _plain(value: Any) -> Any:

@@ -142,7 +142,7 @@ def meaning_of(value: object) -> Meaning | None:
     if type_ is not None:
         return TypeName(type_)
     if isinstance(value, ti.Matrix):
-        return VectorMeaning(tuple(value.get_shape()))
+        return VectorMeaning((value.n, value.m)[: value.ndim])
     if isinstance(value, (ti.Field, ti.MatrixField, ti.Ndarray)):
         return Refused("A Taichi field", "make it a difftile field: 'dt.field' or 'dt.from_numpy'.")
     module = getattr(type(value), "__module__", "")
