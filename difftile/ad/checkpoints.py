@@ -12,7 +12,7 @@ iterations. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -48,11 +48,8 @@ class Reversing(Protocol):
     def value(self, value: Value) -> Value: ...  # noqa: D102
     def note_loads(self, block: Block, cloner: Cloner) -> None: ...  # noqa: D102
     def nested(  # noqa: D102
-        self, block: Block, seeds: Mapping[Var, Value], bindings: Mapping[Var, Value]
+        self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
     ) -> tuple[list[Stmt], dict[Var, Value]]: ...
-    def seeds_of(  # noqa: D102
-        self, results: tuple[Value, ...], bars: list[Value | None]
-    ) -> dict[Var, Value]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +119,9 @@ def _reversed_body(r: Reversing, todo: LoopReversal) -> _Body:
         index = Var(loop.index.name, I32)
         state = tuple(Var(carry.name, carry.type) for carry in loop.carries)
         bars = {k: Var(f"{loop.carries[k].name}_bar", loop.carries[k].type) for k in chosen}
-        seeds = r.seeds_of(loop.body.results, [bars.get(k) for k in range(len(loop.carries))])
         bindings = {loop.index: index, **dict(zip(loop.carries, state, strict=True))}
-        stmts, found = r.nested(loop.body, seeds, bindings)
+        result_bars = [bars.get(k) for k in range(len(loop.carries))]
+        stmts, found = r.nested(loop.body, result_bars, bindings)
         more = [k for k, carry in enumerate(loop.carries) if k in chosen or carry in found]
         if more == chosen:
             break

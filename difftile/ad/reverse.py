@@ -12,7 +12,7 @@ Stores of the primal are never repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from difftile.ad.activity import active_values
@@ -214,15 +214,21 @@ class Reverser:
         return {v: bar for v, bar in bars.items() if v not in inside}
 
     def nested(
-        self, block: Block, seeds: Mapping[Var, Value], bindings: Mapping[Var, Value]
+        self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
     ) -> tuple[list[Stmt], dict[Var, Value]]:
-        """Run `sweep` in a region of its own; `bindings` stand for variables bound there."""
+        """Run `sweep` in a region of its own.
+
+        Args:
+            block: A block of the primal.
+            bars: The adjoints of its results.
+            bindings: What stands for the variables that are bound there.
+        """
         outer = self.cloner
         self.cloner = Cloner(outer.env)
         self.cloner.env |= bindings
         try:
             with self.b.region() as stmts:
-                found = self.sweep(block, seeds)
+                found = self.sweep(block, self.seeds_of(block.results, bars))
         finally:
             self.cloner = outer
         return stmts, found
@@ -237,7 +243,9 @@ class Reverser:
             self.masked.add(total)
         bars[to] = total
 
-    def seeds_of(self, results: tuple[Value, ...], bars: list[Value | None]) -> dict[Var, Value]:
+    def seeds_of(
+        self, results: tuple[Value, ...], bars: Sequence[Value | None]
+    ) -> dict[Var, Value]:
         """Return the adjoints of the results of a block, those of equal results added up."""
         seeds: dict[Var, Value] = {}
         for result, bar in zip(results, bars, strict=True):
@@ -336,7 +344,7 @@ def _if(r: Reverser, stmt: If, bars: dict[Var, Value], loops: object) -> None:
     out_bars = [bars.pop(out, None) for out in stmt.outs]
     sides: list[tuple[list[Stmt], dict[Var, Value]]] = []
     for block in (stmt.then, stmt.orelse):
-        sides.append(r.nested(block, r.seeds_of(block.results, out_bars), {}))
+        sides.append(r.nested(block, out_bars, {}))
     keys = list({**sides[0][1], **sides[1][1]})
     blocks = [
         Block(tuple(stmts), tuple(found.get(key, zero(key.type)) for key in keys))
@@ -359,7 +367,7 @@ def _for(r: Reverser, loop: For, bars: dict[Var, Value], loops: dict[int, Stmt])
 
 def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: object) -> None:
     indices = tuple(Var(index.name, index.type) for index in loop.indices)
-    stmts, found = r.nested(loop.body, {}, dict(zip(loop.indices, indices, strict=True)))
+    stmts, found = r.nested(loop.body, (), dict(zip(loop.indices, indices, strict=True)))
     cells: list[tuple[Var, Array]] = []
     with r.b.region() as adds:
         for key, bar in found.items():

@@ -32,14 +32,16 @@ WITH_GRADS: weakref.WeakSet[Field] = weakref.WeakSet()
 class Storage:
     """Where the contents of a field are now; fields that share their values share this.
 
-    A launch on a tape may move the contents to another buffer, for all of them at once.
+    A launch on a tape may move the contents to another buffer, for all of them at once. `graded` is
+    the field among them that was given gradients last.
     """
 
-    __slots__ = ("buffer",)
+    __slots__ = ("buffer", "graded")
 
     def __init__(self, buffer: Buffer) -> None:
         buffer.owners += 1
         self.buffer = buffer
+        self.graded: weakref.ref[Field] | None = None
 
     def __del__(self) -> None:
         if POOL is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
@@ -340,6 +342,7 @@ class Field:
         GRADIENTS.epoch += 1
         if self.has_grads:
             WITH_GRADS.add(self)
+            self.storage.graded = weakref.ref(self)
 
 
 def zero_grads(fields: Field | Iterable[Field] | None = None) -> None:

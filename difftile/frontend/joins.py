@@ -74,12 +74,24 @@ class _Join:
             with self.cx.b.region() as made:
                 values.append(self.cx.value(item))
             stmts.extend(made)
+        self.widen(name, values)
         if values[0].type != values[1].type:
             raise self.changed(name, values[0].type, values[1].type)
         out = Var(name if name.isidentifier() else "returned", values[0].type)
         self.outs.append(out)
         self.results.append((values[0], values[1]))
         return out
+
+    def widen(self, name: str, values: list[Value]) -> None:
+        """Cast an integer given in one branch to a local that was a float before the branches."""
+        before = self.cx.env.get(name)
+        if not isinstance(before, (Var, Const)) or scalar_of(before.type) not in FLOATS:
+            return
+        for k, stmts in enumerate(self.casts):
+            if scalar_of(values[k].type) not in FLOATS:
+                with self.cx.b.region() as made:
+                    values[k] = self.cx.b.cast(values[k], scalar_of(before.type))
+                stmts.extend(made)
 
     def labels(self, name: str, first: str, second: str) -> list[Label]:
         places = (side.bound_at.get(name) for side in self.sides)

@@ -29,6 +29,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.ops.vocabulary import FuncMeaning, OpName, TypeName
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
@@ -188,7 +189,8 @@ class Kernel:
                     f"{self!r}: '{self._names[position]}' = {arg} does not fit 32 bits."
                 )
             return arg, "int"
-        if isinstance(arg, (Func, FunctionType, str, type(None), tuple)) or value_type(arg):
+        plain = isinstance(arg, (FunctionType, str, type(None), tuple))
+        if plain or isinstance(meaning_of(arg), (OpName, FuncMeaning, TypeName)):
             return None, ("known", _Identity(arg))
         shown = type(arg).__name__
         hint = (

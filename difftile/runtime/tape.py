@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import Token
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -140,12 +140,14 @@ class Tape(Recorder):
 
     def host_write(self, field: Field, index: tuple[int, ...] | None) -> None:
         """Record a write from Python."""
+        _check_twin(field)
         if field.has_grads:
             self._records.append(HostWrite(field, index))
             self._written.add(field.storage)
 
     def host_copy(self, target: Field, source: Field) -> None:
         """Record a copy from Python."""
+        _check_twin(target)
         if target.has_grads:
             self._records.append(HostCopy(target, source))
             self._written.add(target.storage)
@@ -158,6 +160,9 @@ class Tape(Recorder):
             self._run(plan, call, values)
 
     def _run(self, plan: StagePlan, call: Call, values: list[Any]) -> None:
+        for k in plan.writes:
+            if values[k].storage.graded is not None:
+                _check_twin(values[k])
         kept = [values[k].storage.buffer for k in plan.reads]
         for buffer in kept:
             buffer.pins += 1
@@ -200,7 +205,7 @@ class Tape(Recorder):
         self,
         seeds: Field | Mapping[Field, Any] | None = None,
         *,
-        retain: Sequence[Field] = (),
+        retain: Field | Sequence[Field] = (),
     ) -> None:
         """Replay the launches in reverse and leave gradients in the fields.
 
@@ -227,6 +232,11 @@ class Tape(Recorder):
         if isinstance(seeds, Field):
             _check_loss(seeds)
             seeds = {seeds: 1.0}
+        if not _is_seeds(seeds):
+            raise TapeError(
+                f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
+            )
+        retain = (retain,) if isinstance(retain, Field) else tuple(retain)
         for field in seeds:
             if field.storage not in self._written:
                 raise TapeError(
@@ -363,6 +373,26 @@ class _Replay:
                 _add(field.grad_out, work.buffer.read())
 
 
+def _is_seeds(seeds: object) -> bool:
+    return isinstance(seeds, Mapping) and all(
+        isinstance(field, Field) for field in cast("Mapping[object, object]", seeds)
+    )
+
+
+def _check_twin(field: Field) -> None:
+    """Check that a field to be written is the one whose gradient belongs to its memory.
+
+    Raises:
+        TapeError: Another field with the same memory has the gradient, which would not hear of it.
+    """
+    twin = None if field.storage.graded is None else field.storage.graded()
+    if twin is not None and twin is not field and twin.has_grads:
+        raise TapeError(
+            f"{field!r} shares its memory with {twin!r}, which has a gradient. A write through "
+            "the first would be missed by it: write through the field with the gradient."
+        )
+
+
 def _check_loss(loss: Field) -> None:
     if not isinstance(loss, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TapeError(f"A loss is a field of one element, not {loss!r}.")
@@ -389,6 +419,8 @@ def _add_seed(gradient: Field, field: Field, seed: Any) -> None:
         values = seed.to_numpy() if view is None else view
     else:
         values = np.asarray(seed)
+        if values.dtype.kind not in "biuf":
+            raise TapeError(f"The seed of {field!r} is no number and no array: {seed!r}.")
     wanted = (*gradient.shape, *shape_of(gradient.element))
     if values.ndim and values.shape != wanted:
         raise FieldError(f"The seed of {field!r} has the shape {values.shape}, not {wanted}.")

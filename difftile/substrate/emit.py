@@ -123,6 +123,7 @@ class _Text:
     text: str
     precedence: int
     reads: frozenset[Array] = frozenset()
+    negates: str = ""  # what follows the sign, where this is the negative of something
 
 
 @dataclass
@@ -218,7 +219,8 @@ class _Emitter:
                 text = self.value(args[0], PRODUCT)
                 # -a * b is -(a * b), but -a // b is not -(a // b).
                 rounds = "//" in text or "%" in text
-                return _Text(f"-{self.value(args[0], ATOM) if rounds else text}", PRODUCT, reads)
+                operand = self.value(args[0], ATOM) if rounds else text
+                return _Text(f"-{operand}", PRODUCT, reads, operand)
             case _:
                 template = row.taichi
         if let.op in ("and", "or") and shape_of(let.out.type):
@@ -331,7 +333,9 @@ class _Emitter:
         parts = array.size is not None and bool(shape)
         where = "" if parts else self.place(array, index)
         at = self.index(index)
-        # Behind '+' or '-' a sum keeps its parentheses; a leading '-' becomes the operator.
+        # Behind '+' a sum keeps its parentheses; the negative of a product is subtracted.
+        waiting = self.waiting.get(value) if isinstance(value, Var) else None
+        negates = "" if waiting is None else waiting.negates
         tight = self.value(value, SUM + 1)
         self.consumed((*index, value))
         self.flush({array})
@@ -339,12 +343,10 @@ class _Emitter:
             self.store_parts(array, at, value, text)
         elif not add:
             self.write(f"{where} = {text}")
-        elif atomic and text.startswith("-"):
-            self.write(f"{where} -= {text.removeprefix('-')}")
         elif atomic:
-            self.write(f"{where} += {text}")
-        elif tight.startswith("-"):
-            self.write(f"{where} = {where} - {tight.removeprefix('-')}")
+            self.write(f"{where} -= {negates}" if negates else f"{where} += {text}")
+        elif negates:
+            self.write(f"{where} = {where} - {negates}")
         else:
             self.write(f"{where} = {where} + {tight}")
 

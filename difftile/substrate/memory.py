@@ -134,7 +134,7 @@ class Pool:
         """
         session = current()
         if session is not self._session:
-            self.clear()
+            self._free = {}
             self._session = session
         free = self._free.setdefault((element, shape), [])
         if free:
@@ -171,7 +171,8 @@ class Pool:
 
     def clear(self) -> None:
         """Let go of everything that is free."""
-        self._free = {}
+        for free in self._free.values():
+            free.clear()  # in place: living buffers know their list
 
 
 POOL = Pool()

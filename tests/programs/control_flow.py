@@ -210,3 +210,12 @@ def condition_on_a_flag(x, y, on):
             y[i] = x[i] * x[i]
         else:
             y[i] = x[i]
+
+
+@program(x=floats(6), y=floats(6))
+def integer_in_one_branch(x, y):
+    for i in x:
+        s = x[i] * x[i]
+        if x[i] > 0:
+            s = 2
+        y[i] = s * x[i]

@@ -331,3 +331,24 @@ def blocks_of_a_literal_size(x, y):
             s *= x[2 * i + k]
             x[2 * i + k] = x[2 * i + k] * x[2 * i + k]
         y[i] = s
+
+
+@program(x=floats(5), y=floats(5))
+def carries_with_one_result(x, y):
+    for i in x:
+        a = x[i]
+        b = 0.5
+        for k in range(i):
+            a = a * b * y[i]
+            b = a
+        y[i] = a
+
+
+@program(x=floats(5), y=floats(5))
+def stored_each_time_then_read(x, y):
+    for i in x:
+        s = 0.5
+        for _ in range(5):
+            s = s * y[i]
+            x[i] = s
+        x[i] = x[i] * y[i]
