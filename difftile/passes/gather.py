@@ -30,7 +30,15 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import Cloner, array_of, free_variables, regions, walk, with_blocks
+from difftile.ir.walk import (
+    Cloner,
+    array_of,
+    defined_in,
+    free_variables,
+    regions,
+    walk,
+    with_blocks,
+)
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
 from difftile.passes.conflicts import stale_loads
@@ -116,10 +124,12 @@ def _offset(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> tuple
 def _gathering(
     task: ParallelFor, array: Array, scatters: list[_Scatter], stale: set[Var]
 ) -> list[Stmt] | None:
+    inside = defined_in(task.body)
     slices = [slim_block(_yielding(task.body, id(s.stmt), s.stmt)[0]) for s in scatters]
     for one in slices:
         stmts = list(walk(one))
-        if len(stmts) > _LARGEST_SLICE or any(isinstance(s, (For, While)) for s in stmts):
+        # What a loop computed is not part of a slice, and would have to be run once an offset.
+        if len(stmts) > _LARGEST_SLICE or free_variables(one) & inside:
             return None
         if any(isinstance(s, Load) and s.out in stale for s in stmts):
             return None

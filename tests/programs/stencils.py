@@ -105,3 +105,11 @@ for _n in (1, 2, 3, 4):
     program(x=floats(_n), y=floats(_n))(_blur)
 for _shape in ((2, 3), (3, 3), (3, 4), (4, 6), (7, 4)):
     program(x=floats(*_shape), y=floats(*_shape))(_cross)
+
+
+@program(x=floats(6), y=floats(6))
+def difference_used_in_a_loop(x, y):
+    for i in range(1, x.shape[0] - 1):
+        left = 0.5 * (x[i] - x[i - 1])
+        for k in range(3):
+            y[i] = x[i] - left * k
