@@ -35,7 +35,8 @@ def element_type(dtype: Any) -> Type:
     found = dtype if isinstance(dtype, (Scalar, Vector, Matrix)) else value_type(dtype)
     if found is None and dtype is not None:
         try:
-            found = scalar_from_numpy(np.dtype(cast(Any, dtype)))
+            known: np.dtype[Any] = np.dtype(cast(Any, dtype))
+            found = scalar_from_numpy(known)
         except (TypeError, ValueError):
             found = None
     if found is None:

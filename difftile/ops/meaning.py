@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import numpy as np
+import numpy
+
+np: Any = numpy  # what its stubs know differs from version to version
 
 Function: TypeAlias = Callable[..., Any]
 

@@ -1,0 +1,62 @@
+"""A kernel means what the same text means in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile.ir.types import F64
+from tests import harness, plain_python, programs
+
+programs.load()
+
+# What a kernel does not take from Python, and why.
+DIFFERENT = {"traps.division_computed_before": "0 * x is 0 in kernels, even for an infinite x"}
+
+
+def plain(value: Any, module: str) -> Any:
+    """Return an argument that is neither a field nor a number as plain Python."""
+    if not callable(value):
+        return value
+    name = getattr(value, "__name__", "")
+    names = plain_python.names_of(module)
+    return names[name] if name in names else getattr(plain_python.TAICHI, name)
+
+
+@pytest.mark.parametrize("one", harness.PROGRAMS, ids=lambda one: one.name)
+def test_kernels_mean_what_they_mean_in_python(one: harness.Program) -> None:
+    if one.name in DIFFERENT:
+        pytest.skip(DIFFERENT[one.name])
+    rng = np.random.default_rng(7)
+    values = {
+        name: given.draw(rng)
+        for name, given in one.arguments.items()
+        if isinstance(given, (harness.Floats, harness.Given))
+    }
+    kernel = dt.kernel(one.function)
+    fields = harness._fields(one, values, F64)
+    for _ in range(one.launches):
+        kernel(**fields)
+    ours: dict[str, Any] = {}
+    module = one.function.__module__
+    try:
+        function = plain_python.names_of(module)[one.function.__name__]
+        for name, given in one.arguments.items():
+            if isinstance(given, harness.Same):
+                ours[name] = ours[given.name]
+            elif name in values:
+                ours[name] = plain_python.PlainField(values[name].copy(), given.element)
+            else:
+                ours[name] = plain(given, module)
+        with np.errstate(all="ignore"):
+            for _ in range(one.launches):
+                function(**ours)
+    except plain_python.Unavailable as missing:
+        pytest.skip(f"plain Python has no '{missing}' here")
+    for name in values:
+        np.testing.assert_allclose(
+            fields[name].to_numpy(), ours[name].values, rtol=1e-9, atol=1e-12, err_msg=name
+        )
