@@ -1,8 +1,9 @@
 """The programs of `tests/programs/` as plain Python: what the same text means without difftile.
 
-The modules are executed once more, with stand-ins for `taichi`, `difftile` and a few builtins, all in NumPy. A
-kernel is then a Python function whose loops run in order. Only what Python cannot say itself is rewritten: locals
-hold values and not references, and `ti.atomic_add(x[i], v)` is `x[i] += v`.
+The modules are executed once more, with stand-ins for `taichi`, `difftile` and a few builtins, all
+in NumPy. A kernel is then a Python function whose loops run in order. Only what Python cannot say
+itself is rewritten: locals hold values and not references, and `ti.atomic_add(x[i], v)` is
+`x[i] += v`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from difftile.fields.field import GRADIENTS, Field
+from difftile.fields.field import GRADIENTS, Field, Storage
+from difftile.frontend.captures import Capture
 from difftile.runtime.specialisation import Specialisation
 from difftile.substrate.device import Session
 
@@ -38,6 +39,9 @@ class Call:
         pick: Takes the other arguments, in which two launches must not differ.
         same: Those of this launch.
         session: The start of Taichi that this belongs to.
+        captures: What the kernel takes from outside, to be looked up at each launch.
+        storages: The memory of the field passed for each parameter.
+        captured_at: Where the captured values begin.
     """
 
     code: Specialisation
@@ -46,6 +50,9 @@ class Call:
     pick: Callable[[tuple[Any, ...]], Any]
     same: Any
     session: Session
+    captures: tuple[Capture, ...]
+    storages: dict[str, Storage]
+    captured_at: int
     _epoch: int = -1
     _plans: list[StagePlan] = field(default_factory=list[Any])
 

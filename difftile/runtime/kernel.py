@@ -104,6 +104,8 @@ class Kernel:
         session = current()
         call = self._call
         values = None if call is None else call.repeated(args, session)
+        if values is not None and call is not None and call.captures:
+            values = _with_captures(call, values)
         if call is None or values is None:
             call = self._prepare(args, session)
             values = call.values
@@ -150,10 +152,18 @@ class Kernel:
         code = found.code
         pick = picker(others)
         values = [*runtime, *captured, *code.temps]
-        call = Call(code, values, tuple(numbers), pick, pick(args), session)
-        # Captured names are looked up at every launch: such a call is not kept.
-        self._call = None if found.captures else call
-        return call
+        self._call = Call(
+            code,
+            values,
+            tuple(numbers),
+            pick,
+            pick(args),
+            session,
+            found.captures,
+            storages,
+            len(runtime),
+        )
+        return self._call
 
     # Arguments
 
@@ -319,6 +329,18 @@ class _Identity:
 def _widest(scalars: list[Scalar]) -> Scalar | None:
     floats = [s for s in scalars if s in FLOATS]
     return max(floats, key=FLOATS.index) if floats else None
+
+
+def _with_captures(call: Call, values: list[Any]) -> list[Any] | None:
+    """Return the values with what is captured now, or None if that is not as in the call."""
+    captured = _current_captures(call.captures, call.storages)
+    if captured is None:
+        return None
+    for position, value in enumerate(captured, call.captured_at):
+        if isinstance(value, Field) and value is not values[position]:
+            return None
+        values[position] = value
+    return values
 
 
 def _current_captures(
