@@ -11,53 +11,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from contextvars import Token
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, cast
 
-import numpy as np
-import numpy.typing as npt
-
-from difftile.diagnostics import FieldError, GradientCut, Label, TapeError, render
-from difftile.fields.field import Field, Storage, make, zero_grads
+from difftile.diagnostics import GradientCut, Label, TapeError, render
+from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import OPEN_TAPE, Recorder
-from difftile.ir.types import numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import shape_of
 from difftile.runtime.call import Call
-from difftile.runtime.plan import Source, StagePlan, make_plans
-from difftile.substrate.memory import POOL, Buffer
-
-
-@dataclass(slots=True)
-class LaunchRecord:
-    """One launch of a stage.
-
-    Args:
-        plan: What was recorded of it, and how its adjoint is called.
-        call: The launch, which later ones with the same fields share.
-        values: The fields and numbers of the launch.
-        kept: The pinned buffers, in the order of `plan.reads` and then `plan.reads_after`.
-    """
-
-    plan: StagePlan
-    call: Call
-    values: list[Any]
-    kept: list[Buffer]
-
-
-@dataclass(slots=True)
-class HostWrite:
-    """Python set one element of a field, or with None all of it, to constants."""
-
-    field: Field
-    index: tuple[int, ...] | None
-
-
-@dataclass(slots=True)
-class HostCopy:
-    """Python copied one field into another."""
-
-    target: Field
-    source: Field
+from difftile.runtime.plan import StagePlan, make_plans
+from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record, written_by
+from difftile.runtime.replay import Replay, add_seed, copied
+from difftile.substrate.memory import POOL
 
 
 class Tape(Recorder):
@@ -79,7 +44,7 @@ class Tape(Recorder):
             _check_loss(loss)
         self.loss = loss
         self.accumulate = accumulate
-        self._records: list[LaunchRecord | HostWrite | HostCopy] = []
+        self._records: list[Record] = []
         self._token: Token[Recorder | None] | None = None
         self._entered = False
         self._done = False
@@ -135,7 +100,7 @@ class Tape(Recorder):
     @property
     def written(self) -> list[Field]:
         """The fields that recorded launches and writes from Python have changed."""
-        fields = [field for record in self._records for field in _written_by(record)]
+        fields = [field for record in self._records for field in written_by(record)]
         return list({field.storage: field for field in fields}.values())
 
     def host_write(self, field: Field, index: tuple[int, ...] | None) -> None:
@@ -250,14 +215,14 @@ class Tape(Recorder):
             self.release()
 
     def _replay(self, seeds: Mapping[Field, Any], retain: Sequence[Field]) -> None:
-        replay = _Replay(self._written, self.accumulate)
+        replay = Replay(self._written, self.accumulate)
         for field, seed in seeds.items():
-            _add_seed(replay.gradient(field), field, seed)
+            add_seed(replay.gradient(field), field, seed)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
         for record in reversed(self._records):
             if kept:
-                for field in _written_by(record):
+                for field in written_by(record):
                     wanted = kept.pop(field.storage, None)
                     if wanted is not None:
                         snapshots[wanted] = copied(replay.gradient(wanted))
@@ -275,102 +240,6 @@ class Tape(Recorder):
                 record.kept = []
         self._records = []
         self._done = True
-
-
-def _written_by(record: LaunchRecord | HostWrite | HostCopy) -> list[Field]:
-    match record:
-        case LaunchRecord(plan=plan, values=values):
-            return [values[k] for k in plan.writes]
-        case HostWrite(field=field) | HostCopy(target=field):
-            return [field]
-
-
-class _Replay:
-    """The gradient buffers of one backward pass.
-
-    A field with one shared gradient works in it directly. Where `grad_in` and `grad_out` differ, or
-    gradients accumulate over tapes and the field is written, the pass works in a buffer of its own,
-    which starts as `grad_in` and is added to `grad_out` at the end.
-    """
-
-    def __init__(self, written: set[Storage], accumulate: bool) -> None:
-        self.written = written
-        self.accumulate = accumulate
-        self._work: dict[Storage, tuple[Field, Field]] = {}
-        self._templates: dict[tuple[int, int], list[Any]] = {}
-
-    def gradient(self, field: Field) -> Field:
-        """Return the gradient that the pass works on."""
-        known = self._work.get(field.storage)
-        if known is not None:
-            return known[1]
-        shared = field.grad_in is field.grad_out
-        if shared and not (self.accumulate and field.storage in self.written):
-            work = field.grad
-        else:
-            work = make(field.element, field.shape)
-            if not shared and field.grad_in is not None:
-                work.buffer.copy_from(field.grad_in.buffer)
-            else:
-                work.buffer.fill(0.0)
-        self._work[field.storage] = (field, work)
-        return work
-
-    def reverse(self, record: LaunchRecord | HostWrite | HostCopy) -> None:
-        """Run the adjoint of one record."""
-        match record:
-            case LaunchRecord():
-                self._launch(record)
-            case HostWrite(field, None):
-                self.gradient(field).buffer.fill(0.0)
-            case HostWrite(field, index):
-                assert index is not None
-                zero = np.zeros(np.shape(field.buffer.read_at(index)))
-                self.gradient(field).buffer.write_at(index, zero)
-            case HostCopy(target, source):
-                bar = self.gradient(target)
-                if source.has_grads:
-                    _add(self.gradient(source), bar.buffer.read())
-                bar.buffer.fill(0.0)
-
-    def _launch(self, record: LaunchRecord) -> None:
-        plan, values = record.plan, record.values
-        adjoint = plan.adjoint
-        assert adjoint is not None
-        args = self._template(record).copy()
-        for place, position in plan.numbers:
-            args[place] = values[position]
-        for place, kept in zip(plan.kept_places, record.kept, strict=True):
-            args[place] = kept
-        scratch = [POOL.take(element, ()) for element in plan.scratch]
-        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
-            args[place] = buffer
-        adjoint.code.launch(args)
-        for buffer in scratch:
-            POOL.give(buffer)
-        for buffer in record.kept:
-            POOL.unpin(buffer)
-        record.kept = []
-
-    def _template(self, record: LaunchRecord) -> list[Any]:
-        """Return the arguments that all records of a plan and a call have in common."""
-        key = (id(record.plan), id(record.call))
-        found = self._templates.get(key)
-        if found is None:
-            found = list[Any]((None,)) * len(record.plan.adjoint_params)
-            for place, (source, which) in enumerate(record.plan.adjoint_params):
-                if source is Source.GRADIENT:
-                    found[place] = self.gradient(record.values[which]).storage.buffer
-                elif source is Source.SHAPE:
-                    found[place] = record.values[which].storage.buffer
-            self._templates[key] = found
-        return found
-
-    def finish(self) -> None:
-        """Add what was worked out elsewhere to the fields' gradients."""
-        for field, work in self._work.values():
-            if field.grad_out is not None and work is not field.grad_out:
-                _add(field.grad_out, work.buffer.read())
 
 
 def _is_seeds(seeds: object) -> bool:
@@ -402,34 +271,3 @@ def _check_loss(loss: Field) -> None:
         )
     if not loss.has_grads:
         raise TapeError(f"The loss {loss!r} has no gradient; make it with grad=True.")
-
-
-def _add(target: Field, values: npt.NDArray[Any]) -> None:
-    view = target.buffer.view
-    if view is not None:
-        view += values
-    else:
-        target.buffer.write(target.buffer.read() + values)
-
-
-def _add_seed(gradient: Field, field: Field, seed: Any) -> None:
-    """Add a seed to the gradient of an output."""
-    if isinstance(seed, Field):
-        view = seed.buffer.view
-        values = seed.to_numpy() if view is None else view
-    else:
-        values = np.asarray(seed)
-        if values.dtype.kind not in "biuf":
-            raise TapeError(f"The seed of {field!r} is no number and no array: {seed!r}.")
-    wanted = (*gradient.shape, *shape_of(gradient.element))
-    if values.ndim and values.shape != wanted:
-        raise FieldError(f"The seed of {field!r} has the shape {values.shape}, not {wanted}.")
-    dtype = numpy_dtype(scalar_of(gradient.element))
-    _add(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False))
-
-
-def copied(field: Field) -> Field:
-    """Return a field with a copy of the contents."""
-    twin = make(field.element, field.shape)
-    twin.buffer.copy_from(field.buffer)
-    return twin

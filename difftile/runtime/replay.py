@@ -1,0 +1,134 @@
+"""Replaying records in reverse: gradients from the end of a tape to its beginning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.field import Field, Storage, make
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
+from difftile.runtime.plan import Source
+from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.substrate.memory import POOL
+
+
+class Replay:
+    """The gradient buffers of one backward pass.
+
+    A field with one shared gradient works in it directly. Where `grad_in` and `grad_out` differ, or
+    gradients accumulate over tapes and the field is written, the pass works in a buffer of its own,
+    which starts as `grad_in` and is added to `grad_out` at the end.
+    """
+
+    def __init__(self, written: set[Storage], accumulate: bool) -> None:
+        self.written = written
+        self.accumulate = accumulate
+        self._work: dict[Storage, tuple[Field, Field]] = {}
+        self._templates: dict[tuple[int, int], list[Any]] = {}
+
+    def gradient(self, field: Field) -> Field:
+        """Return the gradient that the pass works on."""
+        known = self._work.get(field.storage)
+        if known is not None:
+            return known[1]
+        shared = field.grad_in is field.grad_out
+        if shared and not (self.accumulate and field.storage in self.written):
+            work = field.grad
+        else:
+            work = make(field.element, field.shape)
+            if not shared and field.grad_in is not None:
+                work.buffer.copy_from(field.grad_in.buffer)
+            else:
+                work.buffer.fill(0.0)
+        self._work[field.storage] = (field, work)
+        return work
+
+    def reverse(self, record: Record) -> None:
+        """Run the adjoint of one record."""
+        match record:
+            case LaunchRecord():
+                self._launch(record)
+            case HostWrite(field, None):
+                self.gradient(field).buffer.fill(0.0)
+            case HostWrite(field, index):
+                assert index is not None
+                zero = np.zeros(np.shape(field.buffer.read_at(index)))
+                self.gradient(field).buffer.write_at(index, zero)
+            case HostCopy(target, source):
+                bar = self.gradient(target)
+                if source.has_grads:
+                    _add(self.gradient(source), bar.buffer.read())
+                bar.buffer.fill(0.0)
+
+    def _launch(self, record: LaunchRecord) -> None:
+        plan, values = record.plan, record.values
+        adjoint = plan.adjoint
+        assert adjoint is not None
+        args = self._template(record).copy()
+        for place, position in plan.numbers:
+            args[place] = values[position]
+        for place, kept in zip(plan.kept_places, record.kept, strict=True):
+            args[place] = kept
+        scratch = [POOL.take(element, ()) for element in plan.scratch]
+        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
+            args[place] = buffer
+        adjoint.code.launch(args)
+        for buffer in scratch:
+            POOL.give(buffer)
+        for buffer in record.kept:
+            POOL.unpin(buffer)
+        record.kept = []
+
+    def _template(self, record: LaunchRecord) -> list[Any]:
+        """Return the arguments that all records of a plan and a call have in common."""
+        key = (id(record.plan), id(record.call))
+        found = self._templates.get(key)
+        if found is None:
+            found = list[Any]((None,)) * len(record.plan.adjoint_params)
+            for place, (source, which) in enumerate(record.plan.adjoint_params):
+                if source is Source.GRADIENT:
+                    found[place] = self.gradient(record.values[which]).storage.buffer
+                elif source is Source.SHAPE:
+                    found[place] = record.values[which].storage.buffer
+            self._templates[key] = found
+        return found
+
+    def finish(self) -> None:
+        """Add what was worked out elsewhere to the fields' gradients."""
+        for field, work in self._work.values():
+            if field.grad_out is not None and work is not field.grad_out:
+                _add(field.grad_out, work.buffer.read())
+
+
+def _add(target: Field, values: npt.NDArray[Any]) -> None:
+    view = target.buffer.view
+    if view is not None:
+        view += values
+    else:
+        target.buffer.write(target.buffer.read() + values)
+
+
+def add_seed(gradient: Field, field: Field, seed: Any) -> None:
+    """Add a seed to the gradient of an output."""
+    if isinstance(seed, Field):
+        view = seed.buffer.view
+        values = seed.to_numpy() if view is None else view
+    else:
+        values = np.asarray(seed)
+        if values.dtype.kind not in "biuf":
+            raise TapeError(f"The seed of {field!r} is no number and no array: {seed!r}.")
+    wanted = (*gradient.shape, *shape_of(gradient.element))
+    if values.ndim and values.shape != wanted:
+        raise FieldError(f"The seed of {field!r} has the shape {values.shape}, not {wanted}.")
+    dtype = numpy_dtype(scalar_of(gradient.element))
+    _add(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False))
+
+
+def copied(field: Field) -> Field:
+    """Return a field with a copy of the contents."""
+    twin = make(field.element, field.shape)
+    twin.buffer.copy_from(field.buffer)
+    return twin
