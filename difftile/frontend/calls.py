@@ -13,6 +13,7 @@ from difftile.diagnostics import (
     UndefinedAttribute,
     did_you_mean,
 )
+from difftile.frontend.assign import accumulate
 from difftile.frontend.construct import (
     cast,
     cast_call,
@@ -25,7 +26,6 @@ from difftile.frontend.construct import (
 from difftile.frontend.context import Context
 from difftile.frontend.convert import (
     apply,
-    assignable,
     counted_arguments,
     floats,
     positional,
@@ -37,6 +37,7 @@ from difftile.frontend.items import (
     Element,
     FieldRef,
     Item,
+    Selection,
     Several,
     Shape,
     Static,
@@ -47,7 +48,6 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.names import parts_of
 from difftile.frontend.ranges import unrolled
-from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
 from difftile.ops.table import COMPOSITES, OPS
@@ -219,7 +219,7 @@ def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
     place, value = counted_arguments(cx, node, 2, 2)
     cell = cx.reductions.get(place.id) if isinstance(place, ast.Name) else None
     target = Element(cell, ()) if cell is not None else cx.expr(place)
-    if not isinstance(target, Element):
+    if not isinstance(target, (Element, Selection)):
         raise TypeMismatch(
             cx.span(place),
             "an element of a field is wanted here.",
@@ -229,15 +229,6 @@ def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
             else "for a local write 'name += value'.",
         )
     accumulate(cx, target, value, cx.numeric(value), negate=sign == "sub")
-
-
-def accumulate(cx: Context, target: Element, node: ast.expr, item: Item, *, negate: bool) -> None:
-    """Append `target += item`, or `-=`."""
-    type_ = element_type(target.array, target.index)
-    value = assignable(cx, node, item, type_, f"'{target.array.name}'")
-    if negate:
-        value = cx.call("neg", value)
-    cx.b.accumulate(target.array, target.index, value)
 
 
 def _len(cx: Context, node: ast.Call, name: str) -> Item:

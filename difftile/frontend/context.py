@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from difftile.frontend.items import (
     FieldRef,
     Item,
     Path,
+    Selection,
     Static,
     Unbound,
     describe,
@@ -114,10 +116,24 @@ class Context:
     def operand(self, node: ast.expr, name: str = "") -> Item:
         """Lower an expression whose value is needed now: an element of a field is read here."""
         item = self.expr(node, name)
-        if isinstance(item, Element):
-            with self.at(node):
-                return self.b.load(item.array, item.index, name)
-        return item
+        with self.at(node):
+            return self.loaded(item, name)
+
+    def loaded(self, item: Item, name: str = "") -> Item:
+        """Return an item with what it has in memory read."""
+        match item:
+            case Element(array, index):
+                return self.b.load(array, index, name)
+            case Selection(array, index, part):
+                cells = list(product(*part.axes))
+                if all(isinstance(at, Const) for cell in cells for at in cell):
+                    value = self.b.load(array, index)
+                    components = [self.call("extract", value, *cell) for cell in cells]
+                else:
+                    components = [self.b.load(array, (*index, *cell)) for cell in cells]
+                return self.b.assembled(part.shape, components, name)
+            case _:
+                return item
 
     def numeric(self, node: ast.expr, name: str = "") -> Item:
         """Lower an expression that must be a number, vector or matrix; literals stay literals."""
@@ -252,8 +268,8 @@ class Context:
         match item:
             case Var() | Const():
                 return item
-            case Element(array, index):
-                return self.b.load(array, index)
+            case Element() | Selection():
+                return self.value(self.loaded(item))
             case Static(bool() as flag):
                 return Const(flag, BOOL)
             case Static(int() as number):

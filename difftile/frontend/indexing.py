@@ -17,7 +17,9 @@ from difftile.frontend.items import (
     Element,
     FieldRef,
     Item,
+    Part,
     Path,
+    Selection,
     Several,
     Shape,
     Static,
@@ -25,12 +27,17 @@ from difftile.frontend.items import (
     subscripted,
 )
 from difftile.frontend.names import captured, part_of, parts_of
+from difftile.frontend.parts import (
+    index_value,
+    part_type,
+    read,
+    subscripted_part,
+    swizzled,
+    whole,
+)
 from difftile.frontend.syntax import ON_THE_HOST
 from difftile.ir.nodes import Array, Const, Value, Var
-from difftile.ir.types import FLOATS, I32, Matrix, Type, Vector, scalar_of, shape_of
-
-_COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
-
+from difftile.ir.types import I32, Matrix, Type, Vector, shape_of
 
 # Subscripts
 
@@ -51,15 +58,15 @@ def index_of(cx: Context, node: ast.expr, array: Array) -> tuple[Value, ...]:
             continue
         several = parts_of(cx, item)
         if several is not None:
-            index += [_index(cx, part, one) for one in several]
+            index += [index_value(cx, part, one) for one in several]
         elif isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
             with cx.at(part):
                 index += [
-                    _index(cx, part, cx.call("extract", item, Const(k, I32)))
+                    index_value(cx, part, cx.call("extract", item, Const(k, I32)))
                     for k in range(item.type.n)
                 ]
         else:
-            index.append(_index(cx, part, item))
+            index.append(index_value(cx, part, item))
     if len(index) != array.type.ndim:
         raise _wrong_count(cx, node, array, len(index))
     return tuple(index)
@@ -79,69 +86,25 @@ def _wrong_count(cx: Context, node: ast.expr, array: Array, given: int) -> TypeM
     )
 
 
-def _index(cx: Context, node: ast.expr, item: Item) -> Value:
-    with cx.at(node):
-        value = cx.value(item)
-        if scalar_of(value.type) in FLOATS or shape_of(value.type):
-            raise TypeMismatch(
-                cx.span(node),
-                "an index is an integer.",
-                f"{value.type}",
-                hint="cast it: 'int(...)' or 'ti.cast(..., ti.i32)'.",
-            )
-        if isinstance(value, Const) and value.value < 0:
-            raise TypeMismatch(
-                cx.span(node),
-                f"index {value.value} is negative.",
-                hint="kernels do not count from the end: write 'x[x.shape[0] - 1]'.",
-            )
-        return cx.b.cast(value, I32)
-
-
-def component_index(cx: Context, node: ast.expr, type_: Type) -> tuple[Value, ...]:
-    """Return the index of one component of a vector or matrix, checked where it is a literal."""
-    parts = node.elts if isinstance(node, ast.Tuple) else [node]
-    index = tuple(_index(cx, part, cx.operand(part)) for part in parts)
-    shape = shape_of(type_)
-    if not shape:
-        raise TypeMismatch(cx.span(node), f"{type_} has no components.")
-    if len(index) != len(shape):
-        raise TypeMismatch(
-            cx.span(node),
-            f"{type_} has {counted(len(shape), 'index', 'indices')} and is given {len(index)}.",
-            hint="write row and column: 'm[0, 1]'." if len(shape) == 2 else None,
-        )
-    for part, size, value in zip(parts, shape, index, strict=True):
-        _check_literal(cx, part, value, size, type_)
-    return index
-
-
-def _check_literal(cx: Context, node: ast.expr, value: Value, size: int, type_: Type) -> None:
-    if isinstance(value, Const) and value.value >= size:
-        raise TypeMismatch(
-            cx.span(node), f"{type_} has no component {value.value}.", f"0 to {size - 1}"
-        )
-
-
 def subscript(cx: Context, node: ast.Subscript, name: str) -> Item:
     """Lower `value[slice]`."""
-    item = cx.expr(node.value)
+    return subscript_of(cx, node, cx.expr(node.value), name)
+
+
+def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -> Item:
+    """Return `item[slice]`, where the item is what stands before the brackets."""
     match item:
         case FieldRef(array):
             return Element(array, index_of(cx, node.slice, array))
-        case Element(array, index):
-            element = array.type.element
-            if isinstance(element, Matrix) and not isinstance(node.slice, ast.Tuple):
-                return _row(cx, cx.value(item), node.slice, element)
-            if shape_of(element) and len(index) == array.type.ndim:
-                return Element(array, (*index, *component_index(cx, node.slice, element)))
-            raise _no_components(cx, node, item)
+        case Element() | Selection():
+            part, type_ = element_part(item)
+            if not part.shape:
+                raise _no_components(cx, node, item)
+            return _of_element(cx, item, subscripted_part(cx, part, node.slice, type_))
         case Var(_, type_) | Const(_, type_):
-            if isinstance(type_, Matrix) and not isinstance(node.slice, ast.Tuple):
-                return _row(cx, item, node.slice, type_)
             if not shape_of(type_):
                 raise _no_components(cx, node, item)
-            return cx.call("extract", item, *component_index(cx, node.slice, type_), name=name)
+            return read(cx, item, subscripted_part(cx, whole(type_), node.slice, type_), name)
         case Shape(array):
             return cx.b.size(array, _static_index(cx, node.slice, item, array.type.ndim))
         case Several(items):
@@ -152,7 +115,29 @@ def subscript(cx: Context, node: ast.Subscript, name: str) -> Item:
             raise TypeMismatch(cx.span(node.value), f"{describe(item)} cannot be indexed.")
 
 
-def _no_components(cx: Context, node: ast.Subscript, item: Var | Const | Element) -> TypeMismatch:
+def element_part(item: Element | Selection) -> tuple[Part, Type]:
+    """Return which components of an element of a field an item stands for, and their type."""
+    element = item.array.type.element
+    if isinstance(item, Selection):
+        return item.part, part_type(item.part, element)
+    inside = item.index[item.array.type.ndim :]
+    part = whole(element)
+    if inside:
+        part = Part(tuple((at,) for at in inside), (False,) * len(inside))
+    return part, part_type(part, element)
+
+
+def _of_element(cx: Context, item: Element | Selection, part: Part) -> Element | Selection:
+    """Return the item of a part of an element of a field."""
+    index = item.index[: item.array.type.ndim]
+    if part.shape:
+        return Selection(item.array, index, part)
+    return Element(item.array, (*index, *(at for (at,) in part.axes)))
+
+
+def _no_components(
+    cx: Context, node: ast.Subscript, item: Var | Const | Element | Selection
+) -> TypeMismatch:
     with cx.b.region():
         type_ = cx.value(item).type
     return TypeMismatch(
@@ -169,14 +154,6 @@ def _object_item(cx: Context, node: ast.Subscript, item: Static) -> Item:
     except (LookupError, TypeError, ValueError):
         what = describe(item)
         raise TypeMismatch(cx.span(node), f"{what} has no item {key.value!r}.") from None
-
-
-def _row(cx: Context, matrix: Value, node: ast.expr, type_: Matrix) -> Value:
-    """Return a row of a matrix as a vector."""
-    row = _index(cx, node, cx.operand(node))
-    _check_literal(cx, node, row, type_.n, type_)
-    parts = (cx.call("extract", matrix, row, Const(j, I32)) for j in range(type_.m))
-    return cx.call("vec", *parts)
 
 
 def _static_index(cx: Context, node: ast.expr, owner: Shape | Several, size: int) -> int:
@@ -204,29 +181,27 @@ def _known_at_run_time(cx: Context, node: ast.expr, owner: Item, key: Item) -> T
 # Attributes
 
 
-def swizzle(name: str, size: int) -> tuple[int, ...] | None:
-    """Return the components that a swizzle such as `x` or `xyz` names, or None."""
-    picks = tuple(_COMPONENTS.get(letter, size) for letter in name)
-    return picks if name and all(pick < size for pick in picks) else None
-
-
 def attribute(cx: Context, node: ast.Attribute, name: str) -> Item:
     """Lower `value.attr`."""
-    item = cx.expr(node.value)
+    return attribute_of(cx, node, cx.expr(node.value), name)
+
+
+def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -> Item:
+    """Return `item.attr`, where the item is what stands before the dot."""
     match item:
         case FieldRef(array):
             return _field_attribute(cx, node, array)
-        case Element(array, index) if isinstance(array.type.element, Vector) and (
-            len(index) == array.type.ndim
-        ):
-            picks = swizzle(node.attr, array.type.element.n)
-            if picks is not None and len(picks) == 1:
-                return Element(array, (*index, Const(picks[0], I32)))
-            return _picked(cx, node, cx.value(item), name)
         case Static(value, path):
             return _object_attribute(cx, node, value, path)
-        case Var() | Const() | Element():
-            return _picked(cx, node, cx.value(item), name)
+        case Element() | Selection():
+            part, type_ = element_part(item)
+            picked = swizzled(part, node.attr, type_)
+            if picked is not None:
+                return _of_element(cx, item, picked)
+            return _of_type(cx, node, type_)
+        case Var(_, type_) | Const(_, type_):
+            picked = swizzled(whole(type_), node.attr, type_)
+            return _of_type(cx, node, type_) if picked is None else read(cx, item, picked, name)
         case _:
             raise UndefinedAttribute(
                 cx.source.attribute_span(node), _sentence(describe(item)), node.attr
@@ -255,13 +230,8 @@ def _field_attribute(cx: Context, node: ast.Attribute, array: Array) -> Item:
     )
 
 
-def _picked(cx: Context, node: ast.Attribute, value: Value, name: str) -> Item:
-    type_ = value.type
-    if isinstance(type_, Vector):
-        picks = swizzle(node.attr, type_.n)
-        if picks is not None:
-            parts = [cx.call("extract", value, Const(k, I32), name=name) for k in picks]
-            return parts[0] if len(parts) == 1 else cx.call("vec", *parts, name=name)
+def _of_type(cx: Context, node: ast.Attribute, type_: Type) -> Item:
+    """Return an attribute that follows from the type of a value."""
     if isinstance(type_, Matrix) and node.attr in ("n", "m"):
         return Static(getattr(type_, node.attr))
     if isinstance(type_, Vector) and node.attr == "n":

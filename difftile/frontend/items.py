@@ -74,6 +74,33 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Components of a vector or matrix.
+
+    Args:
+        axes: For each of its axes the positions that are picked.
+        kept: Whether the axis is one of the part too: a slice keeps it, an index does not.
+    """
+
+    axes: tuple[tuple[Value, ...], ...]
+    kept: tuple[bool, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() for one component, (n,) for a vector, (n, m) for a matrix."""
+        return tuple(len(a) for a, kept in zip(self.axes, self.kept, strict=True) if kept)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """Several components of `x[i]`, not yet read: `x[i].xy`, `x[i][1:3]`, a row."""
+
+    array: Array
+    index: tuple[Value, ...]
+    part: Part
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Unbound:
     """A name whose binding ended with a block: why, and what to write instead."""
 
@@ -81,7 +108,7 @@ class Unbound:
     hint: str | None = None
 
 
-Item: TypeAlias = Var | Const | Static | FieldRef | Shape | Several | Element | Unbound
+Item: TypeAlias = Var | Const | Static | FieldRef | Shape | Several | Element | Selection | Unbound
 
 
 def is_number(item: Item) -> bool:
@@ -121,6 +148,8 @@ def describe(item: Item) -> str:
             return "a tuple"
         case Element(array):
             return f"an element of '{array.name}'"
+        case Selection(array):
+            return f"a part of an element of '{array.name}'"
         case Unbound():
             return "a name without a value"
 

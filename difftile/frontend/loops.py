@@ -160,7 +160,7 @@ def _roots(target: ast.expr) -> list[str]:
         case ast.Tuple(elts) | ast.List(elts):
             return [name for part in elts for name in _roots(part)]
         case ast.Subscript(value=value) | ast.Attribute(value=value):
-            return [value.id] if isinstance(value, ast.Name) else []
+            return _roots(value)
         case _:
             return []
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
-from difftile.frontend.items import Element, FieldRef, Item, Shape, Static, describe
+from difftile.frontend.items import Element, FieldRef, Item, Selection, Shape, Static, describe
 from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Type, shape_of
@@ -76,13 +76,13 @@ def _refused(cx: Context, node: ast.expr, item: Item) -> KernelError:
         hint = f"unroll it: 'for k in ti.static({ast.unparse(node)}):'."
     elif isinstance(item, Shape):
         hint = f"unroll it: 'for n in ti.static({ast.unparse(node)}):'."
-    elif isinstance(item, (Var, Const, Element)) and shape_of(_type(cx, item)):
+    elif isinstance(item, (Var, Const, Element, Selection)) and shape_of(_type(cx, item)):
         size = shape_of(_type(cx, item))[0]
         hint = f"loop over its components: 'for k in ti.static(range({size})):'."
     return TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
 
 
-def _type(cx: Context, item: Var | Const | Element) -> Type:
+def _type(cx: Context, item: Var | Const | Element | Selection) -> Type:
     with cx.b.region():
         return cx.value(item).type
 

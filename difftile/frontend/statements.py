@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from functools import partial
 
 from difftile.diagnostics import (
@@ -11,32 +10,28 @@ from difftile.diagnostics import (
     KernelError,
     TypeMismatch,
     UnsupportedSyntax,
-    counted,
     did_you_mean,
 )
-from difftile.frontend.calls import accumulate, atomic_statement
+from difftile.frontend.assign import accumulate, assign_to, current, place_of, put
+from difftile.frontend.calls import atomic_statement
 from difftile.frontend.construct import as_declared
 from difftile.frontend.context import Context, StatementHandler
-from difftile.frontend.convert import assignable, condition
+from difftile.frontend.convert import condition
 from difftile.frontend.expressions import binary
-from difftile.frontend.indexing import component_index, swizzle
 from difftile.frontend.items import (
     Element,
-    FieldRef,
     Item,
+    Selection,
     Static,
     describe,
     is_number,
-    subscripted,
 )
 from difftile.frontend.joins import join_branches
 from difftile.frontend.jumps import break_statement, continue_statement, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
-from difftile.frontend.names import depend, lookup, parts_of
-from difftile.ir.build import element_type
-from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import FLOATS, I32, Vector, scalar_of
+from difftile.frontend.names import depend, lookup
+from difftile.ir.types import FLOATS, scalar_of
 
 _LOOP_OPTIONS = ("serialize", "parallelize", "block_dim", "block_dim_adaptive", "bit_vectorize")
 
@@ -59,120 +54,6 @@ def _annotated(cx: Context, node: ast.AnnAssign) -> None:
     assign_to(cx, node.target, item, node.value, node)
 
 
-def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: ast.stmt) -> None:
-    """Bind a name, or store into a field or a component of a local.
-
-    Args:
-        cx: The context.
-        target: What stands left of the '='.
-        item: What is assigned.
-        value: Its expression, for errors.
-        stmt: The statement.
-    """
-    with cx.at(target):
-        match target:
-            case ast.Name(name):
-                with cx.at(value):
-                    cx.bind(name, cx.value(item) if is_number(item) else item, stmt)
-            case ast.Tuple(elts) | ast.List(elts):
-                starred = next((e for e in elts if isinstance(e, ast.Starred)), None)
-                if starred is not None:
-                    raise cx.refusal(starred)
-                parts = _unpacked(cx, value, item, target, len(elts))
-                nodes = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
-                for k, (part, one) in enumerate(zip(elts, parts, strict=True)):
-                    where = nodes[k] if len(nodes) == len(parts) else value
-                    assign_to(cx, part, one, where, stmt)
-            case ast.Subscript() | ast.Attribute():
-                _assign_part(cx, target, item, value, stmt)
-            case _:
-                raise cx.refusal(target)
-
-
-def _unpacked(
-    cx: Context, value: ast.expr, item: Item, target: ast.expr, count: int
-) -> Sequence[Item]:
-    parts: Sequence[Item] | None = parts_of(cx, item)
-    if isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
-        parts = [cx.call("extract", item, Const(k, I32)) for k in range(item.type.n)]
-    if parts is None:
-        raise TypeMismatch(cx.span(value), f"{describe(item)} cannot be unpacked.")
-    if len(parts) != count:
-        names = counted(count, "name")
-        raise TypeMismatch(cx.span(target), f"{names} for {counted(len(parts), 'value')}.")
-    return parts
-
-
-def _assign_part(
-    cx: Context,
-    target: ast.Subscript | ast.Attribute,
-    item: Item,
-    value: ast.expr,
-    stmt: ast.stmt,
-) -> None:
-    """Lower `x[i] = v`, `x[i].y = v`, `v[0] = s`, `v.x = s`."""
-    root = target.value
-    if isinstance(root, ast.Name) and isinstance(lookup(cx, root), (Var, Const)):
-        _assign_component(cx, root, target, item, value, stmt)
-        return
-    place = cx.expr(target)
-    if not isinstance(place, Element):
-        raise _unassignable(cx, target, place)
-    type_ = element_type(place.array, place.index)
-    stored = assignable(cx, value, item, type_, f"'{place.array.name}'")
-    cx.b.store(place.array, place.index, stored)
-
-
-def _unassignable(cx: Context, target: ast.Subscript | ast.Attribute, place: Item) -> KernelError:
-    owner = cx.expr(target.value)
-    hint = "assign to an element of a field, a component of a vector, or a local."
-    if isinstance(target, ast.Attribute) and isinstance(owner, Element) and len(target.attr) > 1:
-        hint = f"assign to one component at a time: '.{target.attr[0]} = ...'."
-    if isinstance(owner, Static):
-        hint = "Python objects do not change in a kernel; store the value in a field."
-    if isinstance(place, FieldRef):
-        hint = f"assign to an element: '{subscripted(place.array)} = ...'."
-    return TypeMismatch(cx.span(target), f"{describe(place)} cannot be assigned to.", hint=hint)
-
-
-def _assign_component(
-    cx: Context,
-    root: ast.Name,
-    target: ast.Subscript | ast.Attribute,
-    item: Item,
-    value: ast.expr,
-    stmt: ast.stmt,
-) -> None:
-    if root.id not in cx.env:
-        raise KernelError(
-            f"'{root.id}' comes from outside the kernel.",
-            cx.span(target),
-            "cannot be assigned to",
-            hint="copy it into a local first, or use a field.",
-        )
-    old = cx.value(lookup(cx, root))
-    index = _component_of(cx, target, old)
-    scalar = scalar_of(old.type)
-    stored = assignable(cx, value, item, scalar, f"'{root.id}'")
-    cx.bind(root.id, cx.call("insert", old, *index, stored, name=root.id), stmt)
-
-
-def _component_of(
-    cx: Context, target: ast.Subscript | ast.Attribute, value: Value
-) -> tuple[Value, ...]:
-    if isinstance(target, ast.Subscript):
-        return component_index(cx, target.slice, value.type)
-    size = value.type.n if isinstance(value.type, Vector) else 0
-    picks = swizzle(target.attr, size)
-    if picks is None or len(picks) != 1:
-        raise TypeMismatch(
-            cx.source.attribute_span(target),
-            f"'{target.attr}' is not one component of {value.type}.",
-            hint="assign to one component at a time." if picks else None,
-        )
-    return (Const(picks[0], I32),)
-
-
 def _augmented(cx: Context, node: ast.AugAssign) -> None:
     """Lower `target op= value`; adding to a field accumulates, which keeps no old value."""
     adds = isinstance(node.op, (ast.Add, ast.Sub))
@@ -190,21 +71,14 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         value = binary(cx, node, old, cx.numeric(node.value), name)
         cx.bind(name, cx.value(value) if is_number(value) else value, node)
         return
-    place = cx.expr(node.target)
-    if isinstance(place, Element):
-        item = cx.numeric(node.value)
-        if adds:
-            accumulate(cx, place, node.value, item, negate=negate)
-            return
-        type_ = element_type(place.array, place.index)
-        old = cx.b.load(place.array, place.index)
-        changed = binary(cx, node, old, item)
-        value = assignable(cx, node.value, changed, type_, f"'{place.array.name}'")
-        cx.b.store(place.array, place.index, value)
+    place = place_of(cx, node.target)
+    item = cx.numeric(node.value)
+    if adds and isinstance(place, (Element, Selection)):
+        accumulate(cx, place, node.value, item, negate=negate)
         return
     with cx.at(node.target):
-        old = cx.value(place)
-    assign_to(cx, node.target, binary(cx, node, old, cx.numeric(node.value)), node.value, node)
+        old = current(cx, place)
+    put(cx, node.target, place, binary(cx, node, old, item), node.value, node)
 
 
 def _check_sum(cx: Context, node: ast.AugAssign, item: Item, name: str) -> None:

@@ -14,7 +14,7 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Lambda: ("lambda", "define a function outside with '@dt.func' and call it."),
     ast.Dict: ("dict", "use one local for each value, or a tuple."),
     ast.Set: ("set", "use a tuple."),
-    ast.Slice: ("slice", "write the components one by one: 'ti.Vector([v[0], v[1]])'."),
+    ast.Slice: ("slice", "slices are for vectors and matrices; pick the entries one by one."),
     ast.Starred: ("'*'", "write the values one by one."),
     ast.JoinedStr: ("f-string", "kernels have no text; print from Python after the launch."),
     ast.NamedExpr: ("':='", "assign on a line of its own before."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Const, Let, Stmt, Value, Var
 from difftile.ir.types import FLOATS, Matrix, Scalar, Type, scalar_of, with_scalar
@@ -49,6 +51,18 @@ class OpBuilder(Builder):
         if scalar_of(value.type) == scalar:
             return value
         return self.call("cast", value, type_=with_scalar(value.type, scalar), name=name)
+
+    def assembled(
+        self, shape: tuple[int, ...], components: Sequence[Value], name: str = ""
+    ) -> Value:
+        """Return the number, vector or matrix of a shape with the components, row after row."""
+        match shape:
+            case ():
+                return components[0]
+            case (n, m):
+                return self.matrix((n, m), tuple(components), name)
+            case _:
+                return self.call("vec", *components, name=name)
 
     def matrix(
         self, shape: tuple[int, int], components: tuple[Value, ...], name: str = ""
