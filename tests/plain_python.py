@@ -49,9 +49,8 @@ class Small(np.ndarray):
         return self[picks[0]] if len(picks) == 1 else self[picks].copy()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _LETTERS:
-            raise AttributeError(name)
-        self[_LETTERS[name]] = value
+        picks = [_LETTERS[letter] for letter in name]
+        self[picks if len(picks) > 1 else picks[0]] = value
 
     def norm(self) -> Any:
         return np.sqrt(self.norm_sqr())
