@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from difftile.fields.field import Field, zero_grads
+    from difftile.runtime.checkpoint import checkpoint
     from difftile.runtime.func import func
     from difftile.runtime.kernel import kernel
     from difftile.runtime.roles import In, InOut, Out
@@ -63,6 +64,7 @@ _HOME = {
         "zeros_like",
     ),
     "difftile.fields.field": ("Field", "zero_grads"),
+    "difftile.runtime.checkpoint": ("checkpoint",),
     "difftile.runtime.func": ("func",),
     "difftile.runtime.kernel": ("kernel",),
     "difftile.runtime.roles": ("In", "InOut", "Out"),
@@ -88,6 +90,7 @@ __all__ = [
     "Out",
     "Tape",
     "TapeError",
+    "checkpoint",
     "empty",
     "empty_like",
     "field",

@@ -39,7 +39,7 @@ class Storage:
     __slots__ = ("buffer", "graded")
 
     def __init__(self, buffer: Buffer) -> None:
-        buffer.owners += 1
+        POOL.own(buffer)
         self.buffer = buffer
         self.graded: weakref.ref[Field] | None = None
 
@@ -50,7 +50,7 @@ class Storage:
     def move(self, fresh: Buffer) -> None:
         """Go on in another buffer; the old one lives on while something pins it."""
         old = self.buffer
-        fresh.owners += 1
+        POOL.own(fresh)
         self.buffer = fresh
         POOL.disown(old)
 
@@ -162,13 +162,13 @@ class Field:
             FieldError: The shape differs, or floats would be cut to integers.
         """
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
-        self._before_write(None).write(array)
+        self._before_write(None, array).write(array)
 
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
         wanted = shape_of(self.element) if as_array(value).ndim else ()
         element = self._constants(value, wanted)
-        buffer = self._before_write(None)
+        buffer = self._before_write(None, element)
         if element.ndim == 0:
             buffer.fill(element.item())
         else:
@@ -194,10 +194,10 @@ class Field:
         if other.storage is self.storage:
             return
         tape = OPEN_TAPE.get()
-        source = other.buffer
-        self.fresh_if_pinned(keep=False).copy_from(source)
         if tape is not None:
             tape.host_copy(self, other)
+        source = other.buffer
+        self.fresh_if_pinned(keep=False).copy_from(source)
 
     def __getitem__(self, index: Any) -> Any:
         where = as_index(self, self.shape, index)
@@ -211,7 +211,7 @@ class Field:
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
         where = as_index(self, self.shape, index)
         array = self._constants(value, shape_of(self.element))
-        self._before_write(where).write_at(where, array)
+        self._before_write(where, array).write_at(where, array)
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if isinstance(values, Field):
@@ -221,13 +221,12 @@ class Field:
             )
         return as_contents(self, self.element, values, shape)
 
-    def _before_write(self, index: tuple[int, ...] | None) -> Buffer:
-        """Make the memory writable and tell an open tape; None stands for the whole field."""
+    def _before_write(self, index: tuple[int, ...] | None, values: npt.NDArray[Any]) -> Buffer:
+        """Tell an open tape and make the memory writable; None stands for the whole field."""
         tape = OPEN_TAPE.get()
-        buffer = self.fresh_if_pinned(keep=index is not None)
         if tape is not None:
-            tape.host_write(self, index)
-        return buffer
+            tape.host_write(self, index, values)
+        return self.fresh_if_pinned(keep=index is not None)
 
     def fresh_if_pinned(self, *, keep: bool) -> Buffer:
         """Return memory that no tape needs any more, with the contents if they must stay."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
@@ -12,13 +14,25 @@ if TYPE_CHECKING:
 class Recorder(Protocol):
     """An open tape, as fields see it."""
 
-    def host_write(self, field: Field, index: tuple[int, ...] | None) -> None:
-        """Record that Python set one element, or with None the whole field, to constants."""
+    def host_write(
+        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+    ) -> None:
+        """Record that Python is about to set one element, or with None the whole field.
+
+        `values` are the constants; for a whole field one element stands for all.
+        """
         ...
 
     def host_copy(self, target: Field, source: Field) -> None:
-        """Record that Python copied one field into another."""
+        """Record that Python is about to copy one field into another."""
         ...
 
 
+class OpenIn:
+    """The thread in which a tape is open, if one is."""
+
+    thread: int | None = None
+
+
 OPEN_TAPE: ContextVar[Recorder | None] = ContextVar("difftile_open_tape", default=None)
+OPEN_IN = OpenIn()

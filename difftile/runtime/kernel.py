@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Hashable
 from dataclasses import dataclass
 from types import FunctionType
@@ -13,7 +14,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture, key_of, look_up
 from difftile.frontend.lower import Known, SameAs, Signature, lower, parameters_of
 from difftile.frontend.source import Source, source_of
@@ -112,6 +113,8 @@ class Kernel:
         self._latest = call.code
         tape = OPEN_TAPE.get()
         if tape is None:
+            if OPEN_IN.thread is not None:
+                _refuse_mixture(self)
             call.code.run(values)
         else:
             cast("LaunchRecorder", tape).launch(call, values)
@@ -296,6 +299,15 @@ class Kernel:
             if adjoint is not None:
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
+
+
+def _refuse_mixture(kernel: Kernel) -> None:
+    """Refuse a launch that a tape of another thread would miss."""
+    if OPEN_IN.thread != threading.get_ident():
+        raise LaunchError(
+            f"{kernel!r} is launched while a tape is open in another thread, which would miss it. "
+            "Launch kernels from one thread, or after the 'with' block."
+        )
 
 
 def _type(value: object) -> type:

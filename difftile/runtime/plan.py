@@ -69,6 +69,7 @@ class StagePlan:
             or for kept buffers and scratch in their own lists.
         reads: Positions of the fields whose contents from before the launch the adjoint reads.
         reads_after: The same for contents from after it; their buffers are kept behind the others.
+        loads: Positions of the fields that the stage reads.
         writes: Positions of the fields that the stage writes.
         overwrites: The fields that may be overwritten whole, by position.
         scratch: Element types of the scratch memory.
@@ -84,6 +85,7 @@ class StagePlan:
     adjoint_params: tuple[tuple[Source, int], ...]
     reads: tuple[int, ...]
     reads_after: tuple[int, ...]
+    loads: tuple[int, ...]
     writes: tuple[int, ...]
     overwrites: dict[int, Overwrite]
     scratch: tuple[Type, ...]
@@ -200,6 +202,7 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
         tuple(params),
         tuple(reads),
         tuple(after),
+        tuple(sorted(code.position[a] for a in stage.loaded)),
         writes,
         overwrites,
         tuple(scratch),

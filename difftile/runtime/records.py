@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from difftile.fields.field import Field
+from difftile.ir.types import shape_of
 from difftile.runtime.call import Call
 from difftile.runtime.plan import StagePlan
-from difftile.substrate.memory import Buffer
+from difftile.substrate.memory import POOL, Buffer
 
 
 @dataclass(slots=True)
@@ -27,13 +31,28 @@ class LaunchRecord:
     values: list[Any]
     kept: list[Buffer]
 
+    def release(self) -> None:
+        """Let go of the old values."""
+        for buffer in self.kept:
+            POOL.unpin(buffer)
+        self.kept = []
+
 
 @dataclass(slots=True)
 class HostWrite:
-    """Python set one element of a field, or with None all of it, to constants."""
+    """Python set one element of a field, or with None all of it, to constants.
+
+    `values` is what it wrote, for a tape that runs its launches again, else None; one element
+    stands for a whole field that was filled.
+    """
 
     field: Field
     index: tuple[int, ...] | None
+    values: npt.NDArray[Any] | None
+
+    def release(self) -> None:
+        """Let go of what was written."""
+        self.values = None
 
 
 @dataclass(slots=True)
@@ -43,8 +62,50 @@ class HostCopy:
     target: Field
     source: Field
 
+    def release(self) -> None:
+        """Hold nothing, as ever."""
+
 
 Record: TypeAlias = LaunchRecord | HostWrite | HostCopy
+
+
+def record_stage(plan: StagePlan, call: Call, values: list[Any]) -> LaunchRecord | None:
+    """Launch a stage, and return its record if a gradient passes through."""
+    kept = [values[k].storage.buffer for k in plan.reads]
+    for buffer in kept:
+        buffer.pins += 1
+    try:
+        plan.launch(values)
+    except BaseException:
+        for buffer in kept:
+            POOL.unpin(buffer)
+        raise
+    if plan.adjoint is None:
+        return None
+    for k in plan.reads_after:
+        buffer = values[k].storage.buffer
+        buffer.pins += 1
+        kept.append(buffer)
+    return LaunchRecord(plan, call, values, kept)
+
+
+def write_again(write: HostWrite) -> None:
+    """Write from Python what was written once before."""
+    field, values = write.field, write.values
+    assert values is not None
+    buffer = field.fresh_if_pinned(keep=write.index is not None)
+    if write.index is not None:
+        buffer.write_at(write.index, values)
+    elif values.ndim == 0:
+        buffer.fill(values.item())
+    else:
+        buffer.write(np.broadcast_to(values, (*field.shape, *shape_of(field.element))))
+
+
+def copy_again(copy: HostCopy) -> None:
+    """Copy one field into another as once before."""
+    source = copy.source.buffer
+    copy.target.fresh_if_pinned(keep=False).copy_from(source)
 
 
 def written_by(record: Record) -> list[Field]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ class Replay:
     which starts as `grad_in` and is added to `grad_out` at the end.
     """
 
-    def __init__(self, written: set[Storage], accumulate: bool) -> None:
+    def __init__(self, written: Container[Storage], accumulate: bool) -> None:
         self.written = written
         self.accumulate = accumulate
         self._work: dict[Storage, tuple[Field, Field]] = {}
@@ -51,9 +52,9 @@ class Replay:
         match record:
             case LaunchRecord():
                 self._launch(record)
-            case HostWrite(field, None):
+            case HostWrite(field=field, index=None):
                 self.gradient(field).buffer.fill(0.0)
-            case HostWrite(field, index):
+            case HostWrite(field=field, index=index):
                 assert index is not None
                 zero = np.zeros(np.shape(field.buffer.read_at(index)))
                 self.gradient(field).buffer.write_at(index, zero)
@@ -78,9 +79,6 @@ class Replay:
         adjoint.code.launch(args)
         for buffer in scratch:
             POOL.give(buffer)
-        for buffer in record.kept:
-            POOL.unpin(buffer)
-        record.kept = []
 
     def _template(self, record: LaunchRecord) -> list[Any]:
         """Return the arguments that all records of a plan and a call have in common."""

@@ -8,21 +8,31 @@ whole. Fields hold their final values all along.
 
 from __future__ import annotations
 
+import math
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import Token
 from types import TracebackType
 from typing import Any, cast
 
-from difftile.diagnostics import GradientCut, Label, TapeError, render
+import numpy.typing as npt
+
+from difftile.diagnostics import GradientCut, Label, TapeError, counted, render
+from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
-from difftile.fields.recording import OPEN_TAPE, Recorder
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE, Recorder
 from difftile.ir.types import shape_of
+from difftile.runtime.budget import as_text, parse_memory
 from difftile.runtime.call import Call
+from difftile.runtime.history import FullHistory, History, LimitedHistory
 from difftile.runtime.plan import StagePlan, make_plans
-from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record, written_by
+from difftile.runtime.records import LaunchRecord, Record, written_by
 from difftile.runtime.replay import Replay, add_seed, copied
 from difftile.substrate.memory import POOL
+
+Progress = Callable[[int, int], object]
 
 
 class Tape(Recorder):
@@ -31,37 +41,63 @@ class Tape(Recorder):
     Leaving `with dt.Tape(loss):` computes the gradient of `loss` with respect to every field that
     has gradients. `with dt.Tape() as tape:` leaves that to `tape.backward(...)`.
 
+    Without a limit the tape keeps every old value that an adjoint reads. With one it keeps
+    snapshots as well as it can, and in reverse runs launches again from there: the gradient is the
+    same, and the time grows slowly as the memory shrinks.
+
     Args:
         loss: A field of one element.
         accumulate: Add to the gradients that fields have; by default they are set to zero first.
+        memory: The most that the tape may hold beside the fields' own memory: bytes, or a text
+            such as "256MB".
+        snapshots: The same in copies of the state, that is of all fields that launches change.
+        progress: Called in reverse with the number of launches done and the number of all.
 
     Raises:
-        TapeError: The loss has no gradient, or more than one element.
+        TapeError: The loss has no gradient, or more than one element; or a limit is none.
     """
 
-    def __init__(self, loss: Field | None = None, *, accumulate: bool = False) -> None:
+    def __init__(
+        self,
+        loss: Field | None = None,
+        *,
+        accumulate: bool = False,
+        memory: str | int | None = None,
+        snapshots: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         if loss is not None:
             _check_loss(loss)
         self.loss = loss
         self.accumulate = accumulate
-        self._records: list[Record] = []
+        self.progress = progress
+        self._history = _history(memory, snapshots)
         self._token: Token[Recorder | None] | None = None
         self._entered = False
         self._done = False
-        self._written: set[Storage] = set()
+        self._passes = 0
+        self._written: dict[Storage, Field] = {}
+        self._last_writer = ""
         self._cut: dict[Storage, tuple[str, Any]] = {}
+        self._launches = 0
+        self._base = 0
+        self._peak = 0
 
     # Recording
 
     def __enter__(self) -> Tape:
         if OPEN_TAPE.get() is not None:
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
+        if OPEN_IN.thread is not None:
+            raise TapeError("A tape is open in another thread; one can be open at a time.")
         if self._entered:
             raise TapeError("This tape has been used; make a new one for each recording.")
         self._entered = True
         if not self.accumulate:
             zero_grads()
+        self._base = POOL.peak = POOL.kept
         self._token = OPEN_TAPE.set(self)
+        OPEN_IN.thread = threading.get_ident()
         return self
 
     def __exit__(
@@ -72,79 +108,102 @@ class Tape(Recorder):
     ) -> None:
         if self._token is not None:
             OPEN_TAPE.reset(self._token)
+            OPEN_IN.thread = None
             self._token = None
+        self._peak = POOL.peak - self._base
         if kind is not None:
             self.release()
         elif self.loss is not None:
+            self._check_number(self.loss)
             self.backward(self.loss)
 
     def __repr__(self) -> str:
         state = "open" if self._token is not None else "done" if self._done else "recorded"
-        return f"<tape {state}, {len(self._records)} records, {self.nbytes} bytes kept>"
+        return f"<tape {state}, {len(self)} records, {self.nbytes} bytes kept>"
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._history)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of old values that the records keep beside the fields' own memory."""
-        buffers = {
-            id(b): b
-            for record in self._records
-            if isinstance(record, LaunchRecord)
-            for b in record.kept
-            if not b.owners
-        }
+        """Bytes of old values that are kept beside the fields' own memory."""
+        buffers = {id(b): b for b in self._history.buffers() if not b.owners}
         return sum(b.nbytes for b in buffers.values())
 
     @property
     def written(self) -> list[Field]:
         """The fields that recorded launches and writes from Python have changed."""
-        fields = [field for record in self._records for field in written_by(record)]
-        return list({field.storage: field for field in fields}.values())
+        return list(self._written.values())
 
-    def host_write(self, field: Field, index: tuple[int, ...] | None) -> None:
-        """Record a write from Python."""
+    def summary(self) -> str:
+        """Return what was recorded, what it held and what was run again, in a few lines."""
+        peak = max(self._peak, POOL.peak - self._base if self._token is not None else 0)
+        lines = [
+            f"{counted(self._launches, 'launch', 'launches')}, {counted(len(self), 'record')}",
+            f"{as_text(self.nbytes)} of old values, {as_text(peak)} at the most",
+        ]
+        if isinstance(self._history, LimitedHistory):
+            lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
+        if self._history.recomputed:
+            lines.append(f"{counted(self._history.recomputed, 'launch', 'launches')} run again")
+        return "\n".join(lines)
+
+    def host_write(
+        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+    ) -> None:
+        """Record a write from Python that is about to happen."""
         _check_twin(field)
+        self._history.host_write(field, index, values)
         if field.has_grads:
-            self._records.append(HostWrite(field, index))
-            self._written.add(field.storage)
+            self._written[field.storage] = field
 
     def host_copy(self, target: Field, source: Field) -> None:
-        """Record a copy from Python."""
+        """Record a copy from Python that is about to happen."""
         _check_twin(target)
+        self._history.host_copy(target, source)
         if target.has_grads:
-            self._records.append(HostCopy(target, source))
-            self._written.add(target.storage)
+            self._written[target.storage] = target
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
-        for plan in call.plans(make_plans):
+        plans: list[StagePlan] = call.plans(make_plans)
+        for plan in plans:
             if self._cut or plan.cuts:
                 self._report_cuts(plan, values)
-            self._run(plan, call, values)
-
-    def _run(self, plan: StagePlan, call: Call, values: list[Any]) -> None:
-        for k in plan.writes:
-            if values[k].storage.graded is not None:
-                _check_twin(values[k])
-        kept = [values[k].storage.buffer for k in plan.reads]
-        for buffer in kept:
-            buffer.pins += 1
-        try:
-            plan.launch(values)
-        except BaseException:
-            for buffer in kept:
-                POOL.unpin(buffer)
-            raise
-        if plan.adjoint is not None:
-            for k in plan.reads_after:
-                buffer = values[k].storage.buffer
-                buffer.pins += 1
-                kept.append(buffer)
-            self._records.append(LaunchRecord(plan, call, values, kept))
             for k in plan.writes:
-                self._written.add(values[k].storage)
+                field: Field = values[k]
+                if field.storage.graded is not None:
+                    _check_twin(field)
+        self._history.launch(call, values, plans)
+        self._launches += 1
+        for plan in plans:
+            if plan.adjoint is not None:
+                for k in plan.writes:
+                    self._written[values[k].storage] = values[k]
+                    if values[k] is self.loss:
+                        self._last_writer = call.code.name
+
+    @contextmanager
+    def region(self) -> Generator[None]:
+        """Keep of the launches inside the block only what enters it; see `dt.checkpoint`."""
+        history = self._history
+        if not isinstance(history, FullHistory) or not history.begin_region():
+            yield  # a limited tape decides by itself what it keeps
+            return
+        try:
+            yield
+        finally:
+            history.end_region()
+
+    def _check_number(self, loss: Field) -> None:
+        value = float(loss.to_numpy().item())
+        if math.isfinite(value):
+            return
+        self.release()
+        raise TapeError(
+            f"The loss is {value}, so no gradient was computed"
+            + (f"; kernel '{self._last_writer}' wrote it." if self._last_writer else ".")
+        )
 
     def _report_cuts(self, plan: StagePlan, values: list[Any]) -> None:
         """Warn when a value that depends on a wanted field went through one without gradient."""
@@ -171,6 +230,8 @@ class Tape(Recorder):
         seeds: Field | Mapping[Field, Any] | None = None,
         *,
         retain: Field | Sequence[Field] = (),
+        keep: bool = False,
+        progress: Progress | None = None,
     ) -> None:
         """Replay the launches in reverse and leave gradients in the fields.
 
@@ -180,17 +241,42 @@ class Tape(Recorder):
                 default.
             retain: Fields that keep the gradient with respect to what was last written into them,
                 instead of what they held before the tape.
+            keep: Keep the old values, so that `backward` can be called again with other seeds;
+                that call adds to the gradients.
+            progress: Called with the number of launches done and the number of all.
 
         Raises:
-            TapeError: Nothing was recorded, the tape is open or was used, or no launch wrote an
-                output.
+            TapeError: Nothing was recorded, the tape is open or was used, no launch wrote an
+                output, or a launch of the replay failed.
         """
         if self._token is not None:
             raise TapeError("The tape is open; call backward() after its 'with' block.")
         if not self._entered:
             raise TapeError("The tape recorded nothing: put the launches into 'with tape:'.")
         if self._done:
-            raise TapeError("backward() has run on this tape; record the launches again.")
+            raise TapeError(
+                "backward() has run on this tape; record the launches again, "
+                "or call the first one with keep=True."
+            )
+        seeds = self._seeds(seeds)
+        retain = (retain,) if isinstance(retain, Field) else tuple(retain)
+        base = POOL.peak = POOL.kept
+        finished = False
+        try:
+            self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
+            finished = True
+        finally:
+            self._passes += 1
+            self._peak = max(self._peak, POOL.peak - base + self.nbytes)
+            if not (keep and finished):
+                self.release()
+
+    def _seeds(self, seeds: Field | Mapping[Field, Any] | None) -> Mapping[Field, Any]:
+        """Return the seeds as a mapping, checked.
+
+        Raises:
+            TapeError: They are of the wrong kind, or of a field that no launch wrote.
+        """
         seeds = self.loss if seeds is None else seeds
         if seeds is None:
             raise TapeError("backward() needs an output: backward(loss), or backward({y: seed}).")
@@ -201,7 +287,6 @@ class Tape(Recorder):
             raise TapeError(
                 f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
             )
-        retain = (retain,) if isinstance(retain, Field) else tuple(retain)
         for field in seeds:
             if field.storage not in self._written:
                 raise TapeError(
@@ -209,37 +294,79 @@ class Tape(Recorder):
                 )
             if not field.has_grads:
                 raise TapeError(f"{field!r} has no gradient; make it with grad=True.")
-        try:
-            self._replay(seeds, retain)
-        finally:
-            self.release()
+        return seeds
 
-    def _replay(self, seeds: Mapping[Field, Any], retain: Sequence[Field]) -> None:
-        replay = Replay(self._written, self.accumulate)
+    def _replay(
+        self,
+        seeds: Mapping[Field, Any],
+        retain: Sequence[Field],
+        *,
+        keep: bool,
+        progress: Progress | None,
+    ) -> None:
+        replay = Replay(self._written, self.accumulate or self._passes > 0)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field), field, seed)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
-        for record in reversed(self._records):
-            if kept:
-                for field in written_by(record):
-                    wanted = kept.pop(field.storage, None)
-                    if wanted is not None:
-                        snapshots[wanted] = copied(replay.gradient(wanted))
-            replay.reverse(record)
+        total = len(self)
+        records = self._history.backwards(keep=keep)
+        try:
+            for done, record in enumerate(records):
+                if kept:
+                    for field in written_by(record):
+                        wanted = kept.pop(field.storage, None)
+                        if wanted is not None:
+                            snapshots[wanted] = copied(replay.gradient(wanted))
+                _reverse(replay, record, total - done)
+                if progress is not None:
+                    progress(done + 1, max(total, done + 1))
+        finally:
+            records.close()
         replay.finish()
         for field, snapshot in snapshots.items():
             field.grad.buffer.copy_from(snapshot.buffer)
 
     def release(self) -> None:
         """Let go of all old values; the tape cannot be replayed any more."""
-        for record in self._records:
-            if isinstance(record, LaunchRecord):
-                for buffer in record.kept:
-                    POOL.unpin(buffer)
-                record.kept = []
-        self._records = []
+        self._history.release()
         self._done = True
+
+
+def _history(memory: str | int | None, snapshots: int | None) -> History:
+    """Return the way of keeping old values that a tape's arguments ask for.
+
+    Raises:
+        TapeError: A limit is none, or both are given.
+    """
+    if memory is None and snapshots is None:
+        return FullHistory()
+    if memory is not None and snapshots is not None:
+        raise TapeError("Give a tape 'memory' or 'snapshots', not both.")
+    if memory is not None:
+        limit = parse_memory(memory)
+        return LimitedHistory(lambda _: limit)
+    count = as_integer(snapshots)
+    if count is None or count < 3:
+        raise TapeError(f"'snapshots' is a number from 3 on, not {snapshots!r}.")
+    return LimitedHistory(lambda state: count * state)
+
+
+def _reverse(replay: Replay, record: Record, number: int) -> None:
+    """Run the adjoint of one record.
+
+    Raises:
+        TapeError: It failed; the error names the launch.
+    """
+    try:
+        replay.reverse(record)
+    except Exception as error:
+        if not isinstance(record, LaunchRecord):
+            raise
+        name = record.plan.code.name
+        raise TapeError(
+            f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
+        ) from error
 
 
 def _is_seeds(seeds: object) -> bool:

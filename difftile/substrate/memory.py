@@ -115,11 +115,17 @@ class Buffer:
 
 
 class Pool:
-    """Buffers that were given back, by element and shape."""
+    """Buffers that were given back, by element and shape, and a count of what tapes keep.
+
+    `kept` is the bytes of old values: of buffers that are pinned and hold no field's contents any
+    more. `peak` is the most that it has been since it was last set.
+    """
 
     def __init__(self) -> None:
         self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
         self._session: Session | None = None
+        self.kept = 0
+        self.peak = 0
 
     @property
     def held(self) -> int:
@@ -152,16 +158,28 @@ class Pool:
         """Return a buffer of the same kind as another of this session, with any contents."""
         return other.siblings.pop() if other.siblings else self.take(other.element, other.shape)
 
-    def unpin(self, buffer: Buffer) -> None:
-        """Let go of contents that a record of a tape kept."""
-        buffer.pins -= 1
-        if not buffer.pins and not buffer.owners:
-            self.give(buffer)
+    def own(self, buffer: Buffer) -> None:
+        """Note that one field more has its contents here."""
+        if buffer.pins and not buffer.owners:
+            self.kept -= buffer.nbytes
+        buffer.owners += 1
 
     def disown(self, buffer: Buffer) -> None:
         """Note that one field less has its contents here."""
         buffer.owners -= 1
+        if buffer.owners:
+            return
+        if buffer.pins:
+            self.kept += buffer.nbytes
+            self.peak = max(self.peak, self.kept)
+        else:
+            self.give(buffer)
+
+    def unpin(self, buffer: Buffer) -> None:
+        """Let go of contents that a record of a tape kept."""
+        buffer.pins -= 1
         if not buffer.pins and not buffer.owners:
+            self.kept -= buffer.nbytes
             self.give(buffer)
 
     def give(self, buffer: Buffer) -> None:

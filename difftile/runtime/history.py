@@ -1,0 +1,368 @@
+"""What a tape keeps: all records, or within a budget snapshots from which to run again.
+
+With a budget the tape records everything while that fits. Then it lets go of the records and lives
+on snapshots, taken at a stride that doubles whenever they take half of the budget, so that the
+length of the run need not be known (in the spirit of Wang, Moin and Iaccarino, Minimal repetition
+dynamic checkpointing, 2009). In reverse, each stretch between two snapshots is run again and
+recorded; where a stretch does not fit, new snapshots divide it by the binomial schedule
+(`revolve`), with the memory that the snapshots already passed have given back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Generator, Iterator
+from typing import Any, Protocol, TypeAlias
+
+import numpy.typing as npt
+
+from difftile.diagnostics import TapeError
+from difftile.fields.field import WITH_GRADS, Field, Storage
+from difftile.runtime.budget import as_text
+from difftile.runtime.call import Call
+from difftile.runtime.plan import StagePlan
+from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
+from difftile.runtime.revolve import plan as make_schedule
+from difftile.runtime.snapshots import Snapshot, Snapshots
+from difftile.runtime.steps import Launch, Run, Step, storages_of
+from difftile.substrate.memory import POOL, Buffer
+
+Limit: TypeAlias = Callable[[int], float]
+"""The bytes that may be kept, given those of the state: of all fields that the run changes."""
+
+_FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
+
+
+class History(Protocol):
+    """What a tape asks of either way of keeping things."""
+
+    recomputed: int
+
+    def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
+        """Run a kernel and remember it."""
+        ...
+
+    def host_write(
+        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+    ) -> None:
+        """Remember a write from Python that is about to happen."""
+        ...
+
+    def host_copy(self, target: Field, source: Field) -> None:
+        """Remember a copy from Python that is about to happen."""
+        ...
+
+    def backwards(self, *, keep: bool) -> Generator[Record]:
+        """Yield the records from the last to the first; each is good until the next is taken."""
+        ...
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Yield the memory that is held, some of it perhaps twice."""
+        ...
+
+    def release(self) -> None:
+        """Let go of everything."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class FullHistory:
+    """Keeps all records."""
+
+    def __init__(self) -> None:
+        self.entries: list[Record | LimitedHistory] = []
+        self.recomputed = 0
+        self._region: LimitedHistory | None = None
+
+    def __len__(self) -> int:
+        return sum(len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
+
+    def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
+        """Run a kernel and record it, stage by stage."""
+        if self._region is not None:
+            self._region.launch(call, values, plans)
+            return
+        for plan in plans:
+            record = record_stage(plan, call, values)
+            if record is not None:
+                self.entries.append(record)
+
+    def host_write(
+        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+    ) -> None:
+        """Record a write from Python."""
+        if self._region is not None:
+            self._region.host_write(field, index, values)
+        elif field.has_grads:
+            self.entries.append(HostWrite(field, index, None))
+
+    def host_copy(self, target: Field, source: Field) -> None:
+        """Record a copy from Python."""
+        if self._region is not None:
+            self._region.host_copy(target, source)
+        elif target.has_grads:
+            self.entries.append(HostCopy(target, source))
+
+    def begin_region(self) -> bool:
+        """Keep from here on only what enters the region; False if one is open already."""
+        if self._region is not None:
+            return False
+        self._region = LimitedHistory(lambda _: math.inf, recording=False, first_stride=math.inf)
+        self.entries.append(self._region)
+        return True
+
+    def end_region(self) -> None:
+        """Record everything again."""
+        self._region = None
+
+    def backwards(self, *, keep: bool) -> Generator[Record]:
+        """Yield the records from the last to the first."""
+        for entry in reversed(self.entries):
+            if isinstance(entry, LimitedHistory):
+                before = entry.recomputed
+                yield from entry.backwards(keep=keep)
+                self.recomputed += entry.recomputed - before
+            else:
+                yield entry
+                if not keep:
+                    entry.release()
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Yield the memory that is held, some of it perhaps twice."""
+        for entry in self.entries:
+            if isinstance(entry, LimitedHistory):
+                yield from entry.buffers()
+            elif isinstance(entry, LaunchRecord):
+                yield from entry.kept
+
+    def release(self) -> None:
+        """Let go of all old values."""
+        for entry in self.entries:
+            entry.release()
+        self.entries = []
+
+
+class LimitedHistory:
+    """Keeps the steps, and as many snapshots and records as fit into a budget.
+
+    Args:
+        limit: The budget.
+        recording: Keep records as long as all of them fit.
+        first_stride: Launches between snapshots, to begin with.
+    """
+
+    def __init__(
+        self, limit: Limit, *, recording: bool = True, first_stride: float = _FIRST_STRIDE
+    ) -> None:
+        self.recomputed = 0
+        self._limit = limit
+        self._base = POOL.kept
+        self._steps: list[Step] = []
+        self._changed: dict[Storage, None] = {}
+        self._state_bytes = 0
+        self._stride = first_stride
+        self._snapshots = Snapshots()
+        self._record_bytes = 0.0
+        self._run = Run(self._snapshots, self._room_while_recording, [] if recording else None)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @property
+    def snapshots(self) -> int:
+        """The number of snapshots held now."""
+        return len(self._snapshots.taken)
+
+    # Recording
+
+    def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
+        """Run a kernel and remember it."""
+        step = Launch(call, values, plans)
+        self._run.launch(step, self._enter(step))
+        self._steps.append(step)
+
+    def host_write(
+        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+    ) -> None:
+        """Remember a write from Python that is about to happen."""
+        step = HostWrite(field, index, values.copy())
+        self._run.announce(step, self._enter(step))
+        self._steps.append(step)
+
+    def host_copy(self, target: Field, source: Field) -> None:
+        """Remember a copy from Python that is about to happen."""
+        step = HostCopy(target, source)
+        self._run.announce(step, self._enter(step))
+        self._steps.append(step)
+
+    def _enter(self, step: Step) -> int:
+        """Take a snapshot if one is due; return the position of the step."""
+        for storage in storages_of(step):
+            if storage not in self._changed:
+                self._changed[storage] = None
+                self._state_bytes += storage.buffer.nbytes
+        position = len(self._steps)
+        taken = self._snapshots.taken
+        if not taken or position - taken[-1].position >= self._stride:
+            self._snapshots.take(position)
+        return position
+
+    @property
+    def _kept(self) -> int:
+        return POOL.kept - self._base
+
+    def _room_while_recording(self, needed: Callable[[], int]) -> None:
+        """Make room for more old values: drop the records first, then snapshots."""
+        limit = self._limit(self._state_bytes)
+        if self._kept + needed() <= (limit if self._run.records is not None else limit / 2):
+            return
+        if self._run.records is not None:
+            self._record_bytes = self._kept / max(1, len(self._steps))
+            self._run.release_records()
+        while self._kept + needed() > limit / 2 and len(self._snapshots.taken) > 1:
+            self._snapshots.thin()
+            self._stride *= 2
+        if self._kept + needed() > limit:
+            raise self._too_small(limit)
+
+    def _too_small(self, limit: float) -> TapeError:
+        # What fields hold at the end, what they held at the start, and one launch recorded.
+        enough = 3 * self._state_bytes
+        return TapeError(
+            f"The memory of the tape, {as_text(limit)}, is too small: the fields that its launches "
+            f"change hold {as_text(self._state_bytes)}. Three times that is enough: "
+            f"Tape(memory={enough})."
+        )
+
+    # In reverse
+
+    def backwards(self, *, keep: bool) -> Generator[Record]:
+        """Yield the records from the last to the first; each is good until the next is asked for.
+
+        Fields hold earlier values meanwhile, and those that they held before at the end.
+        """
+        if self._run.records is not None:
+            for record in reversed(self._run.records):
+                yield record
+                if not keep and isinstance(record, LaunchRecord):
+                    record.release()
+            return
+        self._refuse_gradients()
+        final = Snapshot(len(self._steps))
+        for storage in self._changed:
+            final.hold(storage)
+        # The snapshots in front of what is still to be reversed, the latest last.
+        ahead = list(self._snapshots.taken)
+        staying = set(ahead) if keep else set[Snapshot]()
+        sweep: Run | None = None
+        end = len(self._steps)
+        try:
+            while end > 0:
+                latest = ahead[-1]
+                if latest.position < end:
+                    sweep, end = self._sweep(ahead, end, staying)
+                    for record in reversed(sweep.records or ()):
+                        yield record
+                        if isinstance(record, LaunchRecord):
+                            record.release()
+                else:
+                    ahead.pop()
+                    if latest not in staying:
+                        latest.release()
+        finally:
+            if sweep is not None:
+                sweep.release_records()
+            for snapshot in ahead:
+                if snapshot not in staying:
+                    snapshot.release()
+            final.restore()
+            final.release()
+
+    def _sweep(
+        self, ahead: list[Snapshot], end: int, staying: Collection[Snapshot]
+    ) -> tuple[Run, int]:
+        """Run the steps from the latest snapshot on again and record the last of them.
+
+        Args:
+            ahead: The snapshots so far; new ones are added.
+            end: Where to stop.
+            staying: The snapshots that must not be dropped for want of room.
+
+        Returns:
+            The run with its records, and the position where recording began.
+        """
+        ahead[-1].restore()
+        first = ahead[-1].position
+        snapshots = Snapshots()
+        limit = self._limit(self._state_bytes)
+        own = len(self._snapshots.taken)
+        each = self._kept / own if own > 1 else self._state_bytes
+        schedule = make_schedule(end - first, limit - self._kept, each, self._record_bytes)
+        due = {first + offset for offset in schedule.snapshots}
+        recorded_from = first + schedule.recorded_from
+        position = first
+
+        def make_room(needed: Callable[[], int]) -> None:
+            nonlocal recorded_from
+            while self._kept + needed() > limit:
+                if run.records:
+                    # The stretch is longer than it may be: its rest is recorded alone.
+                    run.release_records()
+                    run.records = []
+                    snapshots.take(position)
+                    recorded_from = position
+                elif snapshots.taken:
+                    snapshots.thin()
+                elif len(ahead) > 1 and ahead[-1] not in staying:
+                    ahead.pop().release()  # the run has left it
+                else:
+                    raise self._too_small(limit)
+
+        run = Run(snapshots, make_room, None)
+        before = self._kept
+        for position in range(first, end):
+            if position in due:
+                snapshots.take(position)
+            if position == recorded_from:
+                run.records = []
+                before = self._kept
+            run.again(self._steps[position], position)
+        self.recomputed += end - first
+        if run.records:
+            self._record_bytes = max(0, self._kept - before) / (end - recorded_from)
+        ahead += snapshots.taken
+        return run, recorded_from
+
+    def _refuse_gradients(self) -> None:
+        """Refuse to run launches again that write what the replay adds to.
+
+        Raises:
+            TapeError: One does.
+        """
+        gradients = {
+            gradient.storage
+            for field in list(WITH_GRADS)
+            for gradient in (field.grad_in, field.grad_out)
+            if gradient is not None
+        }
+        if not gradients.isdisjoint(self._changed):
+            raise TapeError(
+                "A gradient was written while the tape was open. A tape with a limited memory runs "
+                "its launches again and would write it again: write gradients outside the block."
+            )
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Yield the memory that is held, some of it perhaps twice."""
+        for snapshot in self._snapshots.taken:
+            yield from snapshot.held.values()
+        for record in self._run.records or ():
+            if isinstance(record, LaunchRecord):
+                yield from record.kept
+
+    def release(self) -> None:
+        """Let go of everything."""
+        self._run.release_records()
+        self._snapshots.release()
+        self._steps = []
+        self._changed = {}

@@ -1,0 +1,82 @@
+"""What fields held at certain places of a run, so that it can be run again from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from difftile.fields.field import Storage
+from difftile.substrate.memory import POOL, Buffer
+
+
+class Snapshot:
+    """The contents of the fields before the step at a position, as far as a later step reads them.
+
+    A buffer in it is pinned and is not copied: whoever writes the field next goes on in another.
+    """
+
+    __slots__ = ("held", "position")
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.held: dict[Storage, Buffer] = {}
+
+    def hold(self, storage: Storage) -> None:
+        """Keep what a field holds now."""
+        storage.buffer.pins += 1
+        self.held[storage] = storage.buffer
+
+    def restore(self) -> None:
+        """Let the fields hold again what they held here."""
+        for storage, buffer in self.held.items():
+            if storage.buffer is not buffer:
+                storage.move(buffer)
+
+    def release(self) -> None:
+        """Let go of the contents."""
+        for buffer in self.held.values():
+            POOL.unpin(buffer)
+        self.held = {}
+
+
+class Snapshots:
+    """The snapshots along one run, in order.
+
+    A snapshot is empty when it is taken. A field enters it when a step touches the field for the
+    first time afterwards; if that step overwrites the whole of it, no later step reads what it
+    held, and it stays out.
+    """
+
+    def __init__(self) -> None:
+        self.taken: list[Snapshot] = []
+        self._touched: dict[Storage, int] = {}
+
+    def take(self, position: int) -> None:
+        """Take a snapshot before the step at a position."""
+        self.taken.append(Snapshot(position))
+
+    def concerns(self, storage: Storage) -> bool:
+        """Tell whether some snapshot has not seen the field touched yet."""
+        return bool(self.taken) and self._touched.get(storage, -1) < self.taken[-1].position
+
+    def touch(self, storages: Iterable[Storage], position: int, *, overwritten: bool) -> None:
+        """Note that the step at a position is going to read fields, or overwrite them whole."""
+        for storage in storages:
+            last = self._touched.get(storage, -1)
+            self._touched[storage] = position
+            for snapshot in reversed(self.taken):
+                if snapshot.position <= last:
+                    break
+                if not overwritten:
+                    snapshot.hold(storage)
+
+    def thin(self) -> None:
+        """Drop every second snapshot, or the only one; of several the first one stays."""
+        for snapshot in self.taken[1::2] or self.taken:
+            snapshot.release()
+        self.taken = self.taken[::2] if len(self.taken) > 1 else []
+
+    def release(self) -> None:
+        """Let go of all of them."""
+        for snapshot in self.taken:
+            snapshot.release()
+        self.taken = []

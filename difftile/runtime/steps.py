@@ -1,0 +1,137 @@
+"""The steps of a run that can be run again: launches and writes from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from difftile.fields.field import Field, Storage
+from difftile.runtime.call import Call
+from difftile.runtime.plan import StagePlan
+from difftile.runtime.records import (
+    HostCopy,
+    HostWrite,
+    Record,
+    copy_again,
+    record_stage,
+    write_again,
+)
+from difftile.runtime.snapshots import Snapshots
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch of a kernel, all its stages."""
+
+    call: Call
+    values: list[Any]
+    plans: list[StagePlan]
+
+
+Step: TypeAlias = Launch | HostWrite | HostCopy
+
+
+@dataclass(slots=True)
+class Run:
+    """Steps as they are run, for the first time or again.
+
+    Args:
+        snapshots: The snapshots that must hear what the steps touch.
+        make_room: Called before a step with a function that returns the bytes which the step may
+            add to the old values, as things stand.
+        records: The records of what was run, or None while nothing is recorded.
+    """
+
+    snapshots: Snapshots
+    make_room: Callable[[Callable[[], int]], None]
+    records: list[Record] | None
+
+    def release_records(self) -> None:
+        """Let go of what was recorded, and record no more."""
+        for record in self.records or ():
+            if not isinstance(record, HostWrite):  # its values are needed to write it again
+                record.release()
+        self.records = None
+
+    def launch(self, launch: Launch, position: int) -> None:
+        """Run a kernel."""
+        values = launch.values
+        self.make_room(lambda: sum(self._growth(plan, values) for plan in launch.plans))
+        for plan in launch.plans:
+            self._touch(plan, values, position)
+        for plan in launch.plans:
+            if self.records is None:
+                plan.launch(values)
+                continue
+            record = record_stage(plan, launch.call, values)
+            if record is not None:
+                self.records.append(record)
+
+    def announce(self, step: HostWrite | HostCopy, position: int) -> None:
+        """Prepare for a write from Python that is about to happen."""
+        field = field_of(step)
+        self.make_room(lambda: self._leaving(field.storage))
+        match step:
+            case HostWrite(index=index):
+                self._touch_storage(field.storage, position, overwritten=index is None)
+            case HostCopy(source=source):
+                self._touch_storage(source.storage, position, overwritten=False)
+                self._touch_storage(field.storage, position, overwritten=True)
+        if self.records is not None and field.has_grads:
+            self.records.append(step)
+
+    def again(self, step: Step, position: int) -> None:
+        """Run a step once more."""
+        match step:
+            case Launch():
+                self.launch(step, position)
+            case HostWrite():
+                self.announce(step, position)
+                write_again(step)
+            case HostCopy():
+                self.announce(step, position)
+                copy_again(step)
+
+    def _touch_storage(self, storage: Storage, position: int, *, overwritten: bool) -> None:
+        if self.snapshots.concerns(storage):
+            self.snapshots.touch((storage,), position, overwritten=overwritten)
+
+    def _touch(self, plan: StagePlan, values: list[Any], position: int) -> None:
+        for k in plan.loads:
+            self._touch_storage(values[k].storage, position, overwritten=False)
+        for k in plan.writes:
+            if self.snapshots.concerns(values[k].storage):
+                overwrite = plan.overwrites.get(k)
+                whole = overwrite is not None and overwrite.covers(values)
+                self._touch_storage(values[k].storage, position, overwritten=whole)
+
+    def _growth(self, plan: StagePlan, values: list[Any]) -> int:
+        """Return the bytes of the buffers that a stage must leave because they are kept."""
+        growth = 0
+        for k in plan.writes:
+            storage = values[k].storage
+            if self.records is not None and k in plan.reads:
+                growth += storage.buffer.nbytes
+            else:
+                growth += self._leaving(storage)
+        return growth
+
+    def _leaving(self, storage: Storage) -> int:
+        """Return the bytes of a field's buffer if whoever writes the field must leave it."""
+        kept = storage.buffer.pins or self.snapshots.concerns(storage)
+        return storage.buffer.nbytes if kept else 0
+
+
+def storages_of(step: Step) -> list[Storage]:
+    """Return the memory of the fields that a step changes."""
+    match step:
+        case Launch(plans=plans, values=values):
+            return [values[k].storage for plan in plans for k in plan.writes]
+        case HostWrite(field=field) | HostCopy(target=field):
+            return [field.storage]
+
+
+def field_of(step: HostWrite | HostCopy) -> Field:
+    """Return the field that Python writes."""
+    return step.field if isinstance(step, HostWrite) else step.target

@@ -1,0 +1,244 @@
+"""Tapes with a limited memory: the same gradients, within the limit; and what ends a tape early."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.runtime.budget import as_text, parse_memory
+from difftile.substrate.memory import POOL
+
+N = 16
+BYTES = N * 8
+
+
+@dt.kernel
+def step(u, v, k):
+    for i in u:
+        v[i] += -0.01 * k[None] * ti.sin(u[i])
+    for i in u:
+        u[i] += 0.1 * v[i] * u[i]
+
+
+@dt.kernel
+def energy(u, loss):
+    for i in u:
+        loss[None] += u[i] * u[i]
+
+
+class Run:
+    """A run of launches and writes from Python, and its gradient."""
+
+    def __init__(self) -> None:
+        self.u, self.v = (dt.field(ti.f64, N, grad=True) for _ in range(2))
+        self.k, self.loss = (dt.field(ti.f64, (), grad=True) for _ in range(2))
+
+    def start(self) -> None:
+        rng = np.random.default_rng(0)
+        self.u.from_numpy(rng.normal(size=N))
+        self.v.from_numpy(0.1 * rng.normal(size=N))
+        self.k[None] = 1.3
+        self.loss[None] = 0.0
+
+    def steps(self, count: int) -> None:
+        for s in range(count):
+            step(self.u, self.v, self.k)
+            if s % 7 == 3:
+                self.v[s % N] = 0.05
+            if s == count // 2:
+                self.u.fill(0.3)
+
+    def gradient(
+        self, count: int, steps: Callable[[int], None] | None = None, **limits: Any
+    ) -> tuple[Any, ...]:
+        self.start()
+        with dt.Tape(self.loss, **limits) as self.tape:
+            (steps or self.steps)(count)
+            energy(self.u, self.loss)
+        return self.state()
+
+    def state(self) -> tuple[Any, ...]:
+        fields = (self.u, self.v, self.u.grad, self.v.grad, self.k.grad)
+        return tuple(field.to_numpy() for field in fields)
+
+
+def assert_same(found: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("count", [1, 5, 40, 150])
+def test_the_gradient_is_that_of_full_storage_in_any_memory(count: int) -> None:
+    run = Run()
+    wanted = run.gradient(count)
+    kept = POOL.kept
+    for room in (100, 20, 9, 7):
+        base = POOL.peak = POOL.kept
+        assert_same(run.gradient(count, memory=room * BYTES), wanted)
+        assert POOL.peak - base <= room * BYTES
+        assert POOL.kept == kept
+    for snapshots in (3, 10):
+        assert_same(run.gradient(count, snapshots=snapshots), wanted)
+
+
+def test_what_fits_is_not_run_again() -> None:
+    run = Run()
+    run.gradient(20, memory="1 MB")
+    assert "run again" not in run.tape.summary()
+    run.gradient(20, memory=12 * BYTES)
+    assert "launches run again" in run.tape.summary()
+
+
+def test_too_little_memory_is_an_error_that_says_how_much_is_enough() -> None:
+    run = Run()
+    with pytest.raises(dt.TapeError, match=r"Three times that is enough: Tape\(memory=792\)"):
+        run.gradient(40, memory=2 * BYTES)
+    assert_same(run.gradient(40, memory=792), run.gradient(40))
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"memory": "much"}, "memory is a text such as '256MB' or a number of bytes, not 'much'"),
+        ({"memory": -3}, "not -3"),
+        ({"snapshots": 2}, "'snapshots' is a number from 3 on, not 2"),
+        ({"snapshots": 5, "memory": 5}, "'memory' or 'snapshots', not both"),
+    ],
+)
+def test_limits_that_are_none_are_errors(limits: dict[str, Any], text: str) -> None:
+    with pytest.raises(dt.TapeError, match=text):
+        dt.Tape(**limits)
+
+
+def test_amounts_of_memory_are_read_and_written() -> None:
+    assert parse_memory("256MB") == 256_000_000
+    assert parse_memory("1.5 GiB") == 3 * 2**29
+    assert parse_memory("800 kb") == 800_000
+    assert parse_memory("17") == 17
+    assert as_text(0) == "0 bytes"
+    assert as_text(2_500_000) == "2.5 MB"
+    assert as_text(7e12) == "7e+03 GB"
+
+
+def test_a_checkpointed_function_keeps_what_enters_it() -> None:
+    run = Run()
+    wanted = run.gradient(40)
+
+    @dt.checkpoint
+    def ten() -> None:
+        for _ in range(10):
+            step(run.u, run.v, run.k)
+
+    def plain(count: int) -> None:
+        for _ in range(count):
+            step(run.u, run.v, run.k)
+
+    wanted = run.gradient(40, plain)
+
+    def steps(count: int) -> None:
+        for _ in range(count // 10):
+            ten()
+        assert run.tape.nbytes <= (count // 10) * 2 * BYTES
+
+    assert_same(run.gradient(40, steps), wanted)
+    assert "40 launches run again" in run.tape.summary()
+    assert_same(run.gradient(40, steps, memory=12 * BYTES), wanted)
+    ten()  # without a tape it is an ordinary function
+
+
+@pytest.mark.parametrize("limits", [{}, {"memory": 9 * BYTES}])
+def test_backward_runs_twice_when_asked_to_keep(limits: dict[str, Any]) -> None:
+    run = Run()
+    once = run.gradient(30, **limits)
+    run.start()
+    with dt.Tape(**limits) as tape:
+        run.steps(30)
+        energy(run.u, run.loss)
+    tape.backward(run.loss, keep=True)
+    assert_same(run.state(), once)
+    tape.backward({run.loss: 2.0})
+    for found, wanted in zip(run.state()[2:], once[2:], strict=True):
+        np.testing.assert_allclose(found, 3 * wanted, rtol=1e-12)
+    with pytest.raises(dt.TapeError, match="keep=True"):
+        tape.backward(run.loss)
+
+
+@pytest.mark.parametrize("limits", [{}, {"memory": 9 * BYTES}])
+def test_a_replay_that_is_interrupted_leaves_fields_and_memory_in_order(
+    limits: dict[str, Any],
+) -> None:
+    run = Run()
+    wanted = run.gradient(30)[:2]
+    kept = POOL.kept
+    calls: list[tuple[int, int]] = []
+
+    def interrupt(done: int, total: int) -> None:
+        calls.append((done, total))
+        if done == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.gradient(30, progress=interrupt, **limits)
+    assert calls[0][0] == 1
+    assert all(done <= total for done, total in calls)
+    assert_same((run.u.to_numpy(), run.v.to_numpy()), wanted)
+    assert POOL.kept == kept
+    with dt.Tape(run.loss):  # nothing is left open
+        energy(run.u, run.loss)
+
+
+@pytest.mark.parametrize("limits", [{}, {"memory": 9 * BYTES}])
+def test_an_exception_in_the_block_lets_go_of_everything(limits: dict[str, Any]) -> None:
+    run = Run()
+    run.start()
+    kept = POOL.kept
+    with pytest.raises(ZeroDivisionError), dt.Tape(run.loss, **limits) as tape:
+        run.steps(10)
+        _ = 1 / 0
+    assert POOL.kept == kept
+    assert tape.nbytes == 0
+
+
+def test_a_loss_that_is_no_number_names_the_kernel_that_wrote_it() -> None:
+    run = Run()
+    run.start()
+    run.u[0] = np.nan
+    with pytest.raises(dt.TapeError, match=r"The loss is nan.*kernel 'energy' wrote it"):
+        with dt.Tape(run.loss):
+            energy(run.u, run.loss)
+
+
+def test_a_launch_from_another_thread_while_a_tape_is_open_is_an_error() -> None:
+    run = Run()
+    run.start()
+    found: list[str] = []
+
+    def other() -> None:
+        for action in (lambda: energy(run.u, run.loss), lambda: dt.Tape().__enter__()):
+            with pytest.raises(dt.DifftileError) as error:
+                action()
+            found.append(str(error.value))
+
+    with dt.Tape(run.loss):
+        energy(run.u, run.loss)
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert "while a tape is open in another thread" in found[0]
+    assert "one can be open at a time" in found[1]
+
+
+def test_writing_a_gradient_inside_a_limited_tape_is_refused() -> None:
+    run = Run()
+    run.start()
+    with pytest.raises(dt.TapeError, match="A gradient was written while the tape was open"):
+        with dt.Tape(run.loss, snapshots=4):
+            run.steps(40)
+            run.u.grad.fill(0.0)
+            energy(run.u, run.loss)
