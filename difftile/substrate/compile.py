@@ -56,6 +56,7 @@ class CompiledProgram:
                 hint="split the kernel, or put several fields into one of vectors.",
             )
         self._on_host = current().on_host
+        self._threads = current().threads
         self._work: Work = work_of(program)
         self._variants: dict[bool, _Variant] = {}
         self._choice: dict[tuple[Any, ...], _Variant] = {}
@@ -69,10 +70,12 @@ class CompiledProgram:
         key = self._work.key(args)
         variant = self._choice.get(key)
         if variant is None:
-            serial = self._on_host and self._work.amount(key) < _SERIAL_WORK
+            alone = self._threads == 1 or self._work.amount(key) < _SERIAL_WORK
+            serial = self._on_host and alone
             variant = self._variants.get(serial)
             if variant is None:
-                emitted = emit(self.program, serial=serial, flat=not self._on_host)
+                threads = self._threads if self._on_host and not serial else 0
+                emitted = emit(self.program, serial=serial, flat=not self._on_host, threads=threads)
                 variant = self._variants[serial] = _Variant(emitted, self.params, self._on_host)
             self._choice[key] = variant
         variant.launch(args)

@@ -27,6 +27,7 @@ class Session:
     Args:
         number: Counts the starts.
         on_host: Fields live in host memory, and kernels run on the CPU.
+        threads: How many threads of the CPU share a parallel loop.
         float_type: The type of float literals where no field says another.
         debug: Accesses out of range are errors.
         seed: Seed of what is random.
@@ -34,6 +35,7 @@ class Session:
 
     number: int
     on_host: bool
+    threads: int
     float_type: Scalar
     debug: bool
     seed: int
@@ -76,7 +78,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
             f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu')."
         )
     number = _current[0].number + 1 if _current else 1
-    session = Session(number, on_host, scalar, debug, seed)
+    session = Session(number, on_host, impl.current_cfg().cpu_max_num_threads, scalar, debug, seed)
     _current[:] = [session]
     return session
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -51,6 +51,7 @@ _RESERVED = frozenset((*keyword.kwlist, "ti", "range", "int", "float", "bool", "
 _LONGEST_INLINED = 72
 _LONGEST_NAMED = 36  # a load has a name that the compiler gave it
 _COMMENT_COLUMN = 76
+_FEWEST = 512  # iterations that Taichi gives a thread on the CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,18 @@ class Emitted:
     annotations: dict[str, FieldType]
 
 
-def emit(program: Program, *, serial: bool = False, flat: bool = False) -> Emitted:
+def emit(
+    program: Program, *, serial: bool = False, flat: bool = False, threads: int = 0
+) -> Emitted:
     """Write a program as a Taichi kernel.
 
     Args:
         program: A finished program.
         serial: Run parallel loops on one thread, without atomics.
         flat: Run all dimensions of a loop in parallel (GPUs); else rows in parallel (CPUs).
+        threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
     """
-    emitter = _Emitter(serial=serial, flat=flat)
+    emitter = _Emitter(serial=serial, flat=flat, threads=threads)
     return emitter.kernel(program)
 
 
@@ -130,6 +134,8 @@ class _Text:
 class _Emitter:
     serial: bool
     flat: bool
+    threads: int = 0
+    part: str = ""
     names: Names = field(default_factory=lambda: Names(_RESERVED))
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
@@ -466,55 +472,92 @@ class _Emitter:
         return f"{self.value(start)}, {self.value(stop)}"
 
     def parallel(self, loop: ParallelFor) -> None:
-        bounds = [
-            self.bounds(start, stop) for start, stop in zip(loop.starts, loop.stops, strict=True)
-        ]
+        axes = list(zip(loop.starts, loop.stops, strict=True))
+        bounds = [self.bounds(start, stop) for start, stop in axes]
+        starts = [self.value(start, SUM) for start, _ in axes]
+        lengths = [self.length(start, stop) for start, stop in axes]
+        stop = self.value(loop.stops[0])
         self.consumed((*loop.starts, *loop.stops))
         self.flush(_written(loop))
-        line = self.line_number
-        if self.serial:
-            self.write("ti.loop_config(serialize=True)")
-        depth = self.depth
-        together = len(bounds) if self.flat else max(1, len(bounds) - 1)
-        self.together(loop, bounds, together)
+        line, depth = self.line_number, self.depth
+        together = len(axes) if self.flat else max(1, len(axes) - 1)
+        stmts = loop.body.stmts
+        if self.threads:
+            self.open_part()
+            ahead = _the_same_for_all(loop)
+            self.block(Block(tuple(s for s in stmts if s in ahead)))
+            stmts = tuple(s for s in stmts if s not in ahead)
+            self.line_number = line
+        if together == 1:
+            self.open_range(self.names[loop.indices[0]], starts[0], stop, lengths[0])
+        else:
+            self.open_flat(loop, starts[:together], lengths[:together])
         for index, bound in list(zip(loop.indices, bounds, strict=True))[together:]:
             self.line_number = line
-            self.write(f"for {self.names[index]} in range({bound}):")
-            self.depth += 1
+            self.open(f"for {self.names[index]} in range({bound}):")
         self.depth -= 1
-        self.indented(loop.body, [])
+        self.indented(replace(loop.body, stmts=stmts), [])
         self.depth = depth
 
-    def together(self, loop: ParallelFor, bounds: list[str], count: int) -> None:
-        """Write the axes that run in parallel as one loop, and recover their indices."""
-        if count == 1:
-            self.write(f"for {self.names[loop.indices[0]]} in range({bounds[0]}):")
-            self.depth += 1
-            return
-        sizes: list[str] = []
-        for index, start, stop in zip(loop.indices, loop.starts, loop.stops, strict=True):
-            size = self.names.new(f"n_{index.name}")
-            sizes.append(size)
-            text = self.value(stop)
-            if not (isinstance(start, Const) and start.value == 0):
-                text = f"{text} - {self.value(start, ATOM)}"
-            if len(sizes) <= count:
-                self.write(f"{size} = {text}")
-        flat = self.names.new("flat")
-        if self.serial:  # the size lines stand between the mark and its loop otherwise
-            self.lines.append(self.lines.pop(-1 - count))
-        self.write(f"for {flat} in range({' * '.join(sizes[:count])}):")
+    def open(self, header: str) -> None:
+        self.write(header)
         self.depth += 1
-        for k in range(count):
-            index = self.names[loop.indices[k]]
-            inner = sizes[k + 1 : count]
+
+    def length(self, start: Value, stop: Value) -> str:
+        """Return the text of the number of iterations, as a factor of a product."""
+        if isinstance(start, Const) and start.value == 0:
+            return self.value(stop, PRODUCT)
+        return f"({self.value(stop, SUM)} - {self.value(start, SUM + 1)})"
+
+    def open_part(self) -> None:
+        """Open a loop over the threads. Taichi gives a thread 512 iterations of a loop or more."""
+        self.part = self.names.new("part")
+        self.open(f"for {self.part} in range({_FEWEST * self.threads}):")
+        self.open(f"if {self.part} % {_FEWEST} == 0:")
+
+    def open_range(self, index: str, start: str, stop: str, length: str) -> None:
+        """Open the loop that runs in parallel, or a thread's part of it."""
+        zero = start == "0"
+        if not self.threads:
+            if self.serial:
+                self.write("ti.loop_config(serialize=True)")
+            self.open(f"for {index} in range({stop if zero else f'{start}, {stop}'}):")
+            return
+        size, low = self.names.new("size"), self.names.new("low")
+        self.write(f"{size} = ({length} + {self.threads - 1}) // {self.threads}")
+        before = f"{self.part} // {_FEWEST} * {size}"
+        self.write(f"{low} = {before if zero else f'{start} + {before}'}")
+        self.open(f"for {index} in range({low}, ti.min({low} + {size}, {stop})):")
+
+    def open_flat(self, loop: ParallelFor, starts: list[str], lengths: list[str]) -> None:
+        """Open one loop over several axes, and recover their indices."""
+        sizes: list[str] = []
+        for index, length in zip(loop.indices, lengths, strict=False):
+            sizes.append(self.names.new(f"n_{index.name}"))
+            # Two empty axes would make a product above zero.
+            size = (
+                length if ".shape[" in length and length.endswith("]") else f"ti.max({length}, 0)"
+            )
+            self.write(f"{sizes[-1]} = {size}")
+        flat = self.names.new("flat")
+        whole = " * ".join(sizes)
+        self.open_range(flat, "0", whole, whole)
+        for k, (index, start, size) in enumerate(zip(loop.indices, starts, sizes, strict=False)):
+            inner = sizes[k + 1 :]
             text = f"{flat} // ({' * '.join(inner)})" if inner else flat
             if k > 0:
-                text = f"({text}) % {sizes[k]}" if inner else f"{text} % {sizes[k]}"
-            start = loop.starts[k]
-            if not (isinstance(start, Const) and start.value == 0):
-                text = f"{text} + {self.value(start)}"
-            self.write(f"{index} = {text}")
+                text = f"({text}) % {size}" if inner else f"{text} % {size}"
+            if start != "0":
+                text = f"{text} + {start}"
+            self.write(f"{self.names[index]} = {text}")
+
+
+def _the_same_for_all(loop: ParallelFor) -> list[Stmt]:
+    """Return the loads of single elements that all iterations repeat: they are there to be read."""
+    written = _written(loop)
+    return [
+        s for s in loop.body.stmts if isinstance(s, Load) and not s.index and s.array not in written
+    ]
 
 
 def _signature(name: str, params: list[str]) -> list[str]:

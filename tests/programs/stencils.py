@@ -113,3 +113,12 @@ def difference_used_in_a_loop(x, y):
         left = 0.5 * (x[i] - x[i - 1])
         for k in range(3):
             y[i] = x[i] - left * k
+
+
+@program(x=floats(5, 6, 7), y=floats(5, 6, 7), scale=floats())
+def inside_of_a_box(x, y, scale):
+    n, m, depth = x.shape[0], x.shape[1], x.shape[2]
+    for i, j, k in ti.ndrange((1, n - 1), (2, m - 2), (1, depth - 1)):
+        y[i, j, k] = scale[None] * (x[i - 1, j, k] + x[i, j + 2, k] * x[i, j - 2, k + 1])
+    for i, j, k in ti.ndrange((4, n - 4), (5, m - 5), depth):  # empty, and twice so
+        y[i, j, k] = x[i, j, k]
