@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from difftile.runtime.checkpoint import checkpoint
     from difftile.runtime.func import func
     from difftile.runtime.kernel import kernel
+    from difftile.runtime.random import rand, randint, randn
     from difftile.runtime.roles import In, InOut, Out
     from difftile.runtime.start import init
     from difftile.runtime.tape import Tape
@@ -67,6 +68,7 @@ _HOME = {
     "difftile.runtime.checkpoint": ("checkpoint",),
     "difftile.runtime.func": ("func",),
     "difftile.runtime.kernel": ("kernel",),
+    "difftile.runtime.random": ("rand", "randint", "randn"),
     "difftile.runtime.roles": ("In", "InOut", "Out"),
     "difftile.runtime.start": ("init",),
     "difftile.runtime.tape": ("Tape",),
@@ -103,6 +105,9 @@ __all__ = [
     "mat",
     "ones",
     "ones_like",
+    "rand",
+    "randint",
+    "randn",
     "vec",
     "zero_grads",
     "zeros",

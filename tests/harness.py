@@ -23,6 +23,8 @@ from difftile.ir.nodes import Array, Var
 from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, shape_of, shaped
 from difftile.ops.check import check as check_program
 from difftile.passes.optimise import finish, simplify
+from difftile.runtime import kernel as kernels
+from difftile.runtime.random import Streams
 from difftile.substrate import compile as compiling
 
 STEP = 1e-30  # of the complex step, which has no rounding error to balance
@@ -216,7 +218,7 @@ def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
 def _run(one: Program, kernel: Any, values: Values, scalar: Scalar, weights: Values) -> Run:
     """Launch on a tape and go back from the written fields."""
     fields = _fields(one, values, scalar)
-    with dt.Tape() as tape:
+    with mock.patch.object(kernels, "STREAMS", Streams()), dt.Tape() as tape:
         for _ in range(one.launches):
             kernel(**fields)
     after = {name: fields[name].to_numpy() for name in values}
@@ -270,7 +272,10 @@ def _interpret(one: Program, kernel: Any, values: Values, direction: Values | No
         complex_ = direction is not None and scalar in FLOATS
         dtype = np.dtype(np.complex128) if complex_ else numpy_dtype(scalar)
         fields[temp] = np.zeros(shape_of(temp.type.element), dtype)
-    for _ in range(one.launches):
+    for number in range(one.launches):
+        if code.streams:
+            hidden = code.params[code.drawn_at : code.drawn_at + 2]
+            numbers |= dict(zip(hidden, (0, number * code.streams), strict=True))
         for launch in code.launches:
             interp.run(launch.stage.program, fields, numbers, complex_step=direction is not None)
     return result

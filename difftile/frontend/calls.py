@@ -47,6 +47,7 @@ from difftile.frontend.items import (
     subscripted,
 )
 from difftile.frontend.names import parts_of
+from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import unrolled
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
@@ -117,6 +118,9 @@ def _instead(value: Any) -> str:
         return "write it as a 'def', decorated with '@dt.func'."
     if isinstance(value, FunctionType) and module != "numpy":
         return f"decorate '{name}' with '@dt.func'."
+    owner = type(getattr(value, "__self__", None)).__module__
+    if "random" in (module, *owner.split(".")):
+        return "draw with 'dt.rand()', 'dt.randn()' or 'dt.randint(low, high)'."
     if module == "numpy" or type(value).__module__.startswith("numpy"):
         return "use the functions of 'ti' and 'ti.math', such as 'ti.sin'."
     if hasattr(value, "__self__") and isinstance(getattr(value, "__func__", None), FunctionType):
@@ -274,4 +278,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     ),
     "len": _len,
     "hypot": _hypot,
+    "rand": rand,
+    "randn": randn,
+    "randint": randint,
 }

@@ -21,6 +21,7 @@ from difftile.diagnostics import (
 from difftile.frontend.captures import (
     Capture,
 )
+from difftile.frontend.draws import DRAWS, Draws
 from difftile.frontend.items import (
     Element,
     FieldRef,
@@ -85,6 +86,7 @@ class Context:
         top_level: Loops met here run in parallel.
         serialize_next: The next loop does not.
         reductions: The locals that the current parallel loop adds to, and their cells.
+        draws: Random draws so far.
     """
 
     source: Source
@@ -102,6 +104,10 @@ class Context:
     top_level: bool = True
     serialize_next: bool = False
     reductions: dict[str, Array] = field(default_factory=dict[str, Array])
+    draws: Draws = field(default_factory=Draws)
+
+    def __post_init__(self) -> None:
+        self.env.setdefault(DRAWS, Const(0, I32))
 
     # Dispatch
 
@@ -174,14 +180,24 @@ class Context:
 
     def side(self, lower: Callable[[], None]) -> Side:
         """Lower one branch in a region of its own; afterwards names stand for what they did."""
+        self.count_draws()
         env, bound_at = self.env, self.bound_at
         self.env, self.bound_at = dict(env), dict(bound_at)
         try:
             with self.b.region() as stmts:
                 lower()
+                self.count_draws()
             return Side(stmts, self.env, self.bound_at)
         finally:
             self.env, self.bound_at = env, bound_at
+
+    def count_draws(self) -> None:
+        """Bring the hidden local of random draws up to date, before it is joined or carried."""
+        if self.draws.pending:
+            before = self.value(self.env[DRAWS])
+            pending = Const(self.draws.pending, I32)
+            self.env[DRAWS] = self.call("add", before, pending, name="draws")
+            self.draws.pending = 0
 
     def refusal(self, node: ast.AST) -> KernelError:
         """Return the error for a construct outside the language."""

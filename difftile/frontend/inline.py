@@ -9,6 +9,7 @@ from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mea
 from difftile.frontend.captures import default_values
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
+from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Path, Static
 from difftile.frontend.names import captured
 from difftile.frontend.returns import lower_body
@@ -30,11 +31,14 @@ def inline(cx: Context, node: ast.Call, function: PythonFunction) -> Item:
         )
     source = source_of(function)
     env = _bind(cx, node, function, source.tree.args)
+    env[DRAWS] = cx.env[DRAWS]
     saved = (cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level)
     cx.calls = (*cx.calls, cx.source)
     cx.source, cx.env, cx.bound_at, cx.top_level = source, env, {}, False
     try:
-        return lower_body(cx, source.tree.body)
+        returned = lower_body(cx, source.tree.body)
+        saved[1][DRAWS] = cx.env[DRAWS]
+        return returned
     finally:
         cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level = saved
 

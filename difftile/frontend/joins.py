@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
 from difftile.frontend.context import Context, Side
+from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Several, Static, Unbound, describe, is_number, is_same
 from difftile.ir.nodes import Block, Const, If, Let, Stmt, Value, Var
 from difftile.ir.types import BOOL, FLOATS, Type, scalar_of, shape_of
@@ -77,7 +78,8 @@ class _Join:
         self.widen(name, values)
         if values[0].type != values[1].type:
             raise self.changed(name, values[0].type, values[1].type)
-        out = Var(name if name.isidentifier() else "returned", values[0].type)
+        known = name.isidentifier() or name == DRAWS
+        out = Var(name if known else "returned", values[0].type)
         self.outs.append(out)
         self.results.append((values[0], values[1]))
         return out

@@ -12,6 +12,7 @@ from difftile.frontend.items import Item, Static, is_number
 from difftile.frontend.joins import branch
 from difftile.frontend.literals import folded
 from difftile.frontend.names import depend
+from difftile.frontend.random import only_on_one_side
 from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, Scalar, scalar_of, shape_of, shaped
 
@@ -137,7 +138,7 @@ def _pair(
         decided = bool(left.value) != is_and
         return left if decided else _side(cx, right, tested=tested)
     first = condition(cx, before, left)
-    with cx.b.region() as stmts:
+    with cx.b.region() as stmts, only_on_one_side(cx):
         item = _side(cx, right, tested=tested)
         bools = _is_bool(left) and _is_bool(item)
         second = condition(cx, right, item) if tested or bools else None
@@ -170,9 +171,9 @@ def conditional(cx: Context, node: ast.IfExp, name: str) -> Item:
         depend(cx, test)
         return cx.operand(node.body if test.value else node.orelse, name)
     cond = condition(cx, node.test, test)
-    with cx.b.region() as then:
+    with cx.b.region() as then, only_on_one_side(cx):
         first = cx.numeric(node.body)
-    with cx.b.region() as orelse:
+    with cx.b.region() as orelse, only_on_one_side(cx):
         second = cx.numeric(node.orelse)
     return _choose(cx, cond, (node.body, node.orelse), (then, first), (orelse, second), name)
 

@@ -16,6 +16,7 @@ from difftile.diagnostics import (
 )
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
+from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Several, Unbound, describe
 from difftile.frontend.joins import check_kept, starts_as_number, type_hint
 from difftile.frontend.jumps import (
@@ -28,6 +29,7 @@ from difftile.frontend.jumps import (
     unless_broken,
 )
 from difftile.frontend.names import parts_of
+from difftile.frontend.random import only_on_one_side
 from difftile.frontend.ranges import Box, box_of
 from difftile.ir.nodes import Array, Block, Const, For, ParallelFor, Value, Var, While
 from difftile.ir.types import BOOL, FLOATS, I32, FieldType, scalar_of, shape_of
@@ -181,6 +183,7 @@ def _nest(
     if axis == len(names):
         _bind(cx, node, box, names, indices)
         iteration(cx, node.body)
+        cx.count_draws()
         return
     span = cx.keyword_span(node)
     before, places = dict(cx.env), dict(cx.bound_at)
@@ -266,14 +269,16 @@ def while_statement(cx: Context, node: ast.While) -> None:
             carried.append((BROKE, Const(False, BOOL)))
         carries = [Var(name, value.type) for name, value in carried]
         cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
-        with cx.b.region() as tests:
+        with cx.b.region() as tests, only_on_one_side(cx):
             cond = condition(cx, node.test, cx.operand(node.test))
+        in_test = cx.draws.pending
         if broken:
             with cx.b.region() as guarded:
                 cond = unless_broken(cx, carries[-1], tests, cond)
             tests = guarded
         with cx.b.region() as stmts:
             iteration(cx, node.body)
+            cx.count_draws()
             yields = tuple(
                 _yielded(cx, name, carry, node, places.get(name))
                 for (name, _), carry in zip(carried, carries, strict=True)
@@ -285,13 +290,15 @@ def while_statement(cx: Context, node: ast.While) -> None:
     test, body = Block(tuple(tests), (cond,)), Block(tuple(stmts), yields)
     cx.b.append(While(tuple(carries), inits, test, body, outs, span))
     _leave(cx, before, carried, outs)
+    cx.draws.pending = in_test  # the test is run once more than the body
 
 
 def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tuple[str, Value]]]:
     """Return the locals that the body binds: things that must stay, and numbers at the start."""
+    cx.count_draws()
     kept: list[str] = []
     carried: list[tuple[str, Value]] = []
-    for name in assigned(node.body):
+    for name in (*assigned(node.body), DRAWS):
         item = cx.env.get(name)
         if item is None or isinstance(item, Unbound) or name in cx.reductions:
             continue
@@ -366,7 +373,11 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, cells = _reductions(cx, node)
     indices = [Var(name, I32) for name in names]
+    cx.draws.axes = tuple(zip(indices, bounds.starts, bounds.stops, strict=True))
+    cx.draws.stream, cx.draws.streams = cx.draws.streams, cx.draws.streams + 1
+    outside, cx.draws.pending = cx.draws.pending, 0
     with cx.nested(), cx.b.region() as stmts:
+        cx.env[DRAWS] = Const(0, I32)
         values: list[Value] = list(indices)
         if box.step != 1:
             scaled = cx.call("mul", indices[0], Const(box.step, I32))
@@ -378,6 +389,7 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
             check_kept(cx, name, before[name], places.get(name))
     span = cx.keyword_span(node)
     cx.b.append(ParallelFor(tuple(indices), bounds.starts, bounds.stops, Block(tuple(stmts)), span))
+    cx.draws.axes, cx.draws.stream, cx.draws.pending = (), 0, outside
     new = [name for name in cx.env if name not in before]
     cx.env = before
     cx.unbind(new, _IN_LOOP, "store it in a field, or add it up with '+='.")

@@ -44,10 +44,13 @@ class Lowered:
     Args:
         program: The program; its parameters are the user's run-time ones, then the captured ones.
         captures: What was taken from outside, in the order in which it was met.
+        streams: How many streams of random numbers a launch takes. If any, two numbers follow the
+            captured parameters: the seed and the first stream.
     """
 
     program: Program
     captures: tuple[Capture, ...]
+    streams: int
 
 
 def lower(
@@ -90,9 +93,11 @@ def lower(
         ) from None
     captures = tuple(cx.captures.values())
     params += [capture.param for capture in captures if capture.param is not None]
+    if cx.draws.used:
+        params += [cx.draws.seed, cx.draws.first]
     program = Program(source.name, tuple(params), cx.b.block(), tuple(cx.temps))
     _check_roles(program, roles)
-    return Lowered(program, captures)
+    return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0)
 
 
 def _parameter(cx: Context, name: str, given: FieldType | Type | SameAs | Known) -> Item:

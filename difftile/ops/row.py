@@ -56,6 +56,7 @@ class Op:
             where an adjoint may be a masked zero it is then guarded.
         masks: The formula makes an adjoint zero for the side that was not taken.
         kinks: What is returned where the derivative does not exist, for the documentation.
+        helper: The source of a Taichi function of the row's name that the spelling calls.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Op:
     singular: bool = False
     masks: bool = False
     kinks: str = ""
+    helper: str = ""
 
     def formulas(self, count: int) -> tuple[str | None, ...]:
         """Return the formula of each of `count` arguments, `...` written out."""

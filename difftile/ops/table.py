@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from difftile.ops import algebra, discrete, scalar
+from difftile.ops import algebra, discrete, random, scalar
 from difftile.ops.row import Op
 
 OPS: dict[str, Op] = {
-    op.name: op for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS, *algebra.ROWS)
+    op.name: op
+    for op in (
+        *scalar.ROWS,
+        *scalar.PIECEWISE_CONSTANT,
+        *discrete.ROWS,
+        *algebra.ROWS,
+        *random.ROWS,
+    )
 }
 ELEMENTWISE = frozenset(
     op.name for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS)

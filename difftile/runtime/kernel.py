@@ -37,6 +37,7 @@ from difftile.passes.stages import split
 from difftile.runtime.call import Call, Number, picker
 from difftile.runtime.func import Func
 from difftile.runtime.meanings import meaning_of
+from difftile.runtime.random import STREAMS
 from difftile.runtime.roles import role_of
 from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
@@ -110,6 +111,9 @@ class Kernel:
         if call is None or values is None:
             call = self._prepare(args, session)
             values = call.values
+        if call.code.streams:
+            at = call.code.drawn_at
+            values[at : at + 2] = STREAMS.take(session, call.code.streams)
         self._latest = call.code
         tape = OPEN_TAPE.get()
         if tape is None:
@@ -154,7 +158,8 @@ class Kernel:
         found, captured = self._specialise(tuple(keys), args, session, storages)
         code = found.code
         pick = picker(others)
-        values = [*runtime, *captured, *code.temps]
+        drawn = [0, 0] if code.streams else []
+        values = [*runtime, *captured, *drawn, *code.temps]
         self._call = Call(
             code,
             values,
@@ -252,7 +257,9 @@ class Kernel:
         program = normalise(lowered.program, checked=session.debug)
         check_races(program)
         stages = [Stage(stage) for stage in split(program)]
-        code = Specialisation(self.function.__name__, lowered.program.params, stages)
+        code = Specialisation(
+            self.function.__name__, lowered.program.params, stages, lowered.streams
+        )
         return _Found(lowered.captures, code, session)
 
     def _signature(self, args: tuple[Any, ...], float_type: Scalar) -> Signature:

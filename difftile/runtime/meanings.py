@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from difftile.fields.field import Field
-from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meaning, Refused
+from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meaning, Refused, Special
 from difftile.runtime.func import Func
+from difftile.runtime.random import rand, randint, randn
 from difftile.substrate.names import meaning_of as taichi_meaning
+
+_OWN: dict[object, Meaning] = {one: Special(one.__name__) for one in (rand, randn, randint)}
 
 
 def meaning_of(value: object) -> Meaning | None:
@@ -14,6 +19,9 @@ def meaning_of(value: object) -> Meaning | None:
         return FieldMeaning(value.type, id(value.storage))
     if isinstance(value, Func):
         return FuncMeaning(value.function)
+    own = _OWN.get(value) if isinstance(value, FunctionType) else None
+    if own is not None:
+        return own
     kernel = getattr(value, "_is_difftile_kernel", False)
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")

@@ -32,11 +32,16 @@ class Specialisation:
     """The stages of a kernel.
 
     `params` are the parameters of the whole program; the values of a launch come in that order,
-    those of the hidden fields last.
+    those of the hidden fields last. A launch takes `streams` streams of random numbers; where it
+    takes any, the seed and the first stream are its values from `drawn_at` on.
     """
 
-    def __init__(self, name: str, params: Sequence[Array | Var], stages: list[Stage]) -> None:
+    def __init__(
+        self, name: str, params: Sequence[Array | Var], stages: list[Stage], streams: int
+    ) -> None:
         self.name = name
+        self.streams = streams
+        self.drawn_at = len(params) - 2
         temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))
         self.params = (*params, *temps)
         self.position = {param: k for k, param in enumerate(self.params)}

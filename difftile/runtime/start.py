@@ -24,7 +24,7 @@ def init(
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for what there is.
         default_fp: Type of floats where no field says another: `ti.f32` or `ti.f64`.
-        seed: Seed of random numbers.
+        seed: Seed of random numbers: with the same one a program draws the same numbers.
         debug: Check indices in kernels, and each pass of the compiler.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 

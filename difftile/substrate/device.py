@@ -48,17 +48,20 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
     """Start Taichi, anew if it runs already.
 
     Raises:
-        FieldError: The architecture is unknown or not there, or the float type is none.
+        FieldError: The architecture is unknown or not there, the float type is none, or the seed is
+            no integer.
     """
     if arch not in _ARCHS:
         raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(_ARCHS)}.")
     scalar = SCALARS.get(default_fp) if isinstance(default_fp, str) else value_type(default_fp)
     if not isinstance(scalar, Scalar) or scalar not in FLOATS:
         raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp}.")
+    if not isinstance(seed, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FieldError(f"A seed is an integer, not {seed!r}.")
     settings: dict[str, Any] = {
         "log_level": ti.ERROR,  # a missing device is reported below, once
         "force_scalarize_matrix": True,
-        "random_seed": seed,
+        "random_seed": seed % 2**31,
         "debug": debug,
         # NaN tests are folded away under fast math: debugging wants them.
         "fast_math": not debug,

@@ -47,7 +47,10 @@ from difftile.ir.walk import operands, regions, walk
 from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 
-_RESERVED = frozenset((*keyword.kwlist, "ti", "range", "int", "float", "bool", "min", "max", "abs"))
+_HELPERS = {op.name: op.helper for op in OPS.values() if op.helper}
+_RESERVED = frozenset(
+    (*keyword.kwlist, "ti", "range", "int", "float", "bool", "min", "max", "abs", *_HELPERS)
+)
 _LONGEST_INLINED = 72
 _LONGEST_NAMED = 36  # a load has a name that the compiler gave it
 _COMMENT_COLUMN = 76
@@ -162,7 +165,7 @@ class _Emitter:
             self.uses.update(v for v in block.results if isinstance(v, Var))
             for stmt in block.stmts:
                 self.uses.update(v for v in operands(stmt) if isinstance(v, Var))
-        self.lines = ["@ti.kernel", *_signature(name, params)]
+        self.lines = [*_helpers(program), "@ti.kernel", *_signature(name, params)]
         self.depth = 1
         self.block(program.body)
         if self.lines[-1].endswith(":"):
@@ -558,6 +561,13 @@ def _the_same_for_all(loop: ParallelFor) -> list[Stmt]:
     return [
         s for s in loop.body.stmts if isinstance(s, Load) and not s.index and s.array not in written
     ]
+
+
+def _helpers(program: Program) -> list[str]:
+    """Return the lines of the functions that the spellings of ops call."""
+    used = {stmt.op for stmt in walk(program.body) if isinstance(stmt, Let)}
+    texts = [text for op, text in _HELPERS.items() if op in used]
+    return [line for text in texts for line in (*text.splitlines(), "", "")]
 
 
 def _signature(name: str, params: list[str]) -> list[str]:

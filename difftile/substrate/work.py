@@ -63,7 +63,8 @@ def work_of(program: Program) -> Work:
     while pending:
         value = pending.pop()
         if value in lets:
-            pending += lets[value].args
+            # What other ops give is not known before the launch, whatever they are given.
+            pending += lets[value].args if lets[value].op in _COUNTING else ()
         elif isinstance(value, Var):
             bounds.add(sizes.get(value, value))
     params = (*program.params, *program.temps)

@@ -1,0 +1,38 @@
+"""The state of random draws while a kernel is lowered: who draws, and how often before.
+
+A draw is numbered by the thread that makes it and by the draws that the thread has made before.
+The second number is a hidden local: branches join it and loops carry it like any other. Draws of
+one straight run are counted while compiling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from difftile.ir.nodes import Value, Var
+from difftile.ir.types import I32
+
+DRAWS = "draws so far"  # no Python name has a space
+
+
+@dataclass
+class Draws:
+    """The state of draws.
+
+    Args:
+        seed: The parameter for the seed of `dt.init`.
+        first: The parameter for the first stream that is free at a launch.
+        used: Something is drawn at all.
+        stream: Tells the top level (0) and the parallel loops of a kernel apart.
+        streams: How many there are.
+        axes: Index, start and stop of each axis of the parallel loop around; none at the top level.
+        pending: Draws since the hidden local was brought up to date.
+    """
+
+    seed: Var = field(default_factory=lambda: Var("seed", I32))
+    first: Var = field(default_factory=lambda: Var("stream", I32))
+    used: bool = False
+    stream: int = 0
+    streams: int = 1
+    axes: tuple[tuple[Value, Value, Value], ...] = ()
+    pending: int = 0
