@@ -52,16 +52,21 @@ class Small(np.ndarray):
         picks = [_LETTERS[letter] for letter in name]
         self[picks if len(picks) > 1 else picks[0]] = value
 
-    def norm(self) -> Any:
-        return np.sqrt(self.norm_sqr())
+    def norm(self, eps: float = 0) -> Any:
+        return np.sqrt(self.norm_sqr() + eps)
+
+    def norm_inv(self, eps: float = 0) -> Any:
+        return 1 / np.sqrt(self.norm_sqr() + eps)
 
     def norm_sqr(self) -> Any:
         return np.sum(np.asarray(self) ** 2)
 
-    def normalized(self) -> Any:
-        return self / self.norm() if self.norm() else self * 0
+    def normalized(self, eps: float = 0) -> Any:
+        return self / (self.norm() + eps) if self.norm() + eps else self * 0
 
     def cross(self, other: Any) -> Any:
+        if len(self) == 2:
+            return self[0] * other[1] - self[1] * other[0]
         return np.cross(self, other).view(Small)
 
     def outer_product(self, other: Any) -> Any:
@@ -246,6 +251,8 @@ TAICHI = Namespace(
     u32=Number(np.uint32),
     u1=Number(np.bool_),
     static=lambda value: value,
+    zero=lambda value: value * 0,
+    one=lambda value: value * 0 + 1,
     ndrange=ndrange,
     grouped=grouped,
     loop_config=lambda **options: None,
@@ -295,6 +302,9 @@ TAICHI = Namespace(
 
 class _Constructor:
     """`ti.Vector` and `ti.Matrix`."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unavailable(name)
 
     def __call__(self, values: Any, dt: Any = None) -> Small:
         return _vector(values, dt)

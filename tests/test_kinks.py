@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from difftile.ir.types import BOOL, F64, Type, shape_of, shaped
+from difftile.ops.composites import COMPOSITES
 from difftile.ops.kinks import kink_table
-from difftile.ops.table import COMPOSITES, OPS
+from difftile.ops.table import OPS
 from tests.op_programs import Case, composite_program, evaluate, row_adjoints
 
 PAGE = Path(__file__).parent.parent / "docs" / "kinks.md"
@@ -53,8 +54,9 @@ _ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("clamp", (1, 0, 1), 1, (1, 0, 0)),
     ("clamp", (2, 0, 1), 1, (0, 0, 1)),
     ("clamp", (1, 1, 1), 1, (1, 0, 0)),
-    ("clamp", (0, 1, 0), 1, (0, 1, 0)),
-    ("clamp", (2, 1, 0), 1, (0, 1, 0)),
+    ("clamp", (0, 1, 0), 0, (0, 0, 1)),
+    ("clamp", (2, 1, 0), 0, (0, 0, 1)),
+    ("clamp", (-1, 0, 0), 0, (0, 1, 0)),
     ("sqrt", (0,), 0, (0,)),
     ("sqrt", (4,), 2, (0.25,)),
     ("sqrt", (-1,), NAN, (0,)),
@@ -84,6 +86,13 @@ _ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("select", (True, 2, 3), 2, (None, 1, 0)),
     ("select", (False, 2, 3), 3, (None, 0, 1)),
     ("inverse", ([[0, 0], [0, 0]],), [[NAN, NAN], [NAN, NAN]], ([[NAN, NAN], [NAN, NAN]],)),
+    ("solve", ([[0, 0], [0, 0]], [1, 2]), [NAN, NAN], ([[NAN, NAN], [NAN, NAN]], [NAN, NAN])),
+    (
+        "solve",
+        ([[2, 0], [0, 4]], [2, 2]),
+        [1, 0.5],
+        ([[-0.5, -0.25], [-0.25, -0.125]], [0.5, 0.25]),
+    ),
 ]
 
 
@@ -144,6 +153,14 @@ _COMPOSITES: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("distance", ([1, 2, 3], [1, 2, 3]), 0, ([0, 0, 0], [0, 0, 0])),
     ("distance", ([3, 0, 4], [0, 0, 0]), 5, ([0.6, 0, 0.8], [-0.6, 0, -0.8])),
     ("norm_sqr", ([0, 0, 0],), 0, ([0, 0, 0],)),
+    ("norm_inv", ([0, 0, 0],), INF, ([NAN, NAN, NAN],)),
+    ("norm_eps", ([0, 0, 0], 4), 2, ([0, 0, 0], 0.25)),
+    ("norm_eps", ([0, 0, 0], 0), 0, ([0, 0, 0], 0)),
+    ("normalized_eps", ([0, 0, 0], 0.5), [0, 0, 0], ([2, 2, 2], 0)),
+    ("csqrt", ([0, 0],), [0, 0], ([0, 0],)),
+    ("csqrt", ([4, 0],), [2, 0], ([0.25, 0.25],)),
+    ("cpow", ([0, 0], 2), [0, 0], ([0, 0], 0)),
+    ("clog", ([0, 0],), [-INF, 0], ([NAN, NAN],)),
 ]
 
 
@@ -152,7 +169,7 @@ def test_composite(
     name: str, arguments: tuple[Any, ...], value: Any, expected: tuple[Any, ...]
 ) -> None:
     assert len(arguments) == len(COMPOSITES[name][0])
-    f = composite_program(name, _type(arguments[0]))
+    f = composite_program(name, tuple(_type(a) for a in arguments))
     values = [np.asarray(a, float) for a in arguments]
     z = f(values)
     np.testing.assert_allclose(z, value, rtol=1e-15)

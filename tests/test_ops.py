@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -25,8 +27,9 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ops.check import check
+from difftile.ops.composites import COMPOSITES
 from difftile.ops.row import Op, OpTypeError
-from difftile.ops.table import COMPOSITES, OPS
+from difftile.ops.table import OPS
 from tests.op_programs import (
     Case,
     Values,
@@ -170,37 +173,119 @@ _REFERENCE: dict[str, tuple[Callable[..., float], tuple[tuple[float, float], ...
     "cosh": (math.cosh, ((-2, 2),)),
     "square": (lambda x: x * x, ((-2, 2),)),
     "step": (lambda edge, x: 0.0 if x < edge else 1.0, ((-2, 2), (-2, 2))),
-    "norm_sqr": (lambda v: float(np.dot(v, v)), ((-2, 2),)),
-    "distance": (lambda a, b: float(np.linalg.norm(np.subtract(a, b))), ((-2, 2), (-2, 2))),
-    "reflect": (lambda v, n: np.subtract(v, 2 * np.dot(n, v) * n), ((-2, 2), (-2, 2))),
 }
-_OF_VECTORS = ("norm_sqr", "distance", "reflect")
 
 
-# Of vectors and numbers together: tests/programs/optics.py puts them through every check.
-_MIXED = {"bent", "refract", "vdir"}
+def _turn(axis: npt.NDArray[Any], angle: float) -> npt.NDArray[Any]:
+    """Return the 4x4 matrix that turns clockwise about an axis, by Rodrigues' formula."""
+    x, y, z = axis / np.linalg.norm(axis)
+    k = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    matrix = np.eye(4)
+    matrix[:3, :3] += np.sin(-angle) * k + (1 - np.cos(angle)) * k @ k
+    return matrix
 
 
-@pytest.mark.parametrize("name", sorted(COMPOSITES.keys() - _MIXED))
-def test_composite(name: str) -> None:
-    """Its value is that of the reference, its reverse the derivative."""
+def _yaw_pitch_roll(yaw: float, pitch: float, roll: float) -> npt.NDArray[Any]:
+    x, y, z = np.eye(3)
+    return _turn(z, roll) @ _turn(x, pitch) @ _turn(y, yaw)
+
+
+def _pair(z: complex) -> npt.NDArray[Any]:
+    return np.array([z.real, z.imag])
+
+
+def _of_complex(f: Callable[..., complex], numbers: int = 0) -> Callable[..., Any]:
+    """Return a function of complex numbers as one of vectors; the last `numbers` stay as given."""
+
+    def function(*values: Any) -> Any:
+        count = len(values) - numbers
+        return _pair(f(*(complex(*v) for v in values[:count]), *values[count:]))
+
+    return function
+
+
+def _bent(v: Any, n: Any, eta: float, cosine: float, k: float) -> Any:
+    return eta * v - (eta * cosine + math.sqrt(k)) * n
+
+
+def _refract(v: Any, n: Any, eta: float) -> Any:
+    cosine = float(np.dot(v, n))
+    return _bent(v, n, eta, cosine, 1 - eta * eta * (1 - cosine * cosine))
+
+
+_V2, _V3, _M23 = Vector(2, F64), Vector(3, F64), Matrix(2, 3, F64)
+
+# Functions of vectors, and what they are given; all arguments are drawn between 0.2 and 1.2.
+_OF_SHAPES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
+    "norm_sqr": (lambda v: np.sum(v * v), (_M23,)),
+    "norm_inv": (lambda v: 1 / np.linalg.norm(v), (_M23,)),
+    "norm_eps": (lambda v, eps: np.sqrt(np.sum(v * v) + eps), (_V3, F64)),
+    "norm_inv_eps": (lambda v, eps: 1 / np.sqrt(np.sum(v * v) + eps), (_M23, F64)),
+    "normalized_eps": (lambda v, eps: v / (np.linalg.norm(v) + eps), (_V3, F64)),
+    "cross_2d": (lambda a, b: a[0] * b[1] - a[1] * b[0], (_V2, _V2)),
+    "distance": (lambda a, b: np.linalg.norm(a - b), (_V3, _V3)),
+    "reflect": (lambda v, n: v - 2 * np.dot(n, v) * n, (_V3, _V3)),
+    "bent": (_bent, (_V3, _V3, F64, F64, F64)),
+    "refract": (_refract, (_V3, _V3, F64)),
+    "vdir": (lambda a: _pair(cmath.rect(1.0, a)), (F64,)),
+    "translate": (lambda *t: np.eye(4) + np.outer([*t, 0.0], np.eye(4)[3]), (F64,) * 3),
+    "scale": (lambda *s: np.diag([*s, 1.0]), (F64,) * 3),
+    "rotation2d": (
+        lambda a: np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]]),
+        (F64,),
+    ),
+    "rot_by_axis": (_turn, (_V3, F64)),
+    "rot_yaw_pitch_roll": (_yaw_pitch_roll, (F64,) * 3),
+    "rotation3d": (lambda x, y, z: _yaw_pitch_roll(z, x, y), (F64,) * 3),
+    "cconj": (_of_complex(complex.conjugate), (_V2,)),
+    "cmul": (_of_complex(operator.mul), (_V2, _V2)),
+    "cdiv": (_of_complex(operator.truediv), (_V2, _V2)),
+    "cinv": (_of_complex(lambda z: 1 / z), (_V2,)),
+    "cexp": (_of_complex(cmath.exp), (_V2,)),
+    "clog": (_of_complex(cmath.log), (_V2,)),
+    "csqrt": (_of_complex(cmath.sqrt), (_V2,)),
+    "cpow": (_of_complex(operator.pow, 1), (_V2, F64)),
+}
+_PARTS = {"spin", "turned"}  # of rot_by_axis and rot_yaw_pitch_roll
+
+
+def test_every_composite_is_tested() -> None:
+    assert _REFERENCE.keys() | _OF_SHAPES.keys() | _PARTS == COMPOSITES.keys()
+
+
+def _check_composite(
+    name: str, types: tuple[Type, ...], values: Values, function: Callable[..., Any]
+) -> None:
+    """Check that the value is that of the reference, and its reverse the derivative."""
+    f = composite_program(name, types)
+    arguments = [v if v.shape else float(v) for v in values]
+    z = f(values)
+    np.testing.assert_allclose(z, function(*arguments), rtol=1e-14, atol=1e-14)
+    z_bar = np.random.default_rng(17).uniform(0.5, 1.5, z.shape)
+    found = f.adjoints(values, z_bar)
+    for k, value in enumerate(values):
+        for cell in np.ndindex(value.shape):
+            slope = np.sum(z_bar * _by_differences(f, values, k, cell))
+            np.testing.assert_allclose(found[k][cell], slope, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", _REFERENCE)
+def test_composite_by_component(name: str) -> None:
     reference, domain = _REFERENCE[name]
     rng = np.random.default_rng(13)
-    types: list[Type] = [Vector(3, F64)] if name in _OF_VECTORS else [F64, Vector(3, F64)]
-    for type_, _ in itertools.product(types, range(DRAWS)):
-        f = composite_program(name, type_)
+    for type_, _ in itertools.product((F64, _V3), range(DRAWS)):
         values: Values = [np.asarray(rng.uniform(*d, shape_of(type_))) for d in domain]
-        by_component = shape_of(type_) and name not in _OF_VECTORS
-        function = np.vectorize(reference, otypes=[float]) if by_component else reference
-        arguments = values if shape_of(type_) else [float(v) for v in values]
-        z = f(values)
-        np.testing.assert_allclose(z, function(*arguments), rtol=1e-14, atol=1e-14)
-        z_bar = rng.uniform(0.5, 1.5, z.shape)
-        found = f.adjoints(values, z_bar)
-        for k, value in enumerate(values):
-            for cell in np.ndindex(value.shape):
-                slope = np.sum(z_bar * _by_differences(f, values, k, cell))
-                np.testing.assert_allclose(found[k][cell], slope, rtol=1e-8, atol=1e-8)
+        function = np.vectorize(reference, otypes=[float]) if shape_of(type_) else reference
+        _check_composite(name, (type_,) * len(domain), values, function)
+
+
+@pytest.mark.parametrize("name", _OF_SHAPES)
+def test_composite_of_shapes(name: str) -> None:
+    function, types = _OF_SHAPES[name]
+    rng = np.random.default_rng(13)
+    for _ in range(DRAWS):
+        values: Values = [np.asarray(rng.uniform(0.2, 1.2, shape_of(t))) for t in types]
+        _check_composite(name, types, values, function)
 
 
 # Typing
@@ -245,6 +330,10 @@ _WRONG = [
     ("determinant", (Matrix(5, 5, F64),)),
     ("inverse", (Matrix(2, 2, I32),)),
     ("inverse", (Matrix(2, 3, F64),)),
+    ("solve", (Matrix(2, 2, F64), Vector(3, F64))),
+    ("solve", (Matrix(4, 4, F64), Vector(4, F64))),
+    ("popcnt", (F64,)),
+    ("raw_mod", (F32, F32)),
 ]
 
 

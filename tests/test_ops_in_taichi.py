@@ -36,10 +36,13 @@ from tests.op_programs import (
     draw,
 )
 
-_INTEGERS = ("add", "sub", "mul", "neg", "mod", "max", "min", "abs", "sign", "floordiv")
-_BITS = ("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr")
+_INTEGERS = (
+    *("add", "sub", "mul", "neg", "mod", "max", "min", "abs", "sign", "floordiv", "clamp"),
+    *("raw_div", "raw_mod", "popcnt", "clz"),
+)
+_BITS = ("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical")
+_DIVISIONS = ("mod", "floordiv", "raw_div", "raw_mod")
 _COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
-_TWO = ("and", "or", "floordiv", "shl", "shr", *_BITS[:3], *_COMPARED)
 
 
 def _spelled() -> Iterator[Case]:
@@ -47,7 +50,7 @@ def _spelled() -> Iterator[Case]:
     for op in OPS.values():
         if op.name == "cast":
             continue
-        arity = len(op.vjp) or len(op.domain) or (2 if op.name in _TWO else 1)
+        arity = op.arity
         if op.domain or op.name in ("vec", "mat", "extract", "insert"):
             shapes = (F64, Vector(3, F64))
             for case in cases_of(op):
@@ -121,9 +124,9 @@ def _special(case: Case) -> Iterator[float]:
 def _examples(case: Case, rng: np.random.Generator) -> Iterator[Values]:
     if scalar_of(case.types[0]) == I32:
         for low, high in ((1, 8), (-7, 0), (0, 3)):
-            second = (0, 5) if case.op.name in ("shl", "shr") else (low, high)
-            bounds = [(-7, 8), second]
-            if case.op.name in ("mod", "floordiv"):
+            second = (0, 5) if case.op.name in ("shl", "shr", "shr_logical") else (low, high)
+            bounds = [(-7, 8), second, (low, high)]
+            if case.op.name in _DIVISIONS:
                 bounds[1] = (1, 4) if low else (-4, 0)
             yield [
                 rng.integers(*bounds[k], shape_of(t)).astype(np.int64)

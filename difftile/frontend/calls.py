@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from difftile.diagnostics import (
-    CallMismatch,
-    TypeMismatch,
-    UndefinedAttribute,
-    did_you_mean,
-)
+from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
 from difftile.frontend.assign import accumulate
-from difftile.frontend.construct import (
-    cast,
-    cast_call,
+from difftile.frontend.constants import (
+    constant_like,
     constant_matrix,
+    diagonal_call,
+    eye_call,
+    unit_call,
+)
+from difftile.frontend.construct import (
+    cast_call,
+    columns_call,
     construct,
     matrix_call,
+    rows_call,
     type_of,
     vector_call,
 )
@@ -46,35 +49,25 @@ from difftile.frontend.items import (
     is_number,
     subscripted,
 )
+from difftile.frontend.methods import method_call, truth_call
 from difftile.frontend.names import parts_of
 from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import unrolled
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
-from difftile.ops.table import COMPOSITES, OPS
+from difftile.ops.composites import COMPOSITES
+from difftile.ops.table import OPS
 from difftile.ops.vocabulary import FuncMeaning, OpName, Special, TypeName
 
-_METHODS: dict[str, tuple[str, int]] = {  # name -> (op, arguments besides the receiver)
-    "dot": ("dot", 1),
-    "cross": ("cross", 1),
-    "outer_product": ("outer", 1),
-    "norm": ("norm", 0),
-    "norm_sqr": ("norm_sqr", 0),
-    "normalized": ("normalized", 0),
-    "sum": ("sum", 0),
-    "transpose": ("transpose", 0),
-    "trace": ("trace", 0),
-    "determinant": ("determinant", 0),
-    "inverse": ("inverse", 0),
-}
 _MANY = 1 << 16
+_ROUNDINGS = ("round", "floor", "ceil")  # these take the type of the result too
 
 
 def _arity(op: str) -> tuple[int, int]:
     """Return the least and the largest number of arguments of a function of the tables."""
     if op in ("max", "min"):
-        return 2, _MANY
-    count = len(COMPOSITES[op][0]) if op in COMPOSITES else len(OPS[op].domain) or 1
+        return 1, _MANY
+    count = len(COMPOSITES[op][0]) if op in COMPOSITES else OPS[op].arity
     return count, count
 
 
@@ -82,14 +75,16 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower a call."""
     if isinstance(node.func, ast.Attribute):
         owner = cx.expr(node.func.value)
+        if isinstance(owner, (FieldRef, Shape, Several, Unbound)):
+            return attribute(cx, node.func, name)  # raises: these have no methods
         if not isinstance(owner, Static):
-            return _method(cx, node, node.func, owner, name)
+            return method_call(cx, node, node.func, cx.value(owner), name)
     target = cx.expr(node.func)
     if not isinstance(target, Static):
         raise CallMismatch(cx.span(node.func), f"{describe(target)} is not a function.")
     match cx.meaning(target):
         case OpName(op):
-            return _op(cx, node, op, name)
+            return _op(cx, _by_position(cx, node, target.value), op, name)
         case Special(special):
             return _SPECIAL[special](cx, node, name)
         case TypeName(type_):
@@ -129,6 +124,8 @@ def _instead(value: Any) -> str:
 
 
 def _op(cx: Context, node: ast.Call, op: str, name: str) -> Item:
+    if op in _ROUNDINGS and len(node.args) == 2:
+        return _rounded(cx, node, op, name)
     arguments = spread(cx, counted_or_spread(cx, node, *_arity(op)))
     for where, item in arguments:
         if not is_number(item):
@@ -137,6 +134,34 @@ def _op(cx: Context, node: ast.Call, op: str, name: str) -> Item:
     items = [item for _, item in arguments]
     folded = _folded(op, items)
     return apply(cx, op, items, name) if folded is None else folded
+
+
+def _by_position(cx: Context, node: ast.Call, function: Any) -> ast.Call:
+    """Return a call with its named arguments at their positions in the function's signature."""
+    if not node.keywords:
+        return node
+    try:
+        names = list(inspect.signature(function).parameters)
+    except ValueError:  # some of Python's own
+        return node
+    given: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg not in names or keyword.arg in given:
+            raise CallMismatch(
+                cx.span(keyword),
+                f"'{ast.unparse(node.func)}' takes no argument '{keyword.arg}' here.",
+                did_you_mean(keyword.arg or "", names),
+            )
+        given[keyword.arg] = keyword.value
+    ordered = [given[name] for name in names if name in given]
+    return ast.copy_location(ast.Call(node.func, ordered, []), node)
+
+
+def _rounded(cx: Context, node: ast.Call, op: str, name: str) -> Item:
+    """Lower `ti.floor(x, dtype)`."""
+    value, target = node.args
+    scalar = scalar_of(type_of(cx, target))
+    return cx.b.cast(apply(cx, op, [cx.numeric(value)]), scalar, name)
 
 
 def counted_or_spread(cx: Context, node: ast.Call, low: int, high: int) -> Sequence[ast.expr]:
@@ -158,32 +183,6 @@ def _folded(op: str, items: Sequence[Item]) -> Static | None:
         return None
     values: list[Any] = [item.value for item in items if isinstance(item, Static)]
     return Static(min(values) if op == "min" else max(values))
-
-
-def _method(cx: Context, node: ast.Call, function: ast.Attribute, owner: Item, name: str) -> Item:
-    method = function.attr
-    if isinstance(owner, (FieldRef, Shape, Several, Unbound)):
-        return attribute(cx, function, name)  # raises: these have no methods
-    receiver = cx.value(owner)
-    if method == "cast":
-        (target,) = counted_arguments(cx, node, 1, 1)
-        return cast(cx, node, receiver, scalar_of(type_of(cx, target)), name)
-    known = _METHODS.get(method)
-    if known is None or not shape_of(receiver.type):
-        hint = did_you_mean(method, (*_METHODS, "cast"))
-        if known is not None:
-            hint = f"'{method}' is a method of vectors and matrices."
-        elif hint is None and shape_of(receiver.type):
-            hint = f"vectors and matrices have {', '.join((*_METHODS, 'cast'))}."
-        raise UndefinedAttribute(
-            cx.source.attribute_span(function),
-            f"A value of type {receiver.type}",
-            method,
-            hint=hint,
-        )
-    op, count = known
-    arguments = counted_arguments(cx, node, count, count)
-    return apply(cx, op, [receiver, *(cx.numeric(a) for a in arguments)], name)
 
 
 # Functions with a meaning of their own
@@ -258,9 +257,18 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "cast": cast_call,
     "vector": vector_call,
     "matrix": matrix_call,
+    "rows": rows_call,
+    "columns": columns_call,
     "zero": constant_matrix(lambda i, j: 0.0),
     "one": constant_matrix(lambda i, j: 1.0),
     "identity": constant_matrix(lambda i, j: float(i == j)),
+    "eye": eye_call,
+    "diag": diagonal_call,
+    "unit": unit_call,
+    "zero_like": constant_like(0),
+    "one_like": constant_like(1),
+    "any": truth_call("or"),
+    "all": truth_call("and"),
     "static": _static,
     "range": _range("range"),
     "ndrange": _range("ndrange"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
@@ -132,7 +132,7 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
     for where, item in items:
         with cx.at(where):
             values.append(cx.b.cast(cx.value(item, scalar), scalar))
-    parts = [part for value in values for part in _components(cx, value)]
+    parts = [part for value in values for part in components(cx, value)]
     target = with_scalar(type_, scalar)
     size = math.prod(shape_of(target))
     if len(parts) == 1 and not shape_of(values[0].type):
@@ -160,7 +160,8 @@ def _widest(cx: Context, items: Sequence[Item]) -> Scalar:
     return max(floats, key=FLOATS.index) if floats else cx.float_type
 
 
-def _components(cx: Context, value: Value) -> list[Value]:
+def components(cx: Context, value: Value) -> list[Value]:
+    """Return the scalars of a value, row after row."""
     match shape_of(value.type):
         case ():
             return [value]
@@ -192,6 +193,18 @@ def matrix_call(cx: Context, node: ast.Call, name: str) -> Item:
     return _matrix(cx, argument, rows, scalar, name)
 
 
+def rows_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.Matrix.rows([u, v])`."""
+    (argument,) = counted_arguments(cx, node, 1, 1)
+    rows = _parts(cx, argument, cx.operand(argument), "rows")
+    return _matrix(cx, argument, rows, None, name)
+
+
+def columns_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.Matrix.cols([u, v])`."""
+    return cx.call("transpose", cx.value(rows_call(cx, node, "")), name=name)
+
+
 def _matrix(
     cx: Context, node: ast.expr, rows: Sequence[Item], scalar: Scalar | None, name: str
 ) -> Value:
@@ -211,13 +224,17 @@ def _one_list(cx: Context, node: ast.Call) -> tuple[ast.expr, Scalar | None]:
         if keyword.arg != "dt":
             raise CallMismatch(cx.span(keyword), f"'{name}' has no argument '{keyword.arg}'.")
         scalar = scalar_of(type_of(cx, keyword.value))
-    if len(node.args) != 1:
+    if len(node.args) == 2 and scalar is None:
+        scalar = scalar_of(type_of(cx, node.args[1]))
+    elif len(node.args) != 1:
         raise CallMismatch(cx.span(node), f"'{name}' takes one list.", f"write '{name}([a, b])'.")
     return node.args[0], scalar
 
 
 def _parts(cx: Context, node: ast.expr, item: Item, what: str) -> Sequence[Item]:
-    parts = parts_of(cx, item)
+    parts: Sequence[Item] | None = parts_of(cx, item)
+    if parts is None and isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
+        parts = components(cx, item)
     if parts is None:
         raise TypeMismatch(cx.span(node), f"a list of {what} is wanted here.", describe(item))
     if not parts:
@@ -240,30 +257,3 @@ def _numbers(
     if scalar is None:
         return common(cx, items)
     return [cast(cx, node, item, scalar, "") for item in items]
-
-
-def constant_matrix(entry: Callable[[int, int], float]) -> Callable[..., Item]:
-    """Return the handler of `ti.Matrix.identity(dt, n)`, `.zero(dt, n, m)` and `.one(dt, n, m)`."""
-
-    def handler(cx: Context, node: ast.Call, name: str) -> Item:
-        target, *sizes = counted_arguments(cx, node, 2, 3)
-        scalar = scalar_of(type_of(cx, target))
-        shape = [_size(cx, size) for size in sizes]
-        convert = float if scalar in FLOATS else int
-        identity = entry(0, 1) != entry(0, 0)
-        if len(shape) == 1 and not identity:
-            return Const(convert(entry(0, 0)), Vector(shape[0], scalar))
-        n, m = shape[0], shape[-1]
-        parts = [Const(convert(entry(i, j)), scalar) for i in range(n) for j in range(m)]
-        return cx.b.matrix((n, m), tuple(parts), name)
-
-    return handler
-
-
-def _size(cx: Context, node: ast.expr) -> int:
-    item = cx.operand(node)
-    if isinstance(item, Static) and isinstance(item.value, int) and item.value > 0:
-        return item.value
-    raise TypeMismatch(
-        cx.span(node), "a size is a positive integer that is known while compiling.", describe(item)
-    )

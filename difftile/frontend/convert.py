@@ -9,11 +9,11 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, is_number
 from difftile.frontend.names import parts_of
-from difftile.ir.nodes import Const, Value
+from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import BOOL, FLOATS, I32, Type, promote, scalar_of, shape_of
+from difftile.ops.composites import COMPOSITES
 from difftile.ops.formula import composite
 from difftile.ops.row import OpTypeError
-from difftile.ops.table import COMPOSITES
 
 
 def common(cx: Context, items: Sequence[Item]) -> list[Value]:
@@ -111,14 +111,18 @@ def filled(cx: Context, value: Value, type_: Type) -> Value:
 
 def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
     """Append an op or composite of the tables by name, with the operands brought to one type."""
+    op = _for_types(op, items)
     if op in COMPOSITES:
+        values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
         try:
-            return composite(cx.b, op, tuple(floats(cx, items)))
+            return composite(cx.b, op, tuple(values))
         except OpTypeError as error:
             raise TypeMismatch(cx.b.span, f"{error}.") from None
     if op == "select":
         cond = truth(cx, cx.value(items[0]))
         return cx.call("select", cond, *common(cx, items[1:]), name=name)
+    if op in ("max", "min") and len(items) == 1:
+        return cx.value(items[0])
     if op in ("max", "min") and len(items) > 2:
         return apply(cx, op, [apply(cx, op, items[:-1]), items[-1]], name)
     values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
@@ -130,9 +134,21 @@ _ANY_NUMBER = frozenset(
         *("add", "sub", "mul", "neg", "floordiv", "mod", "max", "min", "abs", "sign"),
         *("lt", "le", "gt", "ge", "eq", "ne"),
         *("dot", "cross", "outer", "sum", "transpose", "trace", "matmul"),
-        *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr"),
+        *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical"),
+        *("raw_div", "raw_mod", "popcnt", "clz", "clamp", "norm_sqr", "square", "cross_2d"),
     )
 )
+
+
+def _for_types(op: str, items: Sequence[Item]) -> str:
+    """Return the op that a function of several meanings is for these operands."""
+    types = [item.type for item in items if isinstance(item, (Var, Const))]
+    if op == "cross" and all(shape_of(type_) == (2,) for type_ in types):
+        return "cross_2d"
+    has_float = any(is_number(item) and isinstance(_python(item), float) for item in items)
+    if op == "raw_div" and (has_float or any(scalar_of(type_) in FLOATS for type_ in types)):
+        return "div"
+    return op
 
 
 # Arguments of calls

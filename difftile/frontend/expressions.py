@@ -15,7 +15,7 @@ from difftile.frontend.logic import compare, conditional, logic, negation
 from difftile.frontend.names import lookup
 from difftile.frontend.syntax import LITERALS
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import FLOATS, Matrix, scalar_of, shape_of
+from difftile.ir.types import FLOATS, Matrix, Vector, scalar_of, shape_of
 
 # The op of the tables, and the function of Python's `operator` that folds literals.
 _BINARY: dict[type[ast.operator], tuple[str, str]] = {
@@ -84,6 +84,8 @@ def binary(
     if op == "pow":
         return power(cx, left, right, name)
     values = common(cx, [left, right])
+    if op == "matmul" and isinstance(values[0].type, Vector):
+        return _vector_times(cx, *values, name=name)
     if op == "floordiv" and scalar_of(values[0].type) in FLOATS:
         return cx.call("floor", cx.call("div", *values), name=name)
     try:
@@ -92,12 +94,17 @@ def binary(
         raise _with_hint(cx, error, op, values) from None
 
 
+def _vector_times(cx: Context, left: Value, right: Value, name: str) -> Value:
+    """Return `v @ w`, which is their dot product, or `v @ m`, a row times a matrix."""
+    if isinstance(right.type, Matrix) and shape_of(right.type)[:1] == shape_of(left.type):
+        return cx.call("matmul", cx.call("transpose", right), left, name=name)
+    return cx.call("dot" if isinstance(right.type, Vector) else "matmul", left, right, name=name)
+
+
 def _with_hint(cx: Context, error: TypeMismatch, op: str, values: list[Value]) -> TypeMismatch:
     hint = None
     if op == "mul" and isinstance(values[0].type, Matrix):
         hint = "write '@' for the product of matrices."
-    if op == "matmul" and len(shape_of(values[0].type)) == 1:
-        hint = "write 'a.dot(b)' for the product of two vectors."
     return TypeMismatch(cx.b.span, error.title.removeprefix("Type error: "), hint=hint)
 
 

@@ -13,7 +13,7 @@ from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import FLOATS, I32, Type, Vector, scalar_of, shape_of, shaped
 
-_COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
+_COMPONENTS = {letter: k for set_ in ("xyzw", "rgba", "stpq") for k, letter in enumerate(set_)}
 
 
 def whole(type_: Type) -> Part:

@@ -12,11 +12,11 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     did_you_mean,
 )
-from difftile.frontend.assign import accumulate, assign_to, current, place_of, put
+from difftile.frontend.assign import LocalPart, accumulate, assign_to, current, place_of, put
 from difftile.frontend.calls import atomic_statement
 from difftile.frontend.construct import as_declared
 from difftile.frontend.context import Context, StatementHandler
-from difftile.frontend.convert import condition
+from difftile.frontend.convert import condition, counted_arguments
 from difftile.frontend.expressions import binary
 from difftile.frontend.items import (
     Element,
@@ -125,6 +125,12 @@ def _expression(cx: Context, node: ast.Expr) -> None:
         if special == "loop_config":
             _loop_config(cx, value)
             return
+        if isinstance(value.func, ast.Attribute) and value.func.attr == "fill":
+            place = place_of(cx, value.func.value)
+            if isinstance(place, (LocalPart, Element, Selection)):
+                (filling,) = counted_arguments(cx, value, 1, 1)
+                put(cx, value.func.value, place, cx.numeric(filling), filling, node)
+                return
     cx.expr(value)
 
 

@@ -54,6 +54,11 @@ INTEGER = (
     Op("invert", "~{0}", np.invert, whole, precedence=UNARY),
     Op("shl", "{0} << {1}", np.left_shift, whole, precedence=SHIFT),
     Op("shr", "{0} >> {1}", np.right_shift, whole, precedence=SHIFT),
+    Op("shr_logical", "ti.bit_shr({0}, {1})", meaning.shr_logical, whole),
+    Op("raw_div", "ti.raw_div({0}, {1})", meaning.raw_div, whole),
+    Op("raw_mod", "ti.raw_mod({0}, {1})", meaning.raw_mod, whole),
+    Op("popcnt", "ti.math.popcnt({0})", meaning.popcnt, whole),
+    Op("clz", "ti.math.clz({0})", meaning.clz, whole),
 )
 
 CHOICE = (

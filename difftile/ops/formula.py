@@ -1,7 +1,8 @@
 """Formulas: the little language of the rows, evaluated into ops.
 
 A formula is a Python expression over the op's arguments `a`, `b`, `c`, its result `z` and the
-adjoint `z_bar`. Functions are rows, composites, or one of the few macros at the end of this file.
+adjoint `z_bar`. `x[0]` is a component, a list of lists a matrix. Functions are rows, composites, or
+one of the few macros at the end of this file.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from functools import cache
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import FLOATS, I32, Type, scalar_of, shape_of, shaped
 from difftile.ops.build import OpBuilder, zero
+from difftile.ops.composites import COMPOSITES
 from difftile.ops.row import Op
-from difftile.ops.table import COMPOSITES, ELEMENTWISE
+from difftile.ops.table import ELEMENTWISE
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -114,6 +116,10 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
             return b.call(_OPERATORS[type(operator)], *_pair(left, right, scope, like))
         case ast.Compare(left, [operator], [right]):
             return b.call(_COMPARISONS[type(operator)], *_pair(left, right, scope, like))
+        case ast.Subscript(whole, ast.Constant(int() as position)):
+            return _component(b, _evaluate(whole, scope, like), position)
+        case ast.List(rows):
+            return _matrix(rows, scope, like)
         case ast.Call(ast.Name(function), arguments):
             if function in _MACROS:
                 values = [_evaluate(a, scope, like) for a in arguments]
@@ -130,6 +136,12 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
 
 def _pair(left: ast.expr, right: ast.expr, scope: _Scope, like: Type) -> tuple[Value, Value]:
     return _evaluate(left, scope, like), _evaluate(right, scope, like)
+
+
+def _matrix(rows: list[ast.expr], scope: _Scope, like: Type) -> Value:
+    table = [row.elts for row in rows if isinstance(row, ast.List)]
+    parts = tuple(_evaluate(entry, scope, like) for row in table for entry in row)
+    return scope.builder.matrix((len(table), len(table[0])), parts)
 
 
 def _select(arguments: list[ast.expr], scope: _Scope, like: Type) -> Value:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from difftile.ops.composites import COMPOSITES
 from difftile.ops.row import Op
-from difftile.ops.table import COMPOSITES, OPS
+from difftile.ops.table import OPS
 
 _INTRODUCTION = """\
 # Derivatives at kinks

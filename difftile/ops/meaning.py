@@ -58,9 +58,9 @@ def absolute(a: Any) -> Any:
 
 
 def clamp(x: Any, low: Any, high: Any) -> Any:
-    """Return x between the bounds; ties keep x, and the lower bound is the stronger one."""
-    capped = _where(_real(x) > _real(high), high, x)
-    return _where(_real(capped) < _real(low), low, capped)[()]
+    """Return x between the bounds; ties keep x, and the upper bound is the stronger one."""
+    raised = _where(_real(x) < _real(low), low, x)
+    return _where(_real(raised) > _real(high), high, raised)[()]
 
 
 def sign(a: Any) -> Any:
@@ -102,6 +102,42 @@ def mod(a: Any, b: Any) -> Any:
     if np.iscomplexobj(a) or np.iscomplexobj(b):
         return a - b * floor(_array(a, complex) / b)
     return np.mod(a, b)
+
+
+def raw_div(a: Any, b: Any) -> Any:
+    """Return a / b of integers, cut towards zero as in C."""
+    return _array(np.sign(a) * np.sign(b) * (abs(a) // abs(b)))[()]
+
+
+def raw_mod(a: Any, b: Any) -> Any:
+    """Return what `raw_div` leaves of a, with the sign of a as in C."""
+    return a - b * raw_div(a, b)
+
+
+def shr_logical(a: Any, b: Any) -> Any:
+    """Return the bits of a moved down, with zeros coming in."""
+    dtype = _array(a).dtype
+    unsigned = np.dtype(f"u{dtype.itemsize}")
+    return np.right_shift(_array(a).view(unsigned), _array(b).astype(unsigned)).view(dtype)[()]
+
+
+def popcnt(a: Any) -> Any:
+    """Return how many bits are set."""
+    return _bits(a).sum(axis=-1).astype(_array(a).dtype)[()]
+
+
+def clz(a: Any) -> Any:
+    """Return how many zeros stand before the first bit that is set."""
+    return np.logical_not(np.maximum.accumulate(_bits(a), axis=-1)).sum(axis=-1)[()]
+
+
+def _bits(a: Any) -> Any:
+    """Return the bits along a last axis, the highest first."""
+    array = _array(a)
+    size = array.dtype.itemsize
+    big = array.astype(array.dtype.newbyteorder(">"))
+    octets = np.frombuffer(big.tobytes(), np.uint8).reshape((*array.shape, size))
+    return np.unpackbits(octets, axis=-1)
 
 
 def arctan2(y: Any, x: Any) -> Any:
@@ -174,6 +210,14 @@ def inverse(a: Any) -> Any:
         return _inv(a)
     except np.linalg.LinAlgError:
         return a * np.nan
+
+
+def solve(a: Any, b: Any) -> Any:
+    """Return x with a @ x = b; NaN for a singular matrix."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return b * np.nan
 
 
 def cross(a: Any, b: Any) -> Any:

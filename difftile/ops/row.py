@@ -41,7 +41,8 @@ class Op:
 
     Args:
         name: The name in the IR and in formulas.
-        taichi: Its spelling, with `{0}`, `{1}` ... for the arguments, or `{all}` for their list.
+        taichi: Its spelling, with `{0}`, `{1}` ... for the arguments, or `{all}` for their list,
+            and `{scalar}` for the number type of the first.
         numpy: Its meaning on NumPy scalars and arrays; complex numbers are accepted where the
             op is smooth, so that the complex step works.
         typing: Result type from argument types.
@@ -70,6 +71,11 @@ class Op:
     masks: bool = False
     kinks: str = ""
     helper: str = ""
+
+    @property
+    def arity(self) -> int:
+        """How many arguments the Taichi spelling has; 0 where it takes a list of any length."""
+        return sum(f"{{{k}}}" in self.taichi for k in range(3))
 
     def formulas(self, count: int) -> tuple[str | None, ...]:
         """Return the formula of each of `count` arguments, `...` written out."""
@@ -200,7 +206,7 @@ def crossed(types: tuple[Type, ...]) -> Type:
     """Two vectors of length 3 to a third."""
     a, b = two_vectors(types)
     if a.n != 3 or b.n != 3:
-        raise OpTypeError(f"vectors of length 3 are wanted here, not {a} and {b}")
+        raise OpTypeError(f"vectors of length 2 or 3 are wanted here, not {a} and {b}")
     return a
 
 
@@ -268,3 +274,14 @@ def small_square(types: tuple[Type, ...]) -> Matrix:
 def small_square_to_scalar(types: tuple[Type, ...]) -> Type:
     """A square float matrix up to 4x4, to a scalar."""
     return small_square(types).scalar
+
+
+def system(types: tuple[Type, ...]) -> Type:
+    """A float matrix, 2x2 or 3x3, and a vector of its size, to such a vector."""
+    matrix, right = types
+    a = small_square((matrix,))
+    if a.n not in (2, 3) or right != Vector(a.n, a.scalar):
+        raise OpTypeError(
+            f"a 2x2 or 3x3 matrix and a vector of its size are wanted here, not {a} and {right}"
+        )
+    return right

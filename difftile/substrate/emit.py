@@ -236,7 +236,9 @@ class _Emitter:
             template = template.replace("and", "&").replace("or", "|")
         tight = row.precedence
         if "(" in template and not template.startswith("{0}."):
-            return _Text(template.format(*(self.value(arg) for arg in args)), tight, reads)
+            texts = [self.value(arg) for arg in args]
+            scalar = scalar_of(args[0].type)
+            return _Text(template.format(*texts, scalar=scalar), tight, reads)
         if template.startswith("{0}."):  # a method
             first = self.value(args[0], ATOM)
             return _Text(template.format(first, *(self.value(a) for a in args[1:])), tight, reads)

@@ -56,6 +56,12 @@ _OPS: list[tuple[Any, str]] = [
     *((getattr(_TI, name), name) for name in ("distance", "determinant", "inverse", "isnan")),
     (_TI.isinf, "isinf"),
     *((getattr(_TI, name), name) for name in ("smoothstep", "reflect", "refract", "vdir")),
+    *((getattr(_TI, name), name) for name in ("translate", "scale", "rotation2d", "rotation3d")),
+    *((getattr(_TI, name), name) for name in ("rot_by_axis", "rot_yaw_pitch_roll")),
+    *((getattr(_TI, name), name) for name in ("cconj", "cmul", "cdiv", "cinv", "cexp", "clog")),
+    *((getattr(_TI, name), name) for name in ("csqrt", "cpow", "popcnt", "clz")),
+    *((getattr(ti, name), name) for name in ("raw_div", "raw_mod", "solve")),
+    (ti.bit_shr, "shr_logical"),
     (math.copysign, "copysign"),
     (_TI.length, "norm"),
     (_TI.normalize, "normalized"),
@@ -95,6 +101,15 @@ _SPECIAL: list[tuple[Any, str]] = [
     (ti.Matrix.zero, "zero"),
     (ti.Matrix.one, "one"),
     (ti.Matrix.identity, "identity"),
+    (ti.Matrix.rows, "rows"),
+    (ti.Matrix.cols, "columns"),
+    (ti.Matrix.diag, "diag"),
+    (ti.Matrix.unit, "unit"),
+    (_TI.eye, "eye"),
+    (ti.zero, "zero_like"),
+    (ti.one, "one_like"),
+    (builtins.any, "any"),
+    (builtins.all, "all"),
 ]
 
 _TYPES: list[tuple[Any, Type | None]] = [

@@ -1,0 +1,101 @@
+"""Vectors and matrices that are known while compiling: zeros, ones, units, diagonals."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from difftile.diagnostics import CallMismatch, TypeMismatch
+from difftile.frontend.construct import type_of
+from difftile.frontend.context import Context
+from difftile.frontend.convert import counted_arguments, floats
+from difftile.frontend.items import Item, Static, describe, is_number
+from difftile.ir.nodes import Const, Value
+from difftile.ir.types import BOOL, FLOATS, I32, Scalar, Vector, scalar_of
+
+
+def constant_matrix(entry: Callable[[int, int], float]) -> Callable[..., Item]:
+    """Return the handler of `ti.Matrix.identity(dt, n)`, `.zero(dt, n, m)` and `.one(dt, n, m)`."""
+
+    def handler(cx: Context, node: ast.Call, name: str) -> Item:
+        target, *sizes = counted_arguments(cx, node, 2, 3)
+        scalar = scalar_of(type_of(cx, target))
+        shape = [_size(cx, size) for size in sizes]
+        identity = entry(0, 1) != entry(0, 0)
+        if len(shape) == 1 and not identity:
+            return Const(_number(entry(0, 0), scalar).value, Vector(shape[0], scalar))
+        n, m = shape[0], shape[-1]
+        parts = [_number(entry(i, j), scalar) for i in range(n) for j in range(m)]
+        return cx.b.matrix((n, m), tuple(parts), name)
+
+    return handler
+
+
+def constant_like(number: int) -> Callable[..., Item]:
+    """Return the handler of `ti.zero(x)` or `ti.one(x)`."""
+
+    def handler(cx: Context, node: ast.Call, name: str) -> Item:
+        (argument,) = counted_arguments(cx, node, 1, 1)
+        with cx.b.region():  # the type alone matters
+            type_ = cx.number(argument).type
+        return Const(_number(number, scalar_of(type_)).value, type_)
+
+    return handler
+
+
+def eye_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.math.eye(n)`."""
+    (size,) = counted_arguments(cx, node, 1, 1)
+    return _diagonal(cx, _size(cx, size), Const(1.0, cx.float_type), name)
+
+
+def diagonal_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.Matrix.diag(dim, val)`, where both may be given by name."""
+    given = {k.arg: k.value for k in node.keywords}
+    given |= dict(zip(("dim", "val"), node.args, strict=False))
+    if given.keys() != {"dim", "val"} or len(node.args) + len(node.keywords) != 2:
+        raise CallMismatch(
+            cx.span(node),
+            f"'{ast.unparse(node.func)}' takes a size and a number.",
+            "write 'ti.Matrix.diag(3, 1.0)'.",
+        )
+    item = cx.numeric(given["val"])
+    value = cx.value(item)
+    if scalar_of(value.type) == BOOL:
+        (value,) = floats(cx, [item])
+    return _diagonal(cx, _size(cx, given["dim"]), value, name)
+
+
+def unit_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.Vector.unit(n, i, dt)`, which is of integers where no type is given."""
+    size, where, *target = counted_arguments(cx, node, 2, 3)
+    n = _size(cx, size)
+    position = cx.operand(where)
+    at = position.value if isinstance(position, Static) and is_number(position) else None
+    if not isinstance(at, int) or not 0 <= at < n:
+        raise TypeMismatch(
+            cx.span(where),
+            f"an index from 0 to {n - 1} that is known while compiling is wanted here.",
+            describe(position),
+        )
+    scalar = scalar_of(type_of(cx, target[0])) if target else I32
+    return cx.call("vec", *(_number(k == at, scalar) for k in range(n)), name=name)
+
+
+def _diagonal(cx: Context, n: int, value: Value, name: str) -> Value:
+    nothing = _number(0, scalar_of(value.type))
+    parts = tuple(value if i == j else nothing for i in range(n) for j in range(n))
+    return cx.b.matrix((n, n), parts, name)
+
+
+def _number(number: float, scalar: Scalar) -> Const:
+    return Const(float(number) if scalar in FLOATS else int(number), scalar)
+
+
+def _size(cx: Context, node: ast.expr) -> int:
+    item = cx.operand(node)
+    if isinstance(item, Static) and isinstance(item.value, int) and item.value > 0:
+        return item.value
+    raise TypeMismatch(
+        cx.span(node), "a size is a positive integer that is known while compiling.", describe(item)
+    )
