@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.frontend.captures import Capture
+from difftile.runtime.random import STREAMS
 from difftile.runtime.specialisation import Specialisation
 from difftile.substrate.device import Session
 
@@ -70,6 +71,16 @@ class Call:
                 return None
             values[number.value] = arg if number.given is number.wanted else float(arg)
         return values
+
+    def draw_anew(self, values: list[Any]) -> None:
+        """Give a launch random numbers that no other has had."""
+        self.code.drawn = STREAMS.take(self.session, self.code.streams)
+        self.draw_again(values)
+
+    def draw_again(self, values: list[Any]) -> None:
+        """Give a launch the random numbers of the last one of this specialisation."""
+        at = self.code.drawn_at
+        values[at : at + 2] = self.code.drawn
 
     def plans(self, make: Callable[[Specialisation, tuple[bool, ...]], list[StagePlan]]) -> Any:
         """Return how the stages are recorded, worked out again when some gradient was attached."""

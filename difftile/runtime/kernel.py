@@ -35,9 +35,9 @@ from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
 from difftile.runtime.call import Call, Number, picker
+from difftile.runtime.explicit import run_adjoint
 from difftile.runtime.func import Func
 from difftile.runtime.meanings import meaning_of
-from difftile.runtime.random import STREAMS
 from difftile.runtime.roles import role_of
 from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
@@ -101,6 +101,40 @@ class Kernel:
             LaunchError: The arguments do not fit the parameters.
             KernelError: The body is not a program of the kernel language.
         """
+        call, values = self._ready(args, kwargs)
+        if call.code.streams:
+            call.draw_anew(values)
+        tape = OPEN_TAPE.get()
+        if tape is None:
+            if OPEN_IN.thread is not None:
+                _refuse_mixture(self)
+            call.code.run(values)
+        else:
+            cast("LaunchRecorder", tape).launch(call, values)
+
+    def bwds(self, *args: Any, **kwargs: Any) -> None:
+        """Run the adjoint of one launch, without a tape.
+
+        It takes the arguments of the launch. Fields hold what they held before that launch, and
+        hold it afterwards as well. The adjoint reads `grad_in` of the fields that the launch writes
+        and adds to `grad_out` of those that it reads. The gradient of a field that is written alone
+        stays as it is; where a field is both, its one gradient changes from that of the contents
+        after the launch to that of the contents before. Kernels that draw random numbers draw
+        those of their last launch.
+
+        Raises:
+            LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
+            KernelError: The body is not a program of the kernel language, or has no adjoint.
+        """
+        if OPEN_IN.thread is not None:
+            raise LaunchError(f"{self!r}: bwds() is for launches without a tape, and one is open.")
+        call, values = self._ready(args, kwargs)
+        if call.code.streams:
+            call.draw_again(values)
+        run_adjoint(repr(self), call, values)
+
+    def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, list[Any]]:
+        """Return the prepared launch for some arguments, and the values of its parameters."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         session = current()
@@ -110,18 +144,9 @@ class Kernel:
             values = _with_captures(call, values)
         if call is None or values is None:
             call = self._prepare(args, session)
-            values = call.values
-        if call.code.streams:
-            at = call.code.drawn_at
-            values[at : at + 2] = STREAMS.take(session, call.code.streams)
+            values = call.values.copy()
         self._latest = call.code
-        tape = OPEN_TAPE.get()
-        if tape is None:
-            if OPEN_IN.thread is not None:
-                _refuse_mixture(self)
-            call.code.run(values)
-        else:
-            cast("LaunchRecorder", tape).launch(call, values)
+        return call, values
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
         """Find or compile the specialisation for some arguments."""

@@ -22,11 +22,19 @@ class Replay:
     A field with one shared gradient works in it directly. Where `grad_in` and `grad_out` differ, or
     gradients accumulate over tapes and the field is written, the pass works in a buffer of its own,
     which starts as `grad_in` and is added to `grad_out` at the end.
+
+    Args:
+        written: The memory of the fields that the records write.
+        accumulate: Add to the gradients of those, too.
+        seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
     """
 
-    def __init__(self, written: Container[Storage], accumulate: bool) -> None:
+    def __init__(
+        self, written: Container[Storage], accumulate: bool, seeds: Container[Storage] = ()
+    ) -> None:
         self.written = written
         self.accumulate = accumulate
+        self.seeds = seeds
         self._work: dict[Storage, tuple[Field, Field]] = {}
         self._templates: dict[tuple[int, int], list[Any]] = {}
 
@@ -36,7 +44,9 @@ class Replay:
         if known is not None:
             return known[1]
         shared = field.grad_in is field.grad_out
-        if shared and not (self.accumulate and field.storage in self.written):
+        if shared and field.storage in self.seeds:
+            work = copied(field.grad)
+        elif shared and not (self.accumulate and field.storage in self.written):
             work = field.grad
         else:
             work = make(field.element, field.shape)
@@ -97,7 +107,8 @@ class Replay:
     def finish(self) -> None:
         """Add what was worked out elsewhere to the fields' gradients."""
         for field, work in self._work.values():
-            if field.grad_out is not None and work is not field.grad_out:
+            seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
+            if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
                 _add(field.grad_out, work.buffer.read())
 
 

@@ -33,7 +33,8 @@ class Specialisation:
 
     `params` are the parameters of the whole program; the values of a launch come in that order,
     those of the hidden fields last. A launch takes `streams` streams of random numbers; where it
-    takes any, the seed and the first stream are its values from `drawn_at` on.
+    takes any, the seed and the first stream are its values from `drawn_at` on, and those of the
+    latest launch are `drawn`.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Specialisation:
         self.name = name
         self.streams = streams
         self.drawn_at = len(params) - 2
+        self.drawn: tuple[int, int] = (0, 0)
         temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))
         self.params = (*params, *temps)
         self.position = {param: k for k, param in enumerate(self.params)}
