@@ -14,7 +14,7 @@ import taichi as ti
 import difftile as dt
 from difftile import interp
 from difftile.ops.random import random_bits
-from difftile.runtime import kernel as kernels
+from difftile.runtime import call as launches
 from difftile.runtime.random import Streams
 from difftile.substrate import compile as compiling
 
@@ -73,7 +73,7 @@ def drawn(kernel: Any, dtype: Any = ti.f32, shape: Any = (N, M)) -> npt.NDArray[
 @pytest.fixture(autouse=True)
 def same_streams() -> Any:
     """Let every test begin with the first stream."""
-    with mock.patch.object(kernels, "STREAMS", Streams()):
+    with mock.patch.object(launches, "STREAMS", Streams()):
         yield
 
 
@@ -138,7 +138,7 @@ def test_a_range_of_all_integers_is_even() -> None:
 @pytest.mark.parametrize("kernel", [uniform, dice])
 def test_interpreter_draws_the_same_bits(kernel: Any) -> None:
     for dtype in (ti.f32, ti.f64) if kernel is uniform else (ti.i32,):
-        with mock.patch.object(kernels, "STREAMS", Streams()):
+        with mock.patch.object(launches, "STREAMS", Streams()):
             y = drawn(kernel, dtype, (20, 7))
         (launch,) = kernel._latest.launches
         params = kernel._latest.params
