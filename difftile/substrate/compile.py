@@ -29,6 +29,7 @@ from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
 from difftile.substrate.names import to_taichi
+from difftile.substrate.reading import reading_emitted_source
 from difftile.substrate.work import Work, work_of
 
 _counter = itertools.count()
@@ -89,11 +90,12 @@ class _Variant:
         primal: Any = kernel._primal
         examples = [_example(param) for param in params]
         try:
-            key = primal.ensure_compiled(*examples)
-            self._kernel: Any = primal.compiled_kernels[key]
             program: Any = impl.get_runtime().prog
-            config, caps = program.config(), program.get_device_caps()
-            self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
+            with reading_emitted_source() as config:
+                key = primal.ensure_compiled(*examples)
+                self._kernel: Any = primal.compiled_kernels[key]
+                caps = program.get_device_caps()
+                self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
         except DifftileError:
             raise
         except Exception as error:

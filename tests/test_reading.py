@@ -1,0 +1,55 @@
+"""What is changed in Taichi while it reads emitted source is put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import taichi as ti
+from taichi.lang import impl, kernel_impl
+from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
+
+import difftile as dt
+from difftile.substrate.reading import reading_emitted_source
+
+
+def state() -> tuple[object, ...]:
+    program: Any = impl.get_runtime().prog
+    return (
+        program.config().cfg_optimization,
+        kernel_impl.getsourcelines,
+        ASTTransformerContext.get_pos_info,
+    )
+
+
+def test_taichi_is_as_before_after_a_launch() -> None:
+    @dt.kernel
+    def measured(x):
+        for i in x:
+            x[i] = ti.Vector([3.0 * x[i], 4.0]).norm()
+
+    before = state()
+    x = dt.ones(2)
+    measured(x)
+    assert x.to_numpy().tolist() == [5, 5]
+    assert state() == before
+    assert before[0]
+
+
+def test_taichi_is_as_before_after_an_error() -> None:
+    before = state()
+    with pytest.raises(ZeroDivisionError), reading_emitted_source() as config:
+        assert not config.cfg_optimization
+        assert state() != before
+        raise ZeroDivisionError
+    assert state() == before
+
+
+def test_kernels_of_plain_taichi_keep_their_messages() -> None:
+    @ti.kernel
+    def wrong():
+        print(nowhere)  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+
+    dt.zeros(1)
+    with pytest.raises(ti.TaichiNameError, match=r"print\(nowhere\)"):
+        wrong()
