@@ -23,7 +23,7 @@ from difftile.ir.nodes import Array, Var
 from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, shape_of, shaped
 from difftile.ops.check import check as check_program
 from difftile.passes.optimise import finish, simplify
-from difftile.runtime import kernel as kernels
+from difftile.runtime import call as launches
 from difftile.runtime.random import Streams
 from difftile.substrate import compile as compiling
 
@@ -218,7 +218,7 @@ def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
 def _run(one: Program, kernel: Any, values: Values, scalar: Scalar, weights: Values) -> Run:
     """Launch on a tape and go back from the written fields."""
     fields = _fields(one, values, scalar)
-    with mock.patch.object(kernels, "STREAMS", Streams()), dt.Tape() as tape:
+    with mock.patch.object(launches, "STREAMS", Streams()), dt.Tape() as tape:
         for _ in range(one.launches):
             kernel(**fields)
     after = {name: fields[name].to_numpy() for name in values}
