@@ -44,9 +44,13 @@ def reading_emitted_source() -> Iterator[Any]:
 
 
 def _lines(function: Any) -> tuple[list[str], int]:
-    """Return the lines of an emitted kernel, which is all of its file, or of a library function."""
-    file = function.__code__.co_filename
-    return (linecache.getlines(file), 1) if file.startswith("<") else _library_lines(function)
+    """Return the lines of an emitted kernel or func, or of a library function, and the first."""
+    code = function.__code__
+    if not code.co_filename.startswith("<"):
+        return _library_lines(function)
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    after = [k for k, line in enumerate(lines) if k > 0 and line.startswith("@")]
+    return lines[: after[0] if after else None], code.co_firstlineno
 
 
 def _no_place(_context: object, _node: object) -> str:
