@@ -18,13 +18,10 @@ from difftile.ir.nodes import (
     Const,
     For,
     If,
-    Let,
     Load,
     ParallelFor,
     Program,
-    Size,
     Stmt,
-    Store,
     Value,
     Var,
     While,
@@ -37,15 +34,11 @@ from difftile.ir.walk import (
     free_variables,
     regions,
     walk,
-    with_blocks,
 )
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
 from difftile.passes.conflicts import stale_loads
-from difftile.passes.dce import slim_block
-
-# Contributions are computed once for each offset: more than this many ops cost more than atomics.
-_LARGEST_SLICE = 40
+from difftile.passes.slices import LARGEST, slice_of, without
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +69,7 @@ def _turned(task: ParallelFor, defs: dict[Var, Stmt], stale: set[Var]) -> list[S
         if loop is None:
             continue
         found += loop
-        task = replace(task, body=_without(task.body, {id(s.stmt) for s in scatters}))
+        task = replace(task, body=without(task.body, {id(s.stmt) for s in scatters}))
     return [*found, task]
 
 
@@ -125,11 +118,11 @@ def _gathering(
     task: ParallelFor, array: Array, scatters: list[_Scatter], stale: set[Var]
 ) -> list[Stmt] | None:
     inside = defined_in(task.body)
-    slices = [slim_block(_yielding(task.body, id(s.stmt), s.stmt)[0]) for s in scatters]
+    slices = [slice_of(task.body, s.stmt) for s in scatters]
     for one in slices:
         stmts = list(walk(one))
-        # What a loop computed is not part of a slice, and would have to be run once an offset.
-        if len(stmts) > _LARGEST_SLICE or free_variables(one) & inside:
+        # What a loop computed would have to be run once an offset.
+        if len(stmts) > LARGEST or free_variables(one) & inside:
             return None
         if any(isinstance(s, Load) and s.out in stale for s in stmts):
             return None
@@ -263,38 +256,3 @@ def _contribution(
     no = Block((), (Const(False, BOOL), nothing))
     b.append(If(inside, block, no, (hit, value), scatter.stmt.span))
     return hit, value
-
-
-def _yielding(block: Block, target: int, stmt: Accumulate) -> tuple[Block, bool]:
-    """Return the block up to an accumulation, yielding whether it is reached and its value."""
-    nothing = (Const(False, BOOL), zero(stmt.value.type))
-    stmts: list[Stmt] = []
-    for one in block.stmts:
-        if id(one) == target:
-            return Block(tuple(stmts), (Const(True, BOOL), stmt.value)), True
-        if isinstance(one, If):
-            then, in_then = _yielding(one.then, target, stmt)
-            orelse, in_else = _yielding(one.orelse, target, stmt)
-            if in_then or in_else:
-                outs = (Var("", BOOL), Var("", stmt.value.type))
-                sides = (then, orelse)
-                changed = replace(one, then=sides[0], orelse=sides[1], outs=outs)
-                return Block((*stmts, changed), outs), True
-        if isinstance(one, (Let, Size, Load, If)):
-            pure = with_blocks(one, _pure)
-            stmts.append(pure)
-    return Block(tuple(stmts), nothing), False
-
-
-def _pure(block: Block) -> Block:
-    kept = (with_blocks(s, _pure) for s in block.stmts if not isinstance(s, (Store, Accumulate)))
-    return replace(block, stmts=tuple(kept))
-
-
-def _without(block: Block, removed: set[int]) -> Block:
-    stmts = tuple(
-        with_blocks(s, lambda inner: _without(inner, removed))
-        for s in block.stmts
-        if id(s) not in removed
-    )
-    return replace(block, stmts=stmts)

@@ -19,6 +19,7 @@ from difftile.passes.dce import dce
 from difftile.passes.exclusive import exclusive
 from difftile.passes.fold import fold
 from difftile.passes.gather import gather
+from difftile.passes.interchange import interchange
 from difftile.passes.merge import merge
 from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
@@ -35,12 +36,15 @@ def normalise(program: Program, *, checked: bool = False) -> Program:
     return _run(program, (fold, cse, promote, fold, cse, dce), checked)
 
 
-def finish(program: Program, blocks: int, *, checked: bool = False) -> Program:
+def finish(
+    program: Program, blocks: int, *, few_threads: bool = True, checked: bool = False
+) -> Program:
     """Return the program in the form that is emitted.
 
     Args:
         program: The program.
         blocks: The largest number of blocks that a sum of a parallel loop is cut into.
+        few_threads: Loops of some tens of iterations keep the device busy, as they do a CPU.
         checked: Check the program after each pass.
     """
 
@@ -51,6 +55,7 @@ def finish(program: Program, blocks: int, *, checked: bool = False) -> Program:
         program,
         (
             sink,
+            *((interchange, sink) if few_threads else ()),
             gather,
             fold,
             cse,

@@ -37,8 +37,10 @@ _BLOCKS_ON_CPU = 256
 _BLOCKS_ON_GPU = 16_384
 
 
-def _blocks() -> int:
-    return _BLOCKS_ON_CPU if current().on_host else _BLOCKS_ON_GPU
+def _finished(program: Program) -> CompiledProgram:
+    on_host = current().on_host
+    blocks = _BLOCKS_ON_CPU if on_host else _BLOCKS_ON_GPU
+    return CompiledProgram(finish(program, blocks, few_threads=on_host))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Stage:
     @cached_property
     def forward(self) -> CompiledProgram:
         """The code that updates fields in place."""
-        return CompiledProgram(finish(self.program, _blocks()))
+        return _finished(self.program)
 
     def renamed(self, arrays: frozenset[Array]) -> tuple[CompiledProgram, dict[Array, Array]]:
         """Return the code that reads some fields from their old buffers, and those parameters.
@@ -87,7 +89,7 @@ class Stage:
             old = {a: Array(f"{a.name}_old", a.type) for a in arrays if a in self.loaded}
             body = redirect(self.program.body, self._early, old)
             program = replace(self.program, params=(*self.program.params, *old.values()), body=body)
-            code = CompiledProgram(finish(program, _blocks()))
+            code = _finished(program)
             found = (code, {new: a for a, new in old.items()})
             self._renamed[arrays] = found
         return found
@@ -113,10 +115,10 @@ class Stage:
             again = reverse(self.program, wanted, read_back=False)
             if _loops(again.program) <= _loops(adjoint.program):
                 adjoint = again
-        program = finish(simplify(adjoint.program), _blocks())
-        reads = arrays_loaded(program.body) & _arrays(self.program)
+        code = _finished(simplify(adjoint.program))
+        reads = arrays_loaded(code.program.body) & _arrays(self.program)
         bars = {bar: array for array, bar in adjoint.bars.items()}
-        return AdjointCode(CompiledProgram(program), frozenset(reads), dict(adjoint.after), bars)
+        return AdjointCode(code, frozenset(reads), dict(adjoint.after), bars)
 
     @cached_property
     def _stale(self) -> frozenset[Array]:

@@ -38,6 +38,14 @@ def heat(t, lap, k: float):
         t[i, j] += k * lap[i, j]
 
 
+def product(a, x, y):
+    for i in y:
+        total = 0.0
+        for j in range(x.shape[0]):
+            total += a[i, j] * x[j]
+        y[i] = total
+
+
 @dt.func
 def soft_length(d):
     return ti.sqrt(d.dot(d) + 1e-6)
@@ -58,6 +66,7 @@ CASES = {
     energy: lambda: {"x": dt.ones(4), "loss": dt.zeros(())},
     transmittance: lambda: {"sigma": dt.ones(4), "light": dt.ones(4), "n": 8},
     heat: lambda: {"t": dt.ones((4, 4)), "lap": dt.ones((4, 4)), "k": 0.1},
+    product: lambda: {"a": dt.ones((2, 3)), "x": dt.ones(3), "y": dt.ones(2)},
     pull: lambda: {
         "x": dt.ones(4, ti.math.vec2),
         "force": dt.zeros(4, ti.math.vec2),
