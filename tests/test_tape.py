@@ -480,6 +480,53 @@ def test_what_is_retained_belongs_to_the_last_write() -> None:
     npt.assert_array_equal(x.grad.to_numpy(), [1, 16])
 
 
+@dt.kernel
+def leap(x, v):
+    for i in x:
+        v[i] += x[i] * x[i]
+    for i in x:
+        x[i] *= v[i]
+    for i in v:
+        v[i] *= x[i]
+
+
+def test_what_is_retained_is_what_a_whole_launch_left() -> None:
+    x, v = field([1.0, 2.0]), field([3.0, 4.0])
+    with dt.Tape() as tape:
+        leap(x, v)  # its last loop reads what the one before has written
+    tape.backward({x: 1.0, v: 10.0}, retain=[x, v])
+    npt.assert_array_equal(x.grad.to_numpy(), [1, 1])
+    npt.assert_array_equal(v.grad.to_numpy(), [10, 10])
+
+
+def test_retained_gradients_accumulate() -> None:
+    x = field([1.0, 2.0])
+    with dt.Tape() as tape:
+        square_in_place(x)
+    tape.backward({x: 1.0}, retain=x, keep=True)
+    tape.backward({x: 2.0}, retain=x)
+    npt.assert_array_equal(x.grad.to_numpy(), [3, 3])
+
+
+@dt.kernel
+def add_scaled(g, h, y):
+    for i in y:
+        y[i] += g[i] * h[None]
+
+
+def test_a_gradient_read_by_a_launch_is_an_old_value_like_any_other() -> None:
+    x, y, h = field([1, 1]), field([0, 0]), scalar(1.0)
+    x.grad.fill(5.0)
+    with dt.Tape(accumulate=True) as tape:
+        add_scaled(x.grad, h, y)
+        square(x, y)
+        add_scaled(x, h, y)
+        add_scaled(x.grad, h, y)
+    tape.backward({y: 1.0})
+    assert h.grad[None] == 12
+    npt.assert_array_equal(x.grad.to_numpy(), [8, 8])
+
+
 # Separate gradients before and after
 
 

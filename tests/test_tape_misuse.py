@@ -55,3 +55,18 @@ def test_reading_through_a_detached_twin_cuts_the_gradient() -> None:
         square(x.detach(), y)
     tape.backward({y: 1.0})
     np.testing.assert_array_equal(x.grad.to_numpy(), [0, 0, 0])
+
+
+def test_a_copy_that_cuts_the_gradient_is_reported() -> None:
+    x, y = dt.full(3, 3.0, grad=True), dt.zeros(3, grad=True)
+    between = dt.zeros(3)
+    with dt.Tape():
+        between.copy_from(x)
+        between.fill(1.0)
+        square(between, y)  # what was copied is gone
+        between.copy_from(x)
+        with pytest.warns(dt.GradientCut, match="field 'x' has none and is read again"):
+            square(between, y)
+        between.copy_from(x)
+        with pytest.warns(dt.GradientCut, match="field 'source' has none"):
+            y.copy_from(between)

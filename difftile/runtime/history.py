@@ -199,14 +199,17 @@ class LimitedHistory:
     def _enter(self, step: Step) -> int:
         """Take a snapshot if one is due; return the position of the step."""
         for storage in storages_of(step):
-            if storage not in self._changed:
-                self._changed[storage] = None
-                self._state_bytes += storage.buffer.nbytes
+            self._add_to_state(storage)
         position = len(self._steps)
         taken = self._snapshots.taken
         if not taken or position - taken[-1].position >= self._stride:
             self._snapshots.take(position)
         return position
+
+    def _add_to_state(self, storage: Storage) -> None:
+        if storage not in self._changed:
+            self._changed[storage] = None
+            self._state_bytes += storage.buffer.nbytes
 
     @property
     def _kept(self) -> int:
@@ -249,11 +252,15 @@ class LimitedHistory:
                     record.release()
             return
         self._refuse_gradients()
+        # The snapshots in front of what is still to be reversed, the latest last.
+        ahead = list(self._snapshots.taken)
+        for snapshot in ahead:
+            for storage, buffer in snapshot.held.items():
+                if storage.buffer is not buffer:  # read here, and changed since by others
+                    self._add_to_state(storage)
         final = Snapshot(len(self._steps))
         for storage in self._changed:
             final.hold(storage)
-        # The snapshots in front of what is still to be reversed, the latest last.
-        ahead = list(self._snapshots.taken)
         staying = set(ahead) if keep else set[Snapshot]()
         sweep: Run | None = None
         end = len(self._steps)
@@ -335,7 +342,7 @@ class LimitedHistory:
         return run, recorded_from
 
     def _refuse_gradients(self) -> None:
-        """Refuse to run launches again that write what the replay adds to.
+        """Refuse to run launches again that read or write what the replay adds to.
 
         Raises:
             TapeError: One does.
@@ -346,10 +353,12 @@ class LimitedHistory:
             for gradient in (field.grad_in, field.grad_out)
             if gradient is not None
         }
-        if not gradients.isdisjoint(self._changed):
+        touched = [self._changed, *(snapshot.held for snapshot in self._snapshots.taken)]
+        if not all(gradients.isdisjoint(storages) for storages in touched):
             raise TapeError(
-                "A gradient was written while the tape was open. A tape with a limited memory runs "
-                "its launches again and would write it again: write gradients outside the block."
+                "A gradient was read or written while the tape was open. A tape with a limited "
+                "memory runs its launches again, in the midst of computing gradients: use "
+                "gradients outside the block."
             )
 
     def buffers(self) -> Iterator[Buffer]:

@@ -109,9 +109,9 @@ def copy_again(copy: HostCopy) -> None:
 
 
 def written_by(record: Record) -> list[Field]:
-    """Return the fields that a record changed."""
+    """Return the fields that a write from Python changed, or a whole launch with all its stages."""
     match record:
-        case LaunchRecord(plan=plan, values=values):
-            return [values[k] for k in plan.writes]
+        case LaunchRecord(call=call, values=values):
+            return [values[k] for k in call.code.writes]
         case HostWrite(field=field) | HostCopy(target=field):
             return [field]

@@ -48,6 +48,7 @@ class Replay:
             work = copied(field.grad)
         elif shared and not (self.accumulate and field.storage in self.written):
             work = field.grad
+            work.fresh_if_pinned(keep=True)  # a launch on the tape read what it held
         else:
             work = make(field.element, field.shape)
             if not shared and field.grad_in is not None:
@@ -109,6 +110,7 @@ class Replay:
         for field, work in self._work.values():
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
             if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
+                field.grad_out.fresh_if_pinned(keep=True)
                 _add(field.grad_out, work.buffer.read())
 
 

@@ -32,9 +32,9 @@ class Specialisation:
     """The stages of a kernel.
 
     `params` are the parameters of the whole program; the values of a launch come in that order,
-    those of the hidden fields last. A launch takes `streams` streams of random numbers; where it
-    takes any, the seed and the first stream are its values from `drawn_at` on, and those of the
-    latest launch are `drawn`.
+    those of the hidden fields last. `writes` are the positions of what some stage writes. A launch
+    takes `streams` streams of random numbers; where it takes any, the seed and the first stream are
+    its values from `drawn_at` on, and those of the latest launch are `drawn`.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Specialisation:
             StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))
             for stage in stages
         ]
+        self.writes = sorted({self.position[a] for s in stages for a in s.written})
 
     def run(self, values: list[Any]) -> None:
         """Launch without a tape."""

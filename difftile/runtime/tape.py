@@ -154,6 +154,8 @@ class Tape(Recorder):
         """Record a write from Python that is about to happen."""
         _check_twin(field)
         self._history.host_write(field, index, values)
+        if index is None:
+            self._cut.pop(field.storage, None)
         if field.has_grads:
             self._written[field.storage] = field
 
@@ -163,6 +165,11 @@ class Tape(Recorder):
         self._history.host_copy(target, source)
         if target.has_grads:
             self._written[target.storage] = target
+            self._warn_of_cut(source.storage, "source")
+        elif source.has_grads or source.storage in self._cut:
+            self._cut[target.storage] = ("", None)
+        else:
+            self._cut.pop(target.storage, None)
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
@@ -208,20 +215,23 @@ class Tape(Recorder):
     def _report_cuts(self, plan: StagePlan, values: list[Any]) -> None:
         """Warn when a value that depends on a wanted field went through one without gradient."""
         early, late = plan.ungraded
-        self._warn_of_cuts(early, values)
+        for k in early:
+            self._warn_of_cut(values[k].storage, plan.code.params[k].name)
         for k, name_and_span in plan.cuts.items():
             self._cut[values[k].storage] = name_and_span
-        self._warn_of_cuts(late, values)
+        for k in late:
+            self._warn_of_cut(values[k].storage, plan.code.params[k].name)
 
-    def _warn_of_cuts(self, positions: tuple[int, ...], values: list[Any]) -> None:
-        for k in positions:
-            found = self._cut.pop(values[k].storage, None)
-            if found is not None:
-                name, span = found
-                labels = [] if span is None else [Label(span, "written here, without a gradient")]
-                title = f"The gradient is cut: field '{name}' has none and is read again."
-                hint = f"make it with grad=True, or {name} = {name}.with_grads()."
-                warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=5)
+    def _warn_of_cut(self, storage: Storage, reader: str) -> None:
+        """Warn if the gradient is cut at a field that is now read under some name."""
+        found = self._cut.pop(storage, None)
+        if found is not None:
+            name, span = found
+            name = name or reader
+            labels = [] if span is None else [Label(span, "written here, without a gradient")]
+            title = f"The gradient is cut: field '{name}' has none and is read again."
+            hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+            warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=5)
 
     # Replay
 
@@ -323,9 +333,9 @@ class Tape(Recorder):
                     progress(done + 1, max(total, done + 1))
         finally:
             records.close()
-        replay.finish()
         for field, snapshot in snapshots.items():
-            field.grad.buffer.copy_from(snapshot.buffer)
+            replay.gradient(field).buffer.copy_from(snapshot.buffer)
+        replay.finish()
 
     def release(self) -> None:
         """Let go of all old values; the tape cannot be replayed any more."""

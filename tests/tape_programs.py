@@ -1,0 +1,577 @@
+"""Random programs of launches and writes from Python, and what a tape must say about them.
+
+A program is a tree of actions on a few fields. It runs on a tape, with or without a limit, and in
+NumPy, where a complex step gives the derivative along a random direction:
+
+    python -m tests.tape_programs 20000 --first 0
+
+Every program is drawn from a number alone; one that fails is shown in its shortest form.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from difftile.arguments import Parser, positive_int
+from difftile.fields.recording import OPEN_TAPE
+from difftile.runtime.tape import Tape
+from difftile.substrate.memory import POOL
+from tests.tape_kernels import SPECS
+
+N, SHORT = 5, 3
+SHAPES: dict[str, tuple[int, ...]] = {
+    **{name: (N,) for name in "abcw"},
+    "m": (SHORT,),
+    "u": (N, 2),
+    "k": (),
+    "l": (),
+}
+GRADED = "abcmukl"
+OF_KIND = {"n": "abc", "m": "m", "k": "kl", "u": "u", "g": "g", "w": "w"}
+LONGEST = 100  # actions
+STEP = 1e-30  # of the complex step
+ROUNDING = 1e-15
+
+
+@dataclass(eq=False)
+class Cell:
+    """An array of the reference and what happened to it."""
+
+    name: str
+    array: Any
+    read_or_written: bool = False
+    written_at: int = -1
+
+
+@dataclass
+class Reference:
+    """A run in NumPy: what each name refers to, and the number of actions so far."""
+
+    at: dict[str, Cell]
+    kicks: Mapping[tuple[str, int], Any] = field(default_factory=dict)
+    taped: bool = True
+    count: int = 0
+
+    def did(self, touched: Sequence[Cell], written: Sequence[Cell]) -> None:
+        """Note an action, and move the values that it has written if that is asked for."""
+        if self.taped:
+            for cell in touched:
+                cell.read_or_written = True
+            for cell in written:
+                cell.written_at = self.count
+                kick = self.kicks.get((cell.name, self.count))
+                if kick is not None:
+                    cell.array += kick
+            self.count += 1
+
+
+Fields: TypeAlias = dict[str, dt.Field]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch of a kernel."""
+
+    name: str
+    fields: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+    def run(self, at: Fields) -> None:
+        SPECS[self.name].kernel(*(at[f] for f in self.fields), *self.numbers)
+
+    def refer(self, run: Reference) -> None:
+        spec = SPECS[self.name]
+        cells = [run.at[f] for f in self.fields]
+        spec.reference(*(c.array for c in cells), *self.numbers)
+        run.did(cells, list({id(cells[k]): cells[k] for k in spec.writes}.values()))
+
+
+@dataclass(frozen=True)
+class Write:
+    """A write from Python: of one element, or with None of the whole field."""
+
+    name: str
+    index: Any
+    values: Any
+
+    def run(self, at: Fields) -> None:
+        target = at[self.name]
+        if self.index is not None:
+            target[self.index] = self.values
+        elif np.shape(self.values):
+            target.from_numpy(self.values)
+        elif self.values:
+            target.fill(self.values)
+        else:
+            target.clear()
+
+    def refer(self, run: Reference) -> None:
+        cell = run.at[self.name]
+        cell.array[... if self.index is None else self.index] = self.values
+        run.did([cell], [cell])
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of one field into another."""
+
+    target: str
+    source: str
+
+    def run(self, at: Fields) -> None:
+        at[self.target].copy_from(at[self.source])
+
+    def refer(self, run: Reference) -> None:
+        target, source = run.at[self.target], run.at[self.source]
+        if target is not source:
+            target.array[...] = source.array
+            run.did([target, source], [target])
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two names change places, as in `a, b = b, a`."""
+
+    one: str
+    other: str
+
+    def run(self, at: dict[str, Any]) -> None:
+        at[self.one], at[self.other] = at[self.other], at[self.one]
+
+    def refer(self, run: Reference) -> None:
+        self.run(run.at)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A field is read from Python."""
+
+    name: str
+
+    def run(self, at: Fields) -> None:
+        at[self.name].to_numpy()
+
+    def refer(self, run: Reference) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Group:
+    """Actions that are repeated, perhaps as a checkpointed function."""
+
+    actions: tuple[Action, ...]
+    times: int
+    checkpointed: bool
+
+    def run(self, at: Fields) -> None:
+        def once() -> None:
+            for action in self.actions:
+                action.run(at)
+
+        function = dt.checkpoint(once) if self.checkpointed else once
+        for _ in range(self.times):
+            function()
+
+    def refer(self, run: Reference) -> None:
+        for _ in range(self.times):
+            for action in self.actions:
+                action.refer(run)
+
+
+Action: TypeAlias = Launch | Write | Copy | Swap | Read | Group
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run, and how to differentiate it.
+
+    Args:
+        number: What it was drawn from; the values of fields follow from it too.
+        before: Actions before the tape is opened.
+        actions: Those on the tape.
+        after: Those between the block and `backward`.
+        limits: Arguments of the tape; its memory in units of all fields together.
+        seeds: For each pass the outputs that have seeds, and whether these are fields.
+        retain: Fields that keep the gradient of what was last written into them.
+        separate: Fields with a `grad_in` and a `grad_out`.
+        out_alone: Fields with a `grad_out` alone.
+        accumulate: Gradients are added to what they were.
+    """
+
+    number: int
+    before: tuple[Action, ...]
+    actions: tuple[Action, ...]
+    after: tuple[Action, ...]
+    limits: tuple[tuple[str, Any], ...]
+    seeds: tuple[tuple[str, ...], ...]
+    retain: tuple[str, ...]
+    separate: str
+    out_alone: str
+    accumulate: bool
+
+
+# Drawing
+
+
+def draw(number: int) -> Program:
+    """Return the program of a number."""
+    rng = random.Random(number)
+    limits: tuple[tuple[str, Any], ...] = ()
+    kind = rng.random()
+    if kind < 0.35:
+        limits = (("memory", rng.choice((3, 3.5, 4, 6, 10, 20, 50))),)
+    elif kind < 0.5:
+        limits = (("snapshots", rng.choice((3, 4, 5, 8, 20))),)
+    separate = "".join(f for f in GRADED if rng.random() < 0.1)
+    alone = "".join(f for f in GRADED if f not in separate and rng.random() < 0.05)
+    passes = rng.choice((1, 1, 1, 2, 3))
+    actions = _actions(rng, rng.randint(1, 12), deep=True)
+    while _length(actions) > LONGEST:
+        actions = actions[1:]
+    return Program(
+        number=number,
+        before=_actions(rng, rng.choice((0, 0, 2)), deep=False),
+        actions=actions,
+        after=_actions(rng, rng.choice((0, 0, 2)), deep=False),
+        limits=limits,
+        seeds=tuple(
+            tuple(rng.sample(GRADED, rng.randint(0 if separate else 1, 3))) for _ in range(passes)
+        ),
+        retain=tuple(rng.sample(GRADED, rng.choice((0, 0, 1, 2)))),
+        separate=separate,
+        out_alone=alone,
+        accumulate=rng.random() < 0.2,
+    )
+
+
+def _actions(rng: random.Random, count: int, *, deep: bool) -> tuple[Action, ...]:
+    return tuple(_action(rng, deep=deep) for _ in range(count))
+
+
+def _length(actions: tuple[Action, ...]) -> int:
+    return sum(a.times * _length(a.actions) if isinstance(a, Group) else 1 for a in actions)
+
+
+def _action(rng: random.Random, *, deep: bool) -> Action:
+    kind = rng.random()
+    if kind < 0.62:
+        return _launch(rng)
+    if kind < 0.78:
+        return _write(rng)
+    if kind < 0.83:
+        target = rng.choice("abckl")
+        return Copy(target, rng.choice("kl" if target in "kl" else "abcw"))
+    if kind < 0.88:
+        return Swap(*rng.sample(rng.choice(("abc", "abc", "abc", "kl")), 2))
+    if kind < 0.9 or not deep:
+        return Read(rng.choice(list(SHAPES)))
+    inner = _actions(rng, rng.randint(1, 4), deep=rng.random() < 0.3)
+    return Group(inner, rng.choice((1, 2, 3, 7, 20)), rng.random() < 0.4)
+
+
+def _launch(rng: random.Random) -> Launch:
+    name = rng.choice(list(SPECS))
+    spec = SPECS[name]
+    while True:
+        fields = tuple(rng.choice(OF_KIND[kind]) for kind in spec.kinds)
+        apart = [fields[k] for k in spec.apart]
+        if len(set(apart)) == len(apart):
+            break
+    numbers = tuple(
+        rng.randint(1, N) if kind == "int" else round(rng.uniform(-1, 1), 3)
+        for kind in spec.numbers
+    )
+    return Launch(name, fields, numbers)
+
+
+def _write(rng: random.Random) -> Write:
+    name = rng.choice(list(SHAPES))
+    shape = SHAPES[name]
+    outer = shape[:1]
+    values = np.random.default_rng(rng.getrandbits(32))
+    how = rng.random()
+    if how < 0.4:
+        index = tuple(rng.randrange(n) for n in outer)
+        inner = values.uniform(-1, 1, shape[1:])
+        return Write(name, index, inner if inner.shape else float(inner))
+    if how < 0.6:
+        return Write(name, None, values.uniform(-1, 1, shape))
+    return Write(name, None, 0.0 if how < 0.8 else round(rng.uniform(-1, 1), 3))
+
+
+# Checking
+
+
+class Wrong(AssertionError):
+    """A program of which the tape says something else than the reference."""
+
+
+def _values(number: int) -> tuple[dict[str, Any], np.random.Generator]:
+    rng = np.random.default_rng(number)
+    start = {name: rng.uniform(-1, 1, shape) for name, shape in SHAPES.items()}
+    start["g"] = rng.integers(0, N, N).astype(np.int32)
+    return start, rng
+
+
+def _fields(program: Program, start: Mapping[str, Any]) -> Fields:
+    at: Fields = {}
+    for name, values in start.items():
+        made = dt.from_numpy(values, dt.vec(2, ti.f64) if name == "u" else None)
+        if name in GRADED:
+            zeros = [dt.zeros_like(made) for _ in range(2)]
+            if name in program.separate:
+                made = made.with_grads(*zeros)
+            elif name in program.out_alone:
+                made = made.with_grads(grad_out=zeros[0])
+            else:
+                made = made.with_grads()
+        at[name] = made
+    return at
+
+
+def _refer(
+    program: Program, start: Mapping[str, Any], kicks: Mapping[tuple[str, int], Any]
+) -> tuple[dict[str, Cell], dict[str, Any], dict[str, Any]]:
+    """Run in NumPy; return the cells, what they hold after the block, and at the end of all."""
+    dtype = complex if kicks else float
+    cells = {
+        name: Cell(name, values.copy() if name == "g" else values.astype(dtype))
+        for name, values in start.items()
+    }
+    run = Reference(dict(cells), kicks, taped=False)
+    for action in program.before:
+        action.refer(run)
+    for name, cell in cells.items():
+        kick = kicks.get((name, -1))
+        if kick is not None:
+            cell.array += kick
+    run.taped = True
+    for action in program.actions:
+        action.refer(run)
+    block = {name: cell.array.copy() for name, cell in cells.items()}
+    run.taped = False
+    for action in program.after:
+        action.refer(run)
+    return cells, block, {name: cell.array for name, cell in cells.items()}
+
+
+def check(program: Program) -> None:
+    """Compare what a tape says about a program with the reference.
+
+    Raises:
+        Wrong: They differ.
+    """
+    start, rng = _values(program.number)
+    cells, _, final = _refer(program, start, {})
+    written = [n for n in GRADED if cells[n].written_at >= 0]
+    if not written:
+        return
+    fields = _fields(program, start)
+    at = dict(fields)
+    state = sum(f.nbytes for f in fields.values())
+    limits = {k: int(v * state) if k == "memory" else v for k, v in program.limits}
+    prior = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
+    incoming = {n: rng.normal(size=SHAPES[n]) for n in program.separate}
+
+    for action in program.before:
+        action.run(at)
+    for name in GRADED if program.accumulate else "":
+        fields[name].grad.from_numpy(prior[name])
+    base = POOL.peak = POOL.kept
+    with dt.Tape(accumulate=program.accumulate, **limits) as tape:
+        for action in program.actions:
+            action.run(at)
+    peak = POOL.peak
+    for action in program.after:
+        action.run(at)
+    for name, values in incoming.items():
+        found = fields[name].grad_in
+        assert found is not None
+        found.from_numpy(values)
+    total = {n: np.zeros(SHAPES[n]) for n in GRADED}
+    passes = 0
+    for number, outputs in enumerate(program.seeds):
+        seeds = {n: rng.normal(size=SHAPES[n]) for n in outputs if n in written}
+        if not seeds and not program.separate:
+            seeds = {written[0]: rng.normal(size=SHAPES[written[0]])}
+        for name, seed in seeds.items():
+            total[name] += seed
+        given = {
+            fields[n]: dt.from_numpy(s, fields[n].dtype) if number % 2 else s
+            for n, s in seeds.items()
+        }
+        tape.backward(
+            given, keep=number + 1 < len(program.seeds), retain=[fields[n] for n in program.retain]
+        )
+        peak = max(peak, POOL.peak)
+        passes += 1
+    for name, values in incoming.items():
+        total[name] += passes * values
+
+    # Launches after the block keep what the tape needs of what they change: that is beyond limits.
+    if "memory" in limits and not program.after and peak - base > limits["memory"]:
+        raise Wrong(f"{peak - base} bytes kept, of {limits['memory']}")
+    if POOL.kept != base:
+        raise Wrong(f"{POOL.kept - base} bytes are not given back")
+    # Some programs are chaotic: what rounding of the start alone does to them is no error.
+    nudged = {
+        n: v if n == "g" else np.array(v * (1 + ROUNDING * rng.normal(size=v.shape)))
+        for n, v in start.items()
+    }
+    moved = _refer(program, nudged, {})[2]
+    for name, wanted in final.items():
+        apart = np.max(np.abs(fields[name].to_numpy() - wanted))
+        if not apart <= 1e-11 + 100 * np.max(np.abs(moved[name] - wanted)):
+            raise Wrong(f"field {name} holds {fields[name].to_numpy()}, not {wanted}")
+    for name, values in incoming.items():
+        found = fields[name].grad_in
+        if found is None or not np.array_equal(found.to_numpy(), values):
+            raise Wrong(f"grad_in of {name} has changed")
+
+    kicks: dict[tuple[str, int], Any] = {}
+    towards = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
+    for name, direction in towards.items():
+        place = cells[name].written_at if name in program.retain else -1
+        if cells[name].read_or_written or name not in program.separate:
+            kicks[name, place] = 1j * STEP * direction
+        else:
+            direction[...] = 0
+    terms, terms_nudged = (
+        np.concatenate([(total[n] * block[n].imag / STEP).ravel() for n in GRADED])
+        for block in (_refer(program, values, kicks)[1] for values in (start, nudged))
+    )
+    found: list[Any] = []
+    for name, direction in towards.items():
+        gradient = fields[name].grad.to_numpy()
+        if program.accumulate:
+            gradient = gradient - prior[name]
+        found.append((gradient * direction).ravel())
+    products = np.concatenate(found)
+    size = np.sum(np.abs(terms)) + np.sum(np.abs(products)) + 1e-3
+    noise = 100 * np.sum(np.abs(terms - terms_nudged))
+    if not abs(np.sum(terms) - np.sum(products)) <= 1e-12 * size + noise:
+        raise Wrong(f"along the gradient {np.sum(products)}, not {np.sum(terms)}")
+
+
+def differ(program: Program) -> tuple[float, float]:
+    """Return a derivative along a direction: by a tape, and by differences of plain launches."""
+    program = replace(program, separate="", out_alone="")
+    start, rng = _values(program.number)
+    outputs = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
+    towards = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
+
+    def value(step: float) -> float:
+        moved = {n: v + step * towards[n] if n in towards else v for n, v in start.items()}
+        fields = _fields(program, moved)
+        at = dict(fields)
+        for action in program.actions:
+            action.run(at)
+        return sum(float(np.sum(outputs[n] * fields[n].to_numpy())) for n in GRADED)
+
+    h = 1e-4
+    wanted = (value(-2 * h) - 8 * value(-h) + 8 * value(h) - value(2 * h)) / (12 * h)
+    fields = _fields(program, start)
+    at = dict(fields)
+    state = sum(f.nbytes for f in fields.values())
+    limits = {k: int(v * state) if k == "memory" else v for k, v in program.limits}
+    with dt.Tape(**limits) as tape:
+        for action in program.actions:
+            action.run(at)
+    for name, seed in outputs.items():  # seeds that are gradients: those not written have them too
+        fields[name].grad.from_numpy(seed)
+    tape.backward({})
+    return sum(float(np.sum(fields[n].grad.to_numpy() * towards[n])) for n in GRADED), wanted
+
+
+# Failures
+
+
+def fails(program: Program) -> str:
+    """Return what is wrong with a program, or nothing."""
+    try:
+        check(program)
+    except Exception as error:
+        tape = OPEN_TAPE.get()
+        if isinstance(tape, Tape):
+            tape.__exit__(type(error), error, None)
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def shortest(program: Program) -> Program:
+    """Return a program that still fails, with as little left in it as possible."""
+    shorter = True
+    while shorter:
+        shorter = False
+        for option in _shorter(program):
+            if fails(option):
+                program, shorter = option, True
+                break
+    return program
+
+
+def _shorter(program: Program) -> list[Program]:
+    options = [replace(program, limits=()), replace(program, accumulate=False)]
+    options += [replace(program, separate=""), replace(program, out_alone="")]
+    options = [o for o in options if o != program]
+    if len(program.seeds) > 1:
+        options.append(replace(program, seeds=program.seeds[:-1]))
+    for name in ("retain", "before", "after"):
+        whole = getattr(program, name)
+        options += [
+            replace(program, **{name: whole[:k] + whole[k + 1 :]}) for k in range(len(whole))
+        ]
+    options += [replace(program, actions=shorter) for shorter in _fewer(program.actions)]
+    return options
+
+
+def _fewer(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
+    found: list[tuple[Action, ...]] = []
+    for k, action in enumerate(actions):
+        head, tail = actions[:k], actions[k + 1 :]
+        found.append(head + tail)
+        if isinstance(action, Group):
+            found.append(head + action.actions + tail)
+            if action.times > 1:
+                found.append((*head, replace(action, times=action.times - 1), *tail))
+            found += [(*head, replace(action, actions=a), *tail) for a in _fewer(action.actions)]
+    return found
+
+
+def run(numbers: Sequence[int], report: Callable[[str], object] = print) -> list[int]:
+    """Check programs; report those that are wrong and return their numbers."""
+    wrong: list[int] = []
+    for number in numbers:
+        said = fails(draw(number))
+        if said:
+            wrong.append(number)
+            small = shortest(draw(number))
+            report(f"program {number}: {said}\n  shortest: {fails(small)}\n  {small}")
+    return wrong
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check many programs; return 1 if one is wrong."""
+    parser = Parser("python -m tests.tape_programs", __doc__)
+    parser.add_argument("count", type=positive_int, help="how many programs")
+    parser.add_argument("--first", type=int, default=0, help="the first of them; default: 0")
+    options = parser.parse_args(argv)
+    dt.init(arch="cpu")
+    started = time.perf_counter()
+    wrong = run(range(options.first, options.first + options.count))
+    seconds = time.perf_counter() - started
+    print(f"{options.count} programs in {seconds:.0f} s, {len(wrong)} of them wrong: {wrong[:20]}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

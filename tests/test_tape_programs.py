@@ -1,0 +1,21 @@
+"""Random programs on tapes with and without limits; `tests/tape_programs.py` runs more of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.tape_programs import differ, draw, run
+
+
+@pytest.mark.parametrize("first", range(0, 500, 50))
+def test_random_programs_have_the_gradients_of_the_reference(first: int) -> None:
+    said: list[str] = []
+    assert not run(range(first, first + 50), said.append), "\n".join(said)
+
+
+def test_random_programs_have_the_gradients_of_differences() -> None:
+    smooth = [p for p in map(draw, range(60)) if "branch" not in repr(p)]
+    for program in smooth[:20]:
+        found, wanted = differ(program)
+        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-7)
