@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 import difftile as dt
 from difftile import interp
+from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.frontend.captures import look_up
 from difftile.ir.nodes import Array, Var
@@ -239,7 +240,13 @@ def _run(one: Program, kernel: Any, values: Values, scalar: Scalar, weights: Val
     return Run(after, gradients, used)
 
 
-def _interpret(one: Program, kernel: Any, values: Values, direction: Values | None) -> Values:
+def _interpret(
+    one: Program,
+    kernel: Any,
+    values: Values,
+    direction: Values | None,
+    run: Callable[[Any, Any, Any], None] | None = None,
+) -> Values:
     """Run the kernel's stages in the interpreter, with a complex step along a direction if given.
 
     Args:
@@ -247,6 +254,7 @@ def _interpret(one: Program, kernel: Any, values: Values, direction: Values | No
         kernel: Its kernel, compiled.
         values: Contents of the fields before.
         direction: For each field with a gradient the direction of the step.
+        run: Runs one stage, given its program, fields and numbers; `interp.run` by default.
     """
     code = kernel._latest
     by_name = {p.name: p for p in code.params}
@@ -277,6 +285,9 @@ def _interpret(one: Program, kernel: Any, values: Values, direction: Values | No
             hidden = code.params[code.drawn_at : code.drawn_at + 2]
             numbers |= dict(zip(hidden, (0, number * code.streams), strict=True))
         for launch in code.launches:
+            if run is not None:
+                run(launch.stage.program, fields, numbers)
+                continue
             interp.run(launch.stage.program, fields, numbers, complex_step=direction is not None)
     return result
 
@@ -329,6 +340,31 @@ def _check_gradient(
         right = sum(float(np.sum(gradients[n] * direction[n])) for n in gradients)
         scale = sum(float(np.sum(np.abs(gradients[n] * direction[n]))) for n in gradients)
         assert abs(left - right) <= 1e-9 * max(scale, 1.0), f"<w, J v> {left} <J^T w, v> {right}"
+    dots = _push(one, kernel, values, direction)
+    for name, dot in dots.items():
+        np.testing.assert_allclose(
+            dot, pushed[name].imag / STEP, rtol=1e-9, atol=1e-10, err_msg=f"tangent of {name}"
+        )
+
+
+def _push(one: Program, kernel: Any, values: Values, direction: Values) -> Values:
+    """Return the tangents after the launches, by forward mode in the interpreter."""
+    code = kernel._latest
+    by_name = {p.name: p for p in code.params}
+    wanted = frozenset(by_name[name] for name in direction if isinstance(by_name.get(name), Array))
+    temps = [t for launch in code.launches for t in launch.stage.program.temps]
+    smooth_temps = frozenset(t for t in temps if scalar_of(t.type.element) in FLOATS)
+    dots = {array: direction[array.name].astype(np.float64) for array in wanted}
+    dots |= {temp: np.zeros(shape_of(temp.type.element)) for temp in smooth_temps}
+
+    def stage(program: Any, fields: Any, numbers: Any) -> None:
+        tangents = forward(program, wanted | smooth_temps)
+        check_program(tangents.program)
+        moving = {dot: dots[array] for array, dot in tangents.dots.items()}
+        interp.run(tangents.program, {**fields, **moving}, numbers)
+
+    _interpret(one, kernel, values, None, stage)
+    return {array.name: dots[array] for array in wanted}
 
 
 def _check_given(one: Program, run: Run) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile import interp
+from difftile.ad.forward import forward as push
 from difftile.ad.reverse import reverse
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Array, Program
@@ -154,6 +155,21 @@ def row_adjoints(case: Case, values: Values, z_bar: npt.NDArray[Any]) -> list[An
     contents = dict(zip((*fields, seed, *bars), (*values, z_bar, *results), strict=True))
     interp.run(program, contents)
     return [None if part is None else r for part, r in zip(parts, results, strict=True)]
+
+
+def row_tangent(case: Case, values: Values, dots: list[Any]) -> npt.NDArray[Any]:
+    """Return the tangent of the result by forward mode; None stands for a tangent of zero."""
+    program, fields, out = forward(case)
+    tangents = push(program, frozenset((*fields, out)))
+    contents = dict(zip(fields, values, strict=True))
+    contents |= {
+        tangents.dots[f]: np.zeros(v.shape) if dot is None else dot
+        for f, v, dot in zip(fields, values, dots, strict=True)
+        if f in tangents.dots
+    }
+    result = np.zeros(shape_of(case.result))
+    interp.run(tangents.program, {**contents, out: result.copy(), tangents.dots[out]: result})
+    return result
 
 
 # Programs of one composite

@@ -38,6 +38,7 @@ from tests.op_programs import (
     draw,
     evaluate,
     row_adjoints,
+    row_tangent,
 )
 
 DRAWS = 6
@@ -103,6 +104,28 @@ def test_adjoint_is_the_derivative(case: Case) -> None:
                     scale = max(1.0, float(np.sum(np.abs(z_bar * slope))))
                     error = abs(float(found[k][cell]) - expected)
                     assert error <= 10 * tolerance * scale, f"{values} {k}{cell} {method.__name__}"
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=str)
+def test_tangent_is_the_transpose_of_the_adjoint(case: Case) -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(DRAWS):
+        values = draw(case, rng)
+        z_bar = rng.uniform(0.5, 1.5, shape_of(case.result))
+        bars = row_adjoints(case, values, z_bar)
+        dots = [
+            rng.uniform(-1, 1, v.shape) if is_float(t) else None
+            for v, t in zip(values, case.types, strict=True)
+        ]
+        z_dot = row_tangent(case, values, dots)
+        products = [
+            bar * dot
+            for bar, dot in zip(bars, dots, strict=True)
+            if not (bar is None or dot is None)
+        ]
+        right = sum(float(np.sum(p)) for p in products)
+        scale = max(1.0, sum(float(np.sum(np.abs(p))) for p in products))
+        assert abs(float(np.sum(z_bar * z_dot)) - right) <= 1e-12 * scale, f"{values} {dots}"
 
 
 @pytest.mark.parametrize("op", [op for op in OPS.values() if op.domain and not op.vjp], ids=str)

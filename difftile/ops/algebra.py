@@ -10,6 +10,8 @@ import numpy as np
 
 from difftile.ops import meaning
 from difftile.ops.row import (
+    BILINEAR,
+    LINEAR,
     PRODUCT,
     Op,
     component,
@@ -32,12 +34,34 @@ from difftile.ops.row import (
 _WIDE = (-2.0, 2.0)
 
 ROWS = (
-    Op("vec", "ti.Vector([{all}])", meaning.vector, vector_of, ("part(z_bar)", ...)),
-    Op("mat", "ti.Matrix([{rows}])", meaning.vector, vector_of, ("part(z_bar)", ...)),
-    Op("extract", "{0}[{index}]", meaning.extract, component, ("put(a, z_bar)", None, ...)),
+    Op("vec", "ti.Vector([{all}])", meaning.vector, vector_of, ("part(z_bar)", ...), jvp=LINEAR),
+    Op("mat", "ti.Matrix([{rows}])", meaning.vector, vector_of, ("part(z_bar)", ...), jvp=LINEAR),
+    Op(
+        "extract",
+        "{0}[{index}]",
+        meaning.extract,
+        component,
+        ("put(a, z_bar)", None, ...),
+        jvp=LINEAR,
+    ),
     # Spelled as a copy and an assignment, which is the emitter's affair.
-    Op("insert", "", meaning.insert, replaced, ("without(z_bar)", None, ..., "taken(z_bar)")),
-    Op("dot", "{0}.dot({1})", meaning.dot, inner, ("z_bar * b", "z_bar * a"), (_WIDE, _WIDE)),
+    Op(
+        "insert",
+        "",
+        meaning.insert,
+        replaced,
+        ("without(z_bar)", None, ..., "taken(z_bar)"),
+        jvp=LINEAR,
+    ),
+    Op(
+        "dot",
+        "{0}.dot({1})",
+        meaning.dot,
+        inner,
+        ("z_bar * b", "z_bar * a"),
+        (_WIDE, _WIDE),
+        jvp=BILINEAR,
+    ),
     Op(
         "cross",
         "{0}.cross({1})",
@@ -45,6 +69,7 @@ ROWS = (
         crossed,
         ("cross(b, z_bar)", "cross(z_bar, a)"),
         (_WIDE, _WIDE),
+        jvp=BILINEAR,
     ),
     Op(
         "outer",
@@ -53,6 +78,7 @@ ROWS = (
         outer,
         ("matmul(z_bar, b)", "matmul(transpose(z_bar), a)"),
         (_WIDE, _WIDE),
+        jvp=BILINEAR,
     ),
     Op(
         "norm",
@@ -62,6 +88,7 @@ ROWS = (
         ("select(z > 0, z_bar / z, 0) * a",),
         (_WIDE,),
         kinks="0 at the zero vector",
+        jvp="select(z > 0, sum(a * a_dot) / z, 0)",
     ),
     Op(
         "normalized",
@@ -71,8 +98,9 @@ ROWS = (
         ("select(norm(a) > 0, 1 / norm(a), 0) * (z_bar - z * dot(z, z_bar))",),
         (_WIDE,),
         kinks="0 at the zero vector",
+        jvp="select(norm(a) > 0, 1 / norm(a), 0) * (a_dot - z * dot(z, a_dot))",
     ),
-    Op("sum", "{0}.sum()", np.sum, scalar_result, ("z_bar * ones(a)",), (_WIDE,)),
+    Op("sum", "{0}.sum()", np.sum, scalar_result, ("z_bar * ones(a)",), (_WIDE,), jvp=LINEAR),
     Op(
         "matmul",
         "{0} @ {1}",
@@ -81,9 +109,26 @@ ROWS = (
         ("times_transpose(z_bar, b)", "matmul(transpose(a), z_bar)"),
         (_WIDE, _WIDE),
         PRODUCT,
+        jvp=BILINEAR,
     ),
-    Op("transpose", "{0}.transpose()", np.transpose, transposed, ("transpose(z_bar)",), (_WIDE,)),
-    Op("trace", "{0}.trace()", np.trace, square_to_scalar, ("z_bar * identity(a)",), (_WIDE,)),
+    Op(
+        "transpose",
+        "{0}.transpose()",
+        np.transpose,
+        transposed,
+        ("transpose(z_bar)",),
+        (_WIDE,),
+        jvp=LINEAR,
+    ),
+    Op(
+        "trace",
+        "{0}.trace()",
+        np.trace,
+        square_to_scalar,
+        ("z_bar * identity(a)",),
+        (_WIDE,),
+        jvp=LINEAR,
+    ),
     Op(
         "determinant",
         "{0}.determinant()",
@@ -92,6 +137,7 @@ ROWS = (
         # The cofactor matrix, not det * inverse^T, which fails for a singular matrix.
         ("z_bar * cofactor(a)",),
         (_WIDE,),
+        jvp="sum(cofactor(a) * a_dot)",
     ),
     Op(
         "inverse",
@@ -102,6 +148,7 @@ ROWS = (
         (_WIDE,),
         singular=True,
         kinks="not finite at a singular matrix",
+        jvp="-matmul(z, matmul(a_dot, z))",
     ),
     Op(
         "solve",
@@ -112,5 +159,6 @@ ROWS = (
         (_WIDE, _WIDE),
         singular=True,
         kinks="not finite at a singular matrix",
+        jvp="solve(a, b_dot - matmul(a_dot, z))",
     ),
 )

@@ -71,11 +71,19 @@ CHOICE = (
         ((0.0, 1.0), (-2.0, 2.0), (-2.0, 2.0)),
         masks=True,
         kinks="all to the side that was taken",
+        jvp="select(a, b_dot, c_dot)",
     ),
 )
 
 # The target of a cast is the type of the variable it defines; spelling and meaning therefore live
 # with the emitter and the interpreter. A cast between floats passes the adjoint on, others cut it.
-CAST = Op("cast", "ti.cast({0}, {type})", meaning.identity, as_given, ("astype(z_bar, a)",))
+CAST = Op(
+    "cast",
+    "ti.cast({0}, {type})",
+    meaning.identity,
+    as_given,
+    ("astype(z_bar, a)",),
+    jvp="astype(a_dot, z)",
+)
 
 ROWS = (*COMPARISONS, *LOGIC, *INTEGER, *CHOICE, CAST)

@@ -8,15 +8,17 @@ one of the few macros at the end of this file.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import FLOATS, I32, Type, scalar_of, shape_of, shaped
+from difftile.ir.types import FLOATS, I32, Type, is_float, scalar_of, shape_of, shaped
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.composites import COMPOSITES
-from difftile.ops.row import Op
+from difftile.ops.row import BILINEAR, LINEAR, Op
 from difftile.ops.table import ELEMENTWISE
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -73,6 +75,93 @@ def adjoints(
             value = b.call("sum", value)
         found.append(value)
     return found
+
+
+def tangent(
+    b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value, dots: tuple[Value | None, ...]
+) -> Value | None:
+    """Append the tangent of an op's result and return it, or None if it is zero.
+
+    Args:
+        b: Where ops are appended.
+        op: The op.
+        args: Its arguments.
+        z: Its result.
+        dots: The tangents of the arguments; None stands for zero.
+    """
+    if not op.vjp:
+        return None
+    if op.jvp == LINEAR:
+        full = (zero(a.type) if d is None else d for a, d in zip(args, dots, strict=True))
+        moved = (d if is_float(a.type) else a for a, d in zip(args, full, strict=True))
+        return b.call(op.name, *moved, type_=z.type)
+    if op.jvp == BILINEAR:
+        return _total(
+            b,
+            z,
+            (
+                b.call(op.name, *args[:k], dot, *args[k + 1 :])
+                for k, dot in enumerate(dots)
+                if dot is not None
+            ),
+        )
+    if op.jvp:
+        names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
+        for name, arg, dot in zip(_PARAMETERS, args, dots, strict=False):
+            names[f"{name}_dot"] = zero(arg.type) if dot is None else dot
+        return _evaluate(_parsed(op.jvp), _Scope(b, names, args), z.type)
+    if op.name in ELEMENTWISE:
+        return _total(b, z, _componentwise(b, op, args, z, dots))
+    return _by_components(b, op, args, z, dots)
+
+
+def _total(b: OpBuilder, z: Value, parts: Iterable[Value]) -> Value | None:
+    total: Value | None = None
+    for part in parts:
+        total = part if total is None else b.call("add", total, part)
+    if total is not None and shape_of(total.type) != shape_of(z.type):
+        return b.call("add", zero(z.type), total)  # a scalar stands for each component
+    return total
+
+
+def _componentwise(
+    b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value, dots: tuple[Value | None, ...]
+) -> Iterator[Value]:
+    """Yield the part of each argument: its Jacobian is diagonal, and so its own transpose."""
+    names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
+    for k, (dot, text) in enumerate(zip(dots, op.formulas(len(args)), strict=True)):
+        if dot is None or text is None:
+            continue
+        scope = _Scope(b, names | {"z_bar": dot}, args, k)
+        part = _evaluate(_parsed(text), scope, args[k].type)
+        if op.singular:  # a direction that is zero stays zero where the slope is infinite
+            still = b.call("eq", dot, zero(dot.type))
+            part = b.call("select", still, zero(part.type), part)
+        yield part
+
+
+def _by_components(
+    b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value, dots: tuple[Value | None, ...]
+) -> Value:
+    """Return the tangent as the product of each row of the Jacobian, an adjoint, with the dots."""
+    shape = shape_of(z.type)
+    wanted = tuple(dot is not None for dot in dots)
+    parts: list[Value] = []
+    for cell in np.ndindex(shape):
+        where = (Const(i, I32) for i in cell)
+        one = Const(1.0, scalar_of(z.type))
+        unit = b.call("insert", zero(z.type), *where, one) if shape else one
+        bars = adjoints(b, op, args, z, unit, wanted)
+        total: Value = zero(scalar_of(z.type))
+        for bar, dot in zip(bars, dots, strict=True):
+            if bar is not None and dot is not None:
+                product = b.call("mul", bar, dot)
+                part = b.call("sum", product) if shape_of(product.type) else product
+                total = b.call("add", total, part)
+        parts.append(total)
+    if not shape:
+        return parts[0]
+    return b.call("vec" if len(shape) == 1 else "mat", *parts, type_=z.type)
 
 
 @cache

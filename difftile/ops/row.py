@@ -30,6 +30,9 @@ OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, UNARY, POW
     0, 130, 10
 )
 
+# Tangents of ops that are linear in all their float arguments together, or in each by itself.
+LINEAR, BILINEAR = "linear", "bilinear"
+
 
 class OpTypeError(Exception):
     """Argument types that a row does not accept; the text goes into the user's error."""
@@ -58,6 +61,9 @@ class Op:
         masks: The formula makes an adjoint zero for the side that was not taken.
         kinks: What is returned where the derivative does not exist, for the documentation.
         helper: The source of a Taichi function of the row's name that the spelling calls.
+        jvp: The tangent of the result, for ops that are not componentwise (for those it follows
+            from `vjp`): a formula over the arguments, the result and the tangents `a_dot`, `b_dot`
+            of the arguments; or LINEAR or BILINEAR. Empty: from `vjp`, component by component.
     """
 
     name: str
@@ -71,6 +77,7 @@ class Op:
     masks: bool = False
     kinks: str = ""
     helper: str = ""
+    jvp: str = ""
 
     @property
     def arity(self) -> int:

@@ -1,16 +1,19 @@
-"""The adjoint of a single launch without a tape: what `kernel.bwds` does."""
+"""Derivatives of a single launch without a tape: what `kernel.bwds` and `kernel.fwds` do."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field
+from difftile.diagnostics import GradientCut, Label, LaunchError, render
+from difftile.fields.field import Field, make
+from difftile.ir.nodes import Array
 from difftile.runtime.call import Call
 from difftile.runtime.history import FullHistory
 from difftile.runtime.plan import StagePlan, make_plans
 from difftile.runtime.replay import Replay
 from difftile.runtime.snapshots import Snapshot
+from difftile.runtime.specialisation import arguments, make_writable
 
 
 def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
@@ -56,3 +59,64 @@ def _check_seeds(kernel: str, outputs: list[Field]) -> None:
             f"{kernel}: bwds() reads the gradient of what the launch writes, and {what} has none. "
             "Make it with grad=True, set y.grad, then call bwds()."
         )
+
+
+def run_tangents(kernel: str, call: Call, values: list[Any]) -> None:
+    """Launch a kernel and push the tangents of its fields through the launch.
+
+    Args:
+        kernel: The kernel in the words of an error.
+        call: The launch.
+        values: The values of its parameters.
+
+    Raises:
+        LaunchError: No field has a gradient buffer, which holds the tangents.
+    """
+    code = call.code
+    graded = {p: v for p, v in zip(code.params, values, strict=True) if _has_grads(v)}
+    if not any(field not in code.temps for field in graded.values()):
+        raise LaunchError(
+            f"{kernel}: fwds() keeps tangents in gradient buffers, and no field has one. "
+            "Make fields with grad=True, set x.grad, then call fwds()."
+        )
+    _warn_of_cuts(call.plans(make_plans))
+    dots = {param: _tangent_of(field) for param, field in graded.items()}
+    wanted = frozenset(p for p in dots if isinstance(p, Array))
+    for launch in code.launches:
+        compiled, of = launch.stage.tangent(wanted)
+        for array in launch.stage.written:
+            make_writable(values[code.position[array]])
+        fields = [
+            dots[of[p]] if isinstance(p, Array) and p in of else values[code.position[p]]
+            for p in compiled.params
+        ]
+        compiled.launch(arguments(range(len(fields)), fields))
+    for param, field in graded.items():
+        if field.grad_in is not None and dots[param] is not field.grad_in:
+            field.grad_in.fresh_if_pinned(keep=False).copy_from(dots[param].buffer)
+
+
+def _has_grads(value: object) -> bool:
+    return isinstance(value, Field) and value.has_grads
+
+
+def _tangent_of(field: Field) -> Field:
+    """Return the memory for a field's tangent, as it is before the launch."""
+    if field.grad_out is not None and field.grad_in is field.grad_out:
+        make_writable(field.grad_out)
+        return field.grad_out
+    work = make(field.element, field.shape)
+    if field.grad_out is None:
+        work.buffer.fill(0.0)
+    else:
+        work.buffer.copy_from(field.grad_out.buffer)
+    return work
+
+
+def _warn_of_cuts(plans: list[StagePlan]) -> None:
+    for plan in plans:
+        for name, span in plan.cuts.values():
+            labels = [] if span is None else [Label(span, "written here, without a tangent")]
+            title = f"The tangent is cut: field '{name}' has no gradient buffer to hold it."
+            hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+            warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=4)

@@ -35,7 +35,7 @@ from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
 from difftile.runtime.call import Call, Number, picker
-from difftile.runtime.explicit import run_adjoint
+from difftile.runtime.explicit import run_adjoint, run_tangents
 from difftile.runtime.func import Func
 from difftile.runtime.meanings import meaning_of
 from difftile.runtime.roles import role_of
@@ -132,6 +132,24 @@ class Kernel:
         if call.code.streams:
             call.draw_again(values)
         run_adjoint(repr(self), call, values)
+
+    def fwds(self, *args: Any, **kwargs: Any) -> None:
+        """Launch the kernel and push tangents through the launch, without a tape.
+
+        Gradient buffers hold the tangents: `grad_out` those of what a field holds before the
+        launch, `grad_in` those of what it holds after it; one buffer serves as both by default.
+        Tangents are set and not added to.
+
+        Raises:
+            LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
+            KernelError: The body is not a program of the kernel language.
+        """
+        if OPEN_IN.thread is not None:
+            raise LaunchError(f"{self!r}: fwds() is for launches without a tape, and one is open.")
+        call, values = self._ready(args, kwargs)
+        if call.code.streams:
+            call.draw_anew(values)
+        run_tangents(repr(self), call, values)
 
     def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, list[Any]]:
         """Return the prepared launch for some arguments, and the values of its parameters."""

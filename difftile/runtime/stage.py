@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from difftile.ad.activity import active_writes
+from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.diagnostics import Span
 from difftile.ir.nodes import (
@@ -72,6 +73,7 @@ class Stage:
         self.loaded_late = frozenset(s.array for s in loads if s.out in late)
         self._early = frozenset(s.out for s in loads if s.out not in late)
         self._adjoints: dict[frozenset[Array], AdjointCode | None] = {}
+        self._tangents: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
         self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
     @cached_property
@@ -119,6 +121,19 @@ class Stage:
         reads = arrays_loaded(code.program.body) & _arrays(self.program)
         bars = {bar: array for array, bar in adjoint.bars.items()}
         return AdjointCode(code, frozenset(reads), dict(adjoint.after), bars)
+
+    def tangent(self, wanted: frozenset[Array]) -> tuple[CompiledProgram, dict[Array, Array]]:
+        """Return the code that runs the stage and pushes tangents of some fields.
+
+        The map leads from each parameter for a tangent to the field it belongs to.
+        """
+        found = self._tangents.get(wanted)
+        if found is None:
+            tangents = forward(self.program, wanted)
+            code = _finished(simplify(tangents.program))
+            found = (code, {dot: array for array, dot in tangents.dots.items()})
+            self._tangents[wanted] = found
+        return found
 
     @cached_property
     def _stale(self) -> frozenset[Array]:

@@ -1,4 +1,4 @@
-"""`kernel.bwds`: adjoints of single launches without a tape (conformance rows DT13-DT15 and MU)."""
+"""`kernel.bwds` and `kernel.fwds`: derivatives of single launches without a tape."""
 
 from __future__ import annotations
 
@@ -134,3 +134,56 @@ def test_misuse() -> None:
         first_two.bwds(x, field([0, 0]))
     with pytest.raises(dt.LaunchError, match="missing a required argument: 'y'"):
         first_two.bwds(x)
+
+
+# Forward
+
+
+def test_tangents_are_pushed_with_the_launch() -> None:
+    a, x, y = dt.full((), 2.0, ti.f64, grad=True), field([1, 2, 3, 4]), field([0, 0, 0, 0])
+    x.grad.from_numpy([1, 0, 2, 0])
+    a.grad[None] = 10
+    poly.fwds(a, x, y)
+    assert y.to_numpy().tolist() == [9, 23, 41, 63]
+    assert y.grad.to_numpy().tolist() == [12 + 10, 40, 2 * 20 + 90, 160]
+    poly.fwds(a, x, y)  # set, not added to
+    assert y.grad.to_numpy().tolist() == [22, 40, 130, 160]
+
+
+def test_tangents_in_place() -> None:
+    d = field([1, 2, 3, 4])
+    ones(d)
+    squared.fwds(d)
+    assert d.to_numpy().tolist() == [1, 4, 9, 16]
+    assert d.grad.to_numpy().tolist() == [2, 4, 6, 8]
+    before, after = dt.ones(4, ti.f64), dt.zeros(4, ti.f64)
+    e = dt.from_numpy(np.array([1.0, 2.0, 3.0, 4.0])).with_grads(grad_in=after, grad_out=before)
+    squared.fwds(e)
+    assert before.to_numpy().tolist() == [1, 1, 1, 1]
+    assert after.to_numpy().tolist() == [2, 4, 6, 8]
+
+
+def test_tangents_of_several_stages_and_the_dot_product() -> None:
+    rng = np.random.default_rng(0)
+    x, t, y = (field(rng.normal(size=4).tolist()) for _ in range(3))
+    start = x.to_numpy()
+    v, w = rng.normal(size=4), rng.normal(size=4)
+    x.grad.from_numpy(v)
+    two_stages.fwds(x, t, y)
+    left = float(w @ y.grad.to_numpy())
+    assert x.to_numpy().tolist() == start.tolist()
+    for one in (x, t):
+        one.grad.clear()
+    y.grad.from_numpy(w)
+    two_stages.bwds(x, t, y)
+    assert abs(left - float(v @ x.grad.to_numpy())) < 1e-14
+
+
+def test_a_tangent_that_has_no_place_is_reported() -> None:
+    x, y = field([1, 2]), dt.zeros(2, ti.f64)
+    with pytest.warns(dt.GradientCut, match="field 'y' has no gradient buffer"):
+        first_two.fwds(x, y)
+    with pytest.raises(dt.LaunchError, match="no field has one"):
+        first_two.fwds(x.detach(), y)
+    with dt.Tape(), pytest.raises(dt.LaunchError, match="and one is open"):
+        first_two.fwds(x, y)

@@ -1,0 +1,220 @@
+"""Forward mode: a program that computes what the primal computes, and the tangents beside it.
+
+Every statement is followed by its tangent (Griewank and Walther, Evaluating Derivatives, 2nd ed.,
+chapter 3.1). The tangent of a field is a field of the same shape, read and written where the field
+is, so that updates in place, branches and loops need nothing of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from difftile.ad.activity import active_values
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import is_float
+from difftile.ir.walk import walk
+from difftile.ops.build import OpBuilder, zero
+from difftile.ops.formula import tangent
+from difftile.ops.table import OPS
+from difftile.passes.dce import dce
+
+
+@dataclass(frozen=True, slots=True)
+class Tangents:
+    """A program that pushes tangents, and what its parameters stand for.
+
+    Args:
+        program: Its parameters are those of the primal, then the tangents of fields.
+        dots: The tangent of each field of the primal that has one.
+    """
+
+    program: Program
+    dots: Mapping[Array, Array]
+
+
+def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
+    """Return the program that also pushes tangents.
+
+    Args:
+        program: The primal, normalised.
+        wanted: The fields that have a tangent; those of the others are zero.
+    """
+    fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
+    dots = {f: Array(f"{f.name}_dot", f.type) for f in fields if f in wanted}
+    local = {
+        stmt.array: Array(f"{stmt.array.name}_dot", stmt.array.type, stmt.array.size)
+        for stmt in walk(program.body)
+        if isinstance(stmt, Alloc) and is_float(stmt.array.type.element)
+    }
+    every = {**dots, **local}
+    pusher = _Pusher(every, active_values(program, every.keys()))
+    pusher.block(program.body.stmts)
+    pushed = Program(
+        f"{program.name}_tangent",
+        (*program.params, *(dot for f, dot in dots.items() if f not in program.temps)),
+        pusher.b.block(),
+        (*program.temps, *(dots[t] for t in program.temps if t in dots)),
+    )
+    return Tangents(dce(pushed), dots)
+
+
+@dataclass
+class _Pusher:
+    """Appends statements and their tangents.
+
+    Args:
+        dots: The tangents of fields and of local arrays.
+        active: The values of the primal that may have a tangent that is not zero.
+    """
+
+    dots: dict[Array, Array]
+    active: set[Var]
+    b: OpBuilder = field(default_factory=OpBuilder)
+    env: dict[Var, Value] = field(default_factory=dict[Var, Value])
+
+    def dot(self, value: Value) -> Value | None:
+        """Return the tangent of a value, or None where it is zero."""
+        return self.env.get(value) if isinstance(value, Var) else None
+
+    def dot_or_zero(self, value: Value) -> Value:
+        """Return the tangent of a value."""
+        return self.dot(value) or zero(value.type)
+
+    def bind(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
+        """Return new variables for the tangents of those among some that may have one."""
+        found: list[Var] = []
+        for variable in variables:
+            if variable in self.active:
+                dot = Var(f"{variable.name}_dot", variable.type)
+                self.env[variable] = dot
+                found.append(dot)
+        return tuple(found)
+
+    def those(self, variables: tuple[Var, ...], values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Return the tangents of values, for those variables that may have one."""
+        pairs = zip(variables, values, strict=True)
+        return tuple(
+            self.dot_or_zero(value) for variable, value in pairs if variable in self.active
+        )
+
+    def block(self, stmts: tuple[Stmt, ...]) -> None:
+        """Append statements and their tangents."""
+        for stmt in stmts:
+            self.b.span = stmt.span
+            rule = _RULES.get(type(stmt))
+            if rule is None:
+                self.b.append(stmt)
+            else:
+                rule(self, stmt)
+
+    def nested(self, block: Block, variables: tuple[Var, ...]) -> Block:
+        """Return a block with tangents; those of its results follow them."""
+        with self.b.region() as stmts:
+            self.block(block.stmts)
+            more = self.those(variables, block.results)
+        return Block(tuple(stmts), (*block.results, *more))
+
+
+def _let(p: _Pusher, let: Let) -> None:
+    p.b.append(let)
+    dots = tuple(p.dot(arg) for arg in let.args)
+    row = OPS[let.op]
+    if let.out in p.active and any(dot is not None for dot in dots):
+        found = tangent(p.b, row, let.args, let.out, dots)
+        if found is not None:
+            p.env[let.out] = found
+
+
+def _load(p: _Pusher, load: Load) -> None:
+    p.b.append(load)
+    if load.array in p.dots and is_float(load.out.type):
+        p.env[load.out] = p.b.load(p.dots[load.array], load.index, f"{load.out.name}_dot")
+
+
+def _store(p: _Pusher, store: Store) -> None:
+    if store.array in p.dots and is_float(store.value.type):
+        p.b.store(p.dots[store.array], store.index, p.dot_or_zero(store.value))
+    p.b.append(store)
+
+
+def _accumulate(p: _Pusher, add: Accumulate) -> None:
+    dot = p.dot(add.value)
+    if add.array in p.dots and dot is not None:
+        p.b.accumulate(p.dots[add.array], add.index, dot, atomic=add.atomic)
+    p.b.append(add)
+
+
+def _alloc(p: _Pusher, alloc: Alloc) -> None:
+    p.b.append(alloc)
+    if alloc.array in p.dots:
+        p.b.append(replace(alloc, array=p.dots[alloc.array]))
+
+
+def _if(p: _Pusher, stmt: If) -> None:
+    then = p.nested(stmt.then, stmt.outs)
+    orelse = p.nested(stmt.orelse, stmt.outs)
+    outs = (*stmt.outs, *p.bind(stmt.outs))
+    p.b.append(replace(stmt, then=then, orelse=orelse, outs=outs))
+
+
+def _for(p: _Pusher, loop: For) -> None:
+    inits = (*loop.inits, *p.those(loop.carries, loop.inits))
+    carries = (*loop.carries, *p.bind(loop.carries))
+    body = p.nested(loop.body, loop.carries)
+    outs = (*loop.outs, *_outs(p, loop.carries, loop.outs))
+    p.b.append(replace(loop, inits=inits, carries=carries, body=body, outs=outs))
+
+
+def _while(p: _Pusher, loop: While) -> None:
+    inits = (*loop.inits, *p.those(loop.carries, loop.inits))
+    carries = (*loop.carries, *p.bind(loop.carries))
+    with p.b.region() as stmts:
+        p.block(loop.cond.stmts)
+    body = p.nested(loop.body, loop.carries)
+    outs = (*loop.outs, *_outs(p, loop.carries, loop.outs))
+    cond = Block(tuple(stmts), loop.cond.results)
+    p.b.append(replace(loop, inits=inits, carries=carries, cond=cond, body=body, outs=outs))
+
+
+def _outs(p: _Pusher, carries: tuple[Var, ...], outs: tuple[Var, ...]) -> tuple[Var, ...]:
+    """Return the tangents of a loop's results: one for each carry that has one."""
+    found: list[Var] = []
+    for carry, out in zip(carries, outs, strict=True):
+        if carry in p.active:
+            p.env[out] = dot = Var(f"{out.name}_dot", out.type)
+            found.append(dot)
+    return tuple(found)
+
+
+def _parallel(p: _Pusher, loop: ParallelFor) -> None:
+    p.b.append(replace(loop, body=p.nested(loop.body, ())))
+
+
+_RULES: dict[type[Stmt], Callable[..., None]] = {
+    Let: _let,
+    Load: _load,
+    Store: _store,
+    Accumulate: _accumulate,
+    Alloc: _alloc,
+    If: _if,
+    For: _for,
+    While: _while,
+    ParallelFor: _parallel,
+}
