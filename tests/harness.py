@@ -19,7 +19,6 @@ import difftile as dt
 from difftile import interp
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
-from difftile.frontend.captures import look_up
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, shape_of, shaped
 from difftile.ops.check import check as check_program
@@ -67,6 +66,14 @@ class Same:
     name: str
 
 
+@dataclass(frozen=True)
+class Part:
+    """A part of a field: of one of its own, or of the field that another parameter is given."""
+
+    of: Floats | Given | str
+    pick: Callable[[Any], Any]
+
+
 def floats(
     *shape: int, element: tuple[int, ...] = (), low: float = -1.5, high: float = 1.5
 ) -> Floats:
@@ -87,6 +94,11 @@ def array(values: Any, element: tuple[int, ...] = ()) -> Given:
 def same(name: str) -> Same:
     """Describe a parameter that is given the same field as another."""
     return Same(name)
+
+
+def part(of: Floats | Given | str, pick: Callable[[Any], Any]) -> Part:
+    """Describe a part of a field; contents and gradients are those of the whole field."""
+    return Part(of, pick)
 
 
 @dataclass(frozen=True)
@@ -167,11 +179,7 @@ class Run:
 def check(one: Program) -> None:
     """Put a program through every check."""
     rng = np.random.default_rng(7)
-    values = {
-        name: given.draw(rng)
-        for name, given in one.arguments.items()
-        if isinstance(given, (Floats, Given))
-    }
+    values = drawn(one, rng)
     weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in _floats(values)}
     kernel = dt.kernel(one.function)
     # As little work as here is run by one thread, in code of its own; that is what the single
@@ -195,15 +203,45 @@ def check(one: Program) -> None:
         _check_single(double.gradients, single.gradients, "gradients")
 
 
+def drawn(one: Program, rng: np.random.Generator) -> Values:
+    """Return contents of each field, by the parameter that is given it or a part of it."""
+    found: Values = {}
+    for name, argument in one.arguments.items():
+        given = argument.of if isinstance(argument, Part) else argument
+        if isinstance(given, (Floats, Given)):
+            found[name] = given.draw(rng)
+    return found
+
+
+def whole(one: Program, name: str) -> Any:
+    """Return the description of the field that a parameter is given, or a part of."""
+    argument = one.arguments[name]
+    if not isinstance(argument, Part):
+        return argument
+    return whole(one, argument.of) if isinstance(argument.of, str) else argument.of
+
+
+def arguments(one: Program, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return what the kernel is called with, given the whole fields."""
+    return {
+        name: argument.pick(fields[name]) if isinstance(argument, Part) else fields[name]
+        for name, argument in one.arguments.items()
+    }
+
+
 def _floats(values: Mapping[str, npt.NDArray[Any]]) -> list[str]:
     return [name for name, value in values.items() if value.dtype.kind == "f"]
 
 
 def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
+    """Return the whole field of each parameter, and what the others are given."""
     made: dict[str, Any] = {}
-    for name, given in one.arguments.items():
+    for name, argument in one.arguments.items():
+        given = whole(one, name)
         if isinstance(given, Same):
             made[name] = made[given.name]
+        elif isinstance(argument, Part) and isinstance(argument.of, str):
+            made[name] = made[argument.of]
         elif not isinstance(given, (Floats, Given)):
             made[name] = given
         elif values[name].dtype.kind == "f":
@@ -219,9 +257,10 @@ def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
 def _run(one: Program, kernel: Any, values: Values, scalar: Scalar, weights: Values) -> Run:
     """Launch on a tape and go back from the written fields."""
     fields = _fields(one, values, scalar)
+    given = arguments(one, fields)
     with mock.patch.object(launches, "STREAMS", Streams()), dt.Tape() as tape:
         for _ in range(one.launches):
-            kernel(**fields)
+            kernel(**given)
     after = {name: fields[name].to_numpy() for name in values}
     used = dict.fromkeys(_floats(values), np.zeros(()))
     used = {name: np.zeros(values[name].shape) for name in used}
@@ -256,25 +295,23 @@ def _interpret(
         direction: For each field with a gradient the direction of the step.
         run: Runs one stage, given its program, fields and numbers; `interp.run` by default.
     """
-    code = kernel._latest
-    by_name = {p.name: p for p in code.params}
-    fields: dict[Array, npt.NDArray[Any]] = {}
+    code, passed = kernel._latest, kernel._call.values
+    arrays = {p.name: p for p in code.params if isinstance(p, Array)}
     result: Values = {}
     for name, given in values.items():
         data = given.copy()
         if direction is not None and given.dtype.kind == "f":
             data = np.asarray(given + 1j * STEP * direction.get(name, np.zeros(given.shape)))
         result[name] = data
-        if isinstance(by_name.get(name), Array):
-            fields[by_name[name]] = data
-    numbers = {
-        by_name[name]: given
-        for name, given in one.arguments.items()
-        if isinstance(by_name.get(name), Var)
-    }
-    for capture in _captures(kernel):
-        if isinstance(capture.param, Var):
-            numbers[capture.param] = look_up(capture.path)
+    fields: dict[Array, npt.NDArray[Any]] = {}
+    for name, argument in one.arguments.items():
+        if name in arrays:
+            shared = isinstance(argument, Part) and isinstance(argument.of, str)
+            data = result[argument.of if shared else name]
+            shape = passed[code.position[arrays[name]]].shape
+            inner = shape_of(arrays[name].type.element)
+            fields[arrays[name]] = data.reshape((*shape, *inner))  # the same memory
+    numbers = {p: v for p, v in zip(code.params, passed, strict=True) if isinstance(p, Var)}
     for temp in {t for launch in code.launches for t in launch.stage.program.temps}:
         scalar = scalar_of(temp.type.element)
         complex_ = direction is not None and scalar in FLOATS
@@ -290,11 +327,6 @@ def _interpret(
                 continue
             interp.run(launch.stage.program, fields, numbers, complex_step=direction is not None)
     return result
-
-
-def _captures(kernel: Any) -> tuple[Any, ...]:
-    every = (found for list_ in kernel._found.values() for found in list_)
-    return next(found.captures for found in every if found.code is kernel._latest)
 
 
 # Checks

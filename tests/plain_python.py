@@ -156,6 +156,25 @@ class PlainField:
         return iter(ndrange(*self.shape))
 
 
+class Picked:
+    """An array that is cut and reshaped as fields are, its last axes being those of an element."""
+
+    def __init__(self, values: np.ndarray, element: tuple[int, ...]) -> None:
+        self.values, self.element = values, element
+
+    def __getitem__(self, index: Any) -> Picked:
+        return Picked(self.values[index], self.element)
+
+    def view(self, *shape: int) -> Picked:
+        return Picked(self.values.reshape((*shape, *self.element)), self.element)
+
+    def broadcast_to(self, *shape: int) -> Picked:
+        spread = np.broadcast_to(self.values, (*shape, *self.element))
+        # NumPy locks what repeats elements; adding to them one by one is right all the same.
+        strided = np.lib.stride_tricks.as_strided(self.values, spread.shape, spread.strides)
+        return Picked(strided, self.element)
+
+
 def ndrange(*axes: Any) -> Any:
     ranges = [range(*axis) if isinstance(axis, tuple) else range(axis) for axis in axes]
     return ranges[0] if len(ranges) == 1 else itertools.product(*ranges)
@@ -396,7 +415,7 @@ def names_of(module: str) -> dict[str, Any]:
         return lambda function: function
 
     harness = SimpleNamespace(
-        **dict.fromkeys(("program", "array", "floats", "ints", "same"), described)
+        **dict.fromkeys(("program", "array", "floats", "ints", "same", "part"), described)
     )
     modules = {"taichi": TAICHI, "difftile": DIFFTILE, "math": MATH, "tests.harness": harness}
 

@@ -31,15 +31,12 @@ def test_kernels_mean_what_they_mean_in_python(one: harness.Program) -> None:
     if one.name in DIFFERENT:
         pytest.skip(DIFFERENT[one.name])
     rng = np.random.default_rng(7)
-    values = {
-        name: given.draw(rng)
-        for name, given in one.arguments.items()
-        if isinstance(given, (harness.Floats, harness.Given))
-    }
+    values = harness.drawn(one, rng)
     kernel = dt.kernel(one.function)
     fields = harness._fields(one, values, F64)
     for _ in range(one.launches):
-        kernel(**fields)
+        kernel(**harness.arguments(one, fields))
+    whole = {name: array.copy() for name, array in values.items()}
     ours: dict[str, Any] = {}
     module = one.function.__module__
     try:
@@ -47,8 +44,13 @@ def test_kernels_mean_what_they_mean_in_python(one: harness.Program) -> None:
         for name, given in one.arguments.items():
             if isinstance(given, harness.Same):
                 ours[name] = ours[given.name]
+            elif isinstance(given, harness.Part):
+                element = harness.whole(one, name).element
+                array = whole[given.of if isinstance(given.of, str) else name]
+                part = given.pick(plain_python.Picked(array, element))
+                ours[name] = plain_python.PlainField(part.values, element)
             elif name in values:
-                ours[name] = plain_python.PlainField(values[name].copy(), given.element)
+                ours[name] = plain_python.PlainField(whole[name], given.element)
             else:
                 ours[name] = plain(given, module)
         with np.errstate(all="ignore"):
@@ -58,5 +60,5 @@ def test_kernels_mean_what_they_mean_in_python(one: harness.Program) -> None:
         pytest.skip(f"plain Python has no '{missing}' here")
     for name in values:
         np.testing.assert_allclose(
-            fields[name].to_numpy(), ours[name].values, rtol=1e-9, atol=1e-12, err_msg=name
+            fields[name].to_numpy(), whole[name], rtol=1e-9, atol=1e-12, err_msg=name
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
@@ -49,6 +50,25 @@ def as_shape(shape: Shape) -> tuple[int, ...]:
     return tuple(found)
 
 
+def as_view_shape(given: tuple[object, ...], size: int | None = None) -> tuple[int, ...]:
+    """Return a shape that is given as one tuple or as several integers.
+
+    Args:
+        given: What was passed.
+        size: The number of elements, from which one size that is -1 follows.
+
+    Raises:
+        FieldError: It is no shape.
+    """
+    one = given[0] if len(given) == 1 else given
+    parts = list(cast("Sequence[object]", one)) if isinstance(one, (tuple, list)) else [one]
+    if size is not None and parts.count(-1) == 1:
+        place = parts.index(-1)
+        rest = as_shape(cast(Shape, (*parts[:place], *parts[place + 1 :])))
+        parts[place] = max(1, size // math.prod(rest))
+    return as_shape(cast(Shape, tuple(parts)))
+
+
 def as_index(owner: object, shape: tuple[int, ...], index: object) -> tuple[int, ...]:
     """Return the index of one element, counted from the front.
 
@@ -68,7 +88,8 @@ def as_index(owner: object, shape: tuple[int, ...], index: object) -> tuple[int,
     for part, number in zip(parts, where, strict=True):
         if number is None:
             raise FieldError(
-                f"An index of {owner!r} is an integer, not {part!r}; for slices use x.to_numpy()."
+                f"An index of {owner!r} is an integer or a slice, not {part!r}; "
+                "for others use x.to_numpy()."
             )
     if len(parts) != len(shape):
         raise FieldError(

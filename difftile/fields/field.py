@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.exchange import as_array, as_contents, as_index, as_shape
+from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.values import Values, check_is_field
+from difftile.fields.view import View, assign_part
+from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
 from difftile.substrate.device import current
 from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
-from difftile.substrate.names import to_taichi
 
 
 class Gradients:
@@ -55,15 +57,15 @@ class Storage:
         POOL.disown(old)
 
 
-class Field:
+class Field(Values):
     """Elements of one type in a grid of any number of dimensions, `()` included.
 
     Made by `dt.field`, `dt.from_numpy`, `dt.zeros` and their like. Kernels take fields as
-    parameters or from outside; Python reads and writes single elements by index and whole fields
-    by `to_numpy` and `from_numpy`.
+    parameters or from outside; Python reads and writes single elements by index, parts by slices,
+    and whole fields by `to_numpy` and `from_numpy`.
     """
 
-    __slots__ = ("__weakref__", "_grad_in", "_grad_out", "shape", "storage", "type")
+    __slots__ = ("__weakref__", "_grad_in", "_grad_out", "_origin", "shape", "storage", "type")
 
     def __init__(self, element: Type, shape: tuple[int, ...], storage: Storage) -> None:
         self.type = field_type(element, len(shape))
@@ -71,6 +73,7 @@ class Field:
         self.storage = storage
         self._grad_in: Field | None = None
         self._grad_out: Field | None = None
+        self._origin: Field | None = None
 
     # What it is
 
@@ -80,19 +83,19 @@ class Field:
         return self.type.element
 
     @property
-    def dtype(self) -> Any:
-        """The element's type as Taichi names it: `ti.f32`, `ti.types.vector(3, ti.f32)` ..."""
-        return to_taichi(self.element)
+    def base(self) -> Field:
+        """The field itself, which holds its elements."""
+        return self
 
     @property
-    def ndim(self) -> int:
-        """The number of indices."""
-        return len(self.shape)
+    def window(self) -> None:
+        """All of the field."""
+        return None
 
     @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
+    def origin(self) -> Field:
+        """The field that this one is another shape of, or itself: where the gradients are."""
+        return self if self._origin is None else self._origin
 
     @property
     def nbytes(self) -> int:
@@ -101,7 +104,7 @@ class Field:
 
     @property
     def buffer(self) -> Buffer:
-        """The memory that holds the contents now.
+        """The memory that holds the contents now, in the field's shape.
 
         Raises:
             FieldError: The field was made before the last `dt.init`.
@@ -112,39 +115,25 @@ class Field:
                 f"{self!r} was made before the last dt.init(), which ended its memory. "
                 "Make fields after dt.init()."
             )
-        return buffer
+        return buffer if buffer.shape == self.shape else buffer.under(self.shape)
 
     def __repr__(self) -> str:
-        grad = ", grad" if self._grad_out is not None else ""
+        grad = ", grad" if self.grad_out is not None else ""
         return f"<field {self.element} {self.shape}{grad}>"
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a field of shape () has no length")
-        return self.shape[0]
-
-    def __iter__(self) -> Any:
-        raise TypeError("a field is not iterated from Python; use x.to_numpy(), or a kernel")
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        values = self.to_numpy()
-        return values if dtype is None else values.astype(dtype)
 
     def __copy__(self) -> Field:
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
-        twin = make(self.element, self.shape)
+        return self.copied(self)
+
+    def copied(self, part: Values) -> Field:
+        """Return a field of its own with the contents of the field or of a part of it."""
+        twin = make(self.element, part.shape)
         twin = twin.with_grads() if self.has_grads else twin
-        twin.copy_from(self)
+        twin.copy_from(part)
         return twin
 
     def __deepcopy__(self, memo: object) -> Field:
         return self.__copy__()
-
-    def __reduce__(self) -> Any:
-        raise FieldError(f"{self!r} is memory of this process; save x.to_numpy() instead.")
 
     # Values
 
@@ -152,54 +141,30 @@ class Field:
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
         return self.buffer.read()
 
-    def from_numpy(self, values: npt.ArrayLike) -> None:
-        """Set the contents from an array of the same shape; any strides will do.
-
-        Args:
-            values: Shape `shape` and then the shape of an element; floats may change precision.
-
-        Raises:
-            FieldError: The shape differs, or floats would be cut to integers.
-        """
-        array = self._constants(values, (*self.shape, *shape_of(self.element)))
-        self._before_write(None, array).write(array)
-
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
         wanted = shape_of(self.element) if as_array(value).ndim else ()
         element = self._constants(value, wanted)
-        buffer = self._before_write(None, element)
+        buffer = self.before_write(None, element)
         if element.ndim == 0:
             buffer.fill(element.item())
         else:
             buffer.write(np.broadcast_to(element, (*self.shape, *element.shape)))
 
-    def clear(self) -> None:
-        """Set everything to zero."""
-        self.fill(0)
+    def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
+        self.before_write(None, values if constant else None).write(values)
 
-    def copy_from(self, other: Field) -> None:
-        """Set the contents from a field of the same shape and element; gradients flow through.
-
-        Raises:
-            FieldError: Shape or element type differ.
-        """
-        if isinstance(other, np.ndarray):
-            raise FieldError("copy_from() takes a field; for an array use from_numpy().")
-        _check_is_field(other, "copy_from() takes")
-        if other.shape != self.shape or other.element != self.element:
-            raise FieldError(
-                f"{self!r} cannot be copied from {other!r}: shape or element type differ."
-            )
-        if other.storage is self.storage:
-            return
-        tape = OPEN_TAPE.get()
-        if tape is not None:
-            tape.host_copy(self, other)
-        source = other.buffer
-        self.fresh_if_pinned(keep=False).copy_from(source)
+    def write_from(self, other: Values) -> None:
+        """Copy what fits without a word to the tape."""
+        if isinstance(other, Field):
+            source = other.buffer
+            self.fresh_if_pinned(keep=False).copy_from(source)
+        else:
+            super().write_from(other)
 
     def __getitem__(self, index: Any) -> Any:
+        if has_slices(index):
+            return View(self, whole(self.shape).sliced(self, index))
         where = as_index(self, self.shape, index)
         found = self.buffer.read_at(where)
         if shape_of(self.element):
@@ -209,42 +174,71 @@ class Field:
         return found.item()
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
+        if has_slices(index):
+            assign_part(self[index], value)
+            return
         where = as_index(self, self.shape, index)
         array = self._constants(value, shape_of(self.element))
-        self._before_write(where, array).write_at(where, array)
+        self.before_write(where, array).write_at(where, array)
 
-    def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        if isinstance(values, Field):
-            raise FieldError(
-                f"{self!r} takes numbers here, through which no gradient flows. "
-                "Use x.copy_from(y), or a kernel."
-            )
-        return as_contents(self, self.element, values, shape)
+    def before_write(
+        self, where: tuple[int, ...] | Window | None, constants: npt.NDArray[Any] | None
+    ) -> Buffer:
+        """Tell an open tape and make the memory writable.
 
-    def _before_write(self, index: tuple[int, ...] | None, values: npt.NDArray[Any]) -> Buffer:
-        """Tell an open tape and make the memory writable; None stands for the whole field."""
+        Args:
+            where: The element or the part that is to be written; None stands for all.
+            constants: What is written; None where it is no constant, and the tape knows of it.
+        """
         tape = OPEN_TAPE.get()
-        if tape is not None:
-            tape.host_write(self, index, values)
-        return self.fresh_if_pinned(keep=index is not None)
+        if tape is not None and constants is not None:
+            tape.host_write(self, where, constants)
+        return self.fresh_if_pinned(keep=where is not None)
 
     def fresh_if_pinned(self, *, keep: bool) -> Buffer:
         """Return memory that no tape needs any more, with the contents if they must stay."""
         old = self.buffer
-        if not old.pins:
-            return old
-        fresh = POOL.take(self.element, self.shape)
-        if keep:
-            fresh.copy_from(old)
-        self.storage.move(fresh)
-        return fresh
+        if self.storage.buffer.pins:
+            fresh = POOL.take_like(self.storage.buffer)
+            if keep:
+                fresh.copy_from(self.storage.buffer)
+            self.storage.move(fresh)
+            return self.buffer
+        return old
+
+    # Other shapes
+
+    def view(self, *shape: Any) -> Field:
+        """Return the field under another shape, in the same memory and with the same gradient.
+
+        Args:
+            shape: Integers, or one tuple of them; one may be -1 and is worked out.
+
+        Raises:
+            FieldError: The number of elements differs.
+        """
+        sizes = as_view_shape(shape, self.size)
+        if math.prod(sizes) != self.size:
+            raise FieldError(f"{self!r} has {self.size} elements, which do not fill {sizes}.")
+        twin = Field(self.element, sizes, self._live_storage())
+        twin._origin = self.origin
+        return twin
+
+    def broadcast_to(self, *shape: Any) -> View:
+        """Return the elements repeated along new axes in front, and along axes of size 1.
+
+        Raises:
+            FieldError: The shapes do not go together.
+        """
+        return View(self, whole(self.shape).broadcast(self, as_view_shape(shape)))
 
     # Gradients
 
     @property
     def has_grads(self) -> bool:
         """Tell whether the field has gradient buffers."""
-        return self._grad_out is not None or self._grad_in is not None
+        origin = self.origin
+        return origin._grad_out is not None or origin._grad_in is not None
 
     @property
     def grad(self) -> Field:
@@ -253,30 +247,33 @@ class Field:
         Raises:
             FieldError: The field has none.
         """
-        if self._grad_out is None:
+        gradient = self.grad_out
+        if gradient is None:
             advice = "Make it with grad=True, or use x = x.with_grads()."
-            if self._grad_in is not None:
+            if self.grad_in is not None:
                 advice = "It has a grad_in alone; give it a grad_out as well."
             raise FieldError(f"{self!r} has no gradient. {advice}")
-        return self._grad_out
+        return gradient
 
     @property
     def grad_out(self) -> Field | None:
         """The gradient with respect to the contents before a launch; None if there is none."""
-        return self._grad_out
+        return self._reshaped(self.origin._grad_out)
 
     @grad_out.setter
     def grad_out(self, gradient: Field | None) -> None:
+        self._check_is_origin()
         self._grad_out = self._checked_gradient(gradient)
         self._register()
 
     @property
     def grad_in(self) -> Field | None:
         """The gradient with respect to the contents after a launch; the same buffer by default."""
-        return self._grad_in
+        return self._reshaped(self.origin._grad_in)
 
     @grad_in.setter
     def grad_in(self, gradient: Field | None) -> None:
+        self._check_is_origin()
         self._grad_in = self._checked_gradient(gradient)
         self._register()
 
@@ -299,6 +296,7 @@ class Field:
             FieldError: A buffer does not fit, or integers are asked for a gradient.
         """
         self._check_is_smooth()
+        self._check_is_origin()
         twin = Field(self.element, self.shape, self._live_storage())
         if grad_in is None and grad_out is None:
             gradient = make(self.element, self.shape)
@@ -318,15 +316,29 @@ class Field:
         """Return a field with the same memory and without gradient."""
         return Field(self.element, self.shape, self._live_storage())
 
+    def _reshaped(self, gradient: Field | None) -> Field | None:
+        if self._origin is None or gradient is None:
+            return gradient
+        return gradient.view(self.shape)
+
+    def _check_is_origin(self) -> None:
+        if self._origin is not None:
+            raise FieldError(
+                f"{self!r} is another shape of {self._origin!r} and has the gradient of that. "
+                "Give that field one, x = x.with_grads(), and take the view of it."
+            )
+
     def _live_storage(self) -> Storage:
         _ = self.buffer  # raises if it is gone
         return self.storage
 
-    def _checked_gradient(self, gradient: Field | None) -> Field | None:
+    def _checked_gradient(self, gradient: Values | None) -> Field | None:
         if gradient is None:
             return None
         self._check_is_smooth()
-        _check_is_field(gradient, "A gradient is")
+        check_is_field(gradient, "A gradient is")
+        if not isinstance(gradient, Field):
+            raise FieldError(f"A gradient is a whole field, not {gradient!r}.")
         if gradient.storage is self.storage:
             raise FieldError(f"{self!r} is not its own gradient; make one with dt.zeros_like().")
         if gradient.shape != self.shape or gradient.element != self.element:
@@ -344,7 +356,7 @@ class Field:
             self.storage.graded = weakref.ref(self)
 
 
-def zero_grads(fields: Field | Iterable[Field] | None = None) -> None:
+def zero_grads(fields: Values | Iterable[Values] | None = None) -> None:
     """Set the gradients of fields to zero.
 
     Args:
@@ -356,16 +368,15 @@ def zero_grads(fields: Field | Iterable[Field] | None = None) -> None:
     session = current()
     if fields is None:
         fields = list(WITH_GRADS)
-    for field in (fields,) if isinstance(fields, Field) else fields:
-        _check_is_field(field, "zero_grads() takes")
+    for field in (fields,) if isinstance(fields, Values) else fields:
+        check_is_field(field, "zero_grads() takes")
         for gradient in (field.grad_in, field.grad_out):
-            if gradient is not None and gradient.storage.buffer.session is session:
+            if gradient is None or gradient.base.storage.buffer.session is not session:
+                continue
+            if isinstance(gradient, Field):
                 gradient.fresh_if_pinned(keep=False).fill(0.0)
-
-
-def _check_is_field(value: object, what: str) -> None:
-    if not isinstance(value, Field):
-        raise FieldError(f"{what} a field, not {type(value).__name__}.")
+            else:
+                gradient.clear()
 
 
 def make(element: Type, shape: tuple[int, ...]) -> Field:

@@ -9,22 +9,24 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
+    from difftile.fields.values import Values
+    from difftile.fields.window import Window
 
 
 class Recorder(Protocol):
     """An open tape, as fields see it."""
 
     def host_write(
-        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> None:
-        """Record that Python is about to set one element, or with None the whole field.
+        """Record that Python is about to set one element, a part, or with None all of it.
 
         `values` are the constants; for a whole field one element stands for all.
         """
         ...
 
-    def host_copy(self, target: Field, source: Field) -> None:
-        """Record that Python is about to copy one field into another."""
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Record that Python is about to copy one field, or part of one, into another."""
         ...
 
 

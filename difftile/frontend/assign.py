@@ -151,6 +151,13 @@ def put(
             # The right side may have changed another part of it.
             now = cx.value(lookup(cx, root))
             cx.bind(root.id, replaced(cx, now, part, stored, root.id), stmt)
+        case Element(repeated=True) | Selection(repeated=True):
+            raise TypeMismatch(
+                cx.span(target),
+                f"'{place.array.name}' is a view that repeats elements, which is not stored to.",
+                "other indices stand for this element too",
+                hint="add with '+=', or write to the field that the view was made of.",
+            )
         case Element(array, index):
             type_ = element_type(array, index)
             cx.b.store(array, index, assignable(cx, value, item, type_, f"'{array.name}'"))
@@ -208,5 +215,5 @@ def _unassignable(cx: Context, target: ast.expr, place: Item) -> KernelError:
     if isinstance(cx.expr(owner), Static):
         hint = "Python objects do not change in a kernel; store the value in a field."
     if isinstance(place, FieldRef):
-        hint = f"assign to an element: '{subscripted(place.array)} = ...'."
+        hint = f"assign to an element: '{subscripted(place)} = ...'."
     return TypeMismatch(cx.span(target), f"{describe(place)} cannot be assigned to.", hint=hint)

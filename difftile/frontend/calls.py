@@ -53,6 +53,7 @@ from difftile.frontend.methods import method_call, truth_call
 from difftile.frontend.names import parts_of
 from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import unrolled
+from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
@@ -227,7 +228,7 @@ def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
             cx.span(place),
             "an element of a field is wanted here.",
             describe(target),
-            hint=f"write '{subscripted(target.array)}'."
+            hint=f"write '{subscripted(target)}'."
             if isinstance(target, FieldRef)
             else "for a local write 'name += value'.",
         )
@@ -237,8 +238,8 @@ def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
 def _len(cx: Context, node: ast.Call, name: str) -> Item:
     (argument,) = counted_arguments(cx, node, 1, 1)
     item = cx.operand(argument)
-    if isinstance(item, FieldRef) and item.array.type.ndim:
-        return cx.b.size(item.array, 0)
+    if isinstance(item, FieldRef) and item.ndim:
+        return size_of(cx, item, 0)
     parts = parts_of(cx, item)
     if parts is not None:
         return Static(len(parts))

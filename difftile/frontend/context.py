@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -81,6 +81,8 @@ class Context:
         bound_at: The statement that bound each local last, for errors.
         captures: What was taken from outside, by its path.
         arrays: The fields met so far, by identity.
+        memories: Their memory.
+        views: The views of fields taken from outside.
         temps: Cells for locals that a parallel loop adds to.
         calls: The functions around the one being lowered.
         top_level: Loops met here run in parallel.
@@ -98,7 +100,9 @@ class Context:
     env: Env = field(default_factory=dict[str, Item])
     bound_at: dict[str, Span] = field(default_factory=dict[str, Span])
     captures: dict[Path, Capture] = field(default_factory=dict[Path, Capture])
-    arrays: dict[int, FieldRef] = field(default_factory=dict[int, FieldRef])
+    arrays: dict[Hashable, FieldRef] = field(default_factory=dict[Hashable, FieldRef])
+    memories: set[int] = field(default_factory=set[int])
+    views: dict[Path, FieldRef] = field(default_factory=dict[Path, FieldRef])
     temps: list[Array] = field(default_factory=list[Array])
     calls: tuple[Source, ...] = ()
     top_level: bool = True
@@ -298,7 +302,7 @@ class Context:
                 raise TypeMismatch(
                     self.b.span,
                     f"a number is wanted here, not the field '{array.name}'.",
-                    hint=f"read one element of it: '{subscripted(array)}'.",
+                    hint=f"read one element of it: '{subscripted(item)}'.",
                 )
             case _:
                 raise TypeMismatch(self.b.span, f"a number is wanted here, not {describe(item)}.")

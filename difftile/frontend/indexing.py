@@ -36,14 +36,15 @@ from difftile.frontend.parts import (
     whole,
 )
 from difftile.frontend.syntax import ON_THE_HOST
-from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.frontend.views import element_of, size_of
+from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Matrix, Type, Vector, shape_of
 
 # Subscripts
 
 
-def index_of(cx: Context, node: ast.expr, array: Array) -> tuple[Value, ...]:
-    """Return the index values of `array[node]`; a vector index is spread."""
+def index_of(cx: Context, node: ast.expr, field: FieldRef) -> tuple[Value, ...]:
+    """Return the index values of `field[node]`; a vector index is spread."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     index: list[Value] = []
     for part in parts:
@@ -51,7 +52,8 @@ def index_of(cx: Context, node: ast.expr, array: Array) -> tuple[Value, ...]:
             raise UnsupportedSyntax(
                 cx.span(part),
                 "slice of a field",
-                "loop over the elements: 'for i in range(start, stop):'.",
+                "loop over the elements: 'for i in range(start, stop):'; "
+                "or pass the slice to the kernel.",
             )
         item = cx.operand(part)
         if isinstance(item, Static) and item.value is None and len(parts) == 1:
@@ -67,16 +69,16 @@ def index_of(cx: Context, node: ast.expr, array: Array) -> tuple[Value, ...]:
                 ]
         else:
             index.append(index_value(cx, part, item))
-    if len(index) != array.type.ndim:
-        raise _wrong_count(cx, node, array, len(index))
+    if len(index) != field.ndim:
+        raise _wrong_count(cx, node, field, len(index))
     return tuple(index)
 
 
-def _wrong_count(cx: Context, node: ast.expr, array: Array, given: int) -> TypeMismatch:
-    name, ndim = array.name, array.type.ndim
-    hint = f"write '{subscripted(array)}'."
-    if given > ndim and shape_of(array.type.element):
-        hint = f"write '{subscripted(array)}' for an element, and its components after that."
+def _wrong_count(cx: Context, node: ast.expr, field: FieldRef, given: int) -> TypeMismatch:
+    name, ndim = field.array.name, field.ndim
+    hint = f"write '{subscripted(field)}'."
+    if given > ndim and shape_of(field.array.type.element):
+        hint = f"write '{subscripted(field)}' for an element, and its components after that."
     return TypeMismatch(
         cx.span(node),
         f"'{name}' has {counted(ndim, 'dimension')} and is given "
@@ -94,8 +96,8 @@ def subscript(cx: Context, node: ast.Subscript, name: str) -> Item:
 def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -> Item:
     """Return `item[slice]`, where the item is what stands before the brackets."""
     match item:
-        case FieldRef(array):
-            return Element(array, index_of(cx, node.slice, array))
+        case FieldRef():
+            return element_of(cx, item, index_of(cx, node.slice, item))
         case Element() | Selection():
             part, type_ = element_part(item)
             if not part.shape:
@@ -105,8 +107,8 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
             if not shape_of(type_):
                 raise _no_components(cx, node, item)
             return read(cx, item, subscripted_part(cx, whole(type_), node.slice, type_), name)
-        case Shape(array):
-            return cx.b.size(array, _static_index(cx, node.slice, item, array.type.ndim))
+        case Shape(field):
+            return size_of(cx, field, _static_index(cx, node.slice, item, field.ndim))
         case Several(items):
             return items[_static_index(cx, node.slice, item, len(items))]
         case Static():
@@ -131,8 +133,8 @@ def _of_element(cx: Context, item: Element | Selection, part: Part) -> Element |
     """Return the item of a part of an element of a field."""
     index = item.index[: item.array.type.ndim]
     if part.shape:
-        return Selection(item.array, index, part)
-    return Element(item.array, (*index, *(at for (at,) in part.axes)))
+        return Selection(item.array, index, part, item.repeated)
+    return Element(item.array, (*index, *(at for (at,) in part.axes)), item.repeated)
 
 
 def _no_components(
@@ -189,8 +191,8 @@ def attribute(cx: Context, node: ast.Attribute, name: str) -> Item:
 def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -> Item:
     """Return `item.attr`, where the item is what stands before the dot."""
     match item:
-        case FieldRef(array):
-            return _field_attribute(cx, node, array)
+        case FieldRef():
+            return _field_attribute(cx, node, item)
         case Static(value, path):
             return _object_attribute(cx, node, value, path)
         case Element() | Selection():
@@ -212,11 +214,12 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _field_attribute(cx: Context, node: ast.Attribute, array: Array) -> Item:
+def _field_attribute(cx: Context, node: ast.Attribute, field: FieldRef) -> Item:
     if node.attr == "shape":
-        return Shape(array)
+        return Shape(field)
     if node.attr == "ndim":
-        return Static(array.type.ndim)
+        return Static(field.ndim)
+    array = field.array
     span = cx.source.attribute_span(node)
     if node.attr in ("grad", "grad_in", "grad_out"):
         raise KernelError(

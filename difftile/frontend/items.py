@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.ir.views import ViewKind
 from difftile.ops.vocabulary import PythonFunction
 
 
@@ -45,17 +46,38 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Which elements of a field a name stands for.
+
+    Args:
+        kind: How its axes run along those of the field.
+        starts: The first index along each axis of the field; None for a whole axis.
+        sizes: The elements along each axis of the view; None for a whole axis of the field.
+    """
+
+    kind: ViewKind
+    starts: tuple[Value | None, ...]
+    sizes: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class FieldRef:
-    """A field, to be indexed."""
+    """A field, or a view of one, to be indexed."""
 
     array: Array
+    view: View | None = None
+
+    @property
+    def ndim(self) -> int:
+        """The number of indices."""
+        return self.array.type.ndim if self.view is None else self.view.kind.ndim
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """`x.shape` of a field."""
 
-    array: Array
+    field: FieldRef
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,10 +89,17 @@ class Several:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """`x[i]`, not yet read: its components can still be picked before the load."""
+    """`x[i]`, not yet read: its components can still be picked before the load.
+
+    Args:
+        array: The field.
+        index: The index, in the axes of the whole field.
+        repeated: Other indices of the view that was indexed stand for the same element.
+    """
 
     array: Array
     index: tuple[Value, ...]
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +127,7 @@ class Selection:
     array: Array
     index: tuple[Value, ...]
     part: Part
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,8 +157,10 @@ def is_same(first: Item, second: Item) -> bool:
             return type(first.value) is type(second.value) and (
                 first.value is second.value or same_number
             )
-        case (FieldRef(), FieldRef()) | (Shape(), Shape()):
-            return first.array is second.array
+        case (FieldRef(), FieldRef()):
+            return first.array is second.array and first.view is second.view
+        case (Shape(), Shape()):
+            return is_same(first.field, second.field)
         case _:
             return first is second
 
@@ -142,8 +174,8 @@ def describe(item: Item) -> str:
             return _described(value)
         case FieldRef(array):
             return f"the field '{array.name}'"
-        case Shape(array):
-            return f"the shape of '{array.name}'"
+        case Shape(field):
+            return f"the shape of '{field.array.name}'"
         case Several():
             return "a tuple"
         case Element(array):
@@ -177,8 +209,8 @@ def _described(value: Any) -> str:
             return f"a Python object of type '{kind}'"
 
 
-def subscripted(array: Array) -> str:
+def subscripted(field: FieldRef) -> str:
     """Return how an element of a field is written: 'x[None]', 'x[i]', 'x[i, j]' ..."""
-    ndim = array.type.ndim
+    ndim = field.ndim
     letters = ", ".join("ijklmnop"[:ndim]) if ndim <= 8 else "I"
-    return f"{array.name}[{letters or None}]"
+    return f"{field.array.name}[{letters or None}]"

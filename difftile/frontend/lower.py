@@ -14,17 +14,32 @@ from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.items import FieldRef, Item, Static
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
+from difftile.frontend.views import hidden, view_of
 from difftile.ir.nodes import Accumulate, Array, Load, Program, Store, Var
 from difftile.ir.types import FieldType, Scalar, Type
+from difftile.ir.views import ViewKind
 from difftile.ir.walk import walk
-from difftile.ops.vocabulary import Meanings, PythonFunction
+from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
 
 
 @dataclass(frozen=True, slots=True)
 class SameAs:
-    """A parameter that is given the same field as an earlier one."""
+    """A parameter that is given the same field as an earlier one, or the same part."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOf:
+    """A parameter that is given a part of a field.
+
+    Args:
+        field: The whole field, or the name of the earlier parameter that is given it or a part.
+        kind: Which part; None for all of it.
+    """
+
+    field: FieldType | str
+    kind: ViewKind | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +49,8 @@ class Known:
     value: object
 
 
-Signature: TypeAlias = Mapping[str, FieldType | Type | SameAs | Known]
+Given: TypeAlias = FieldType | ViewOf | Type | SameAs | Known
+Signature: TypeAlias = Mapping[str, Given]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +74,7 @@ def lower(
     signature: Signature,
     meanings: Meanings,
     float_type: Scalar,
-    field_ids: Mapping[str, int],
+    fields: Mapping[str, FieldMeaning],
     roles: Mapping[str, str],
 ) -> Lowered:
     """Lower a kernel for arguments of certain types.
@@ -68,7 +84,7 @@ def lower(
         signature: Type of each parameter, by name, in order.
         meanings: What a Python object means in a kernel.
         float_type: The type of float literals and of Python floats.
-        field_ids: Identity of the field passed for a parameter, to recognise it when captured too.
+        fields: The field passed for a parameter, to recognise it when it is captured too.
         roles: Declared roles ('In', 'Out', 'InOut') by parameter.
 
     Raises:
@@ -77,12 +93,12 @@ def lower(
     cx = Context(source, meanings, float_type, EXPRESSIONS, STATEMENTS)
     params: list[Array | Var] = []
     for name, given in signature.items():
-        item = _parameter(cx, name, given)
-        if isinstance(item, (Var, FieldRef)) and not isinstance(given, SameAs):
-            params.append(item.array if isinstance(item, FieldRef) else item)
-        if isinstance(item, FieldRef) and name in field_ids:
-            cx.arrays[field_ids[name]] = item
+        item, own = _parameter(cx, name, given)
+        params += own
+        if isinstance(item, FieldRef) and name in fields:
+            cx.arrays[fields[name].identity] = FieldRef(item.array)
         cx.env[name] = item
+    cx.memories |= {meaning.memory for meaning in fields.values()}
     try:
         cx.run(source.tree.body)
     except RecursionError:
@@ -100,16 +116,31 @@ def lower(
     return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0)
 
 
-def _parameter(cx: Context, name: str, given: FieldType | Type | SameAs | Known) -> Item:
+def _parameter(cx: Context, name: str, given: Given) -> tuple[Item, list[Array | Var]]:
+    """Return what a parameter stands for, and the run-time parameters that come with it."""
     match given:
         case FieldType():
-            return FieldRef(Array(name, given))
+            array = Array(name, given)
+            return FieldRef(array), [array]
         case SameAs(other):
-            return cx.env[other]
+            return cx.env[other], []
+        case ViewOf(field, kind):
+            own: list[Array | Var] = []
+            if isinstance(field, str):
+                first = cx.env[field]
+                assert isinstance(first, FieldRef)
+                array = first.array
+            else:
+                array = Array(name, field)
+                own.append(array)
+            numbers = () if kind is None else hidden(name, kind)
+            view = None if kind is None else view_of(kind, numbers)
+            return FieldRef(array, view), [*own, *numbers]
         case Known(value):
-            return Static(value)
+            return Static(value), []
         case _:
-            return Var(name, given)
+            number = Var(name, given)
+            return number, [number]
 
 
 def parameters_of(function: PythonFunction) -> list[inspect.Parameter]:

@@ -19,8 +19,9 @@ from difftile.frontend.captures import (
 )
 from difftile.frontend.context import Context
 from difftile.frontend.items import FieldRef, Item, Path, Several, Shape, Static, Unbound
+from difftile.frontend.views import hidden, size_of, view_of
 from difftile.ir.nodes import Array, Value, Var
-from difftile.ops.vocabulary import FieldMeaning, Refused, VectorMeaning
+from difftile.ops.vocabulary import FieldMeaning, Refused, VectorMeaning, ViewMeaning
 
 _SEQUENCES: tuple[type, ...] = (tuple, list, range)
 
@@ -70,7 +71,9 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
             f"{meaning.what} cannot be used in a kernel.", cx.b.span, hint=meaning.hint
         )
     if isinstance(meaning, FieldMeaning):
-        return _captured_field(cx, value, meaning, path)
+        return _captured_field(cx, meaning, path, path)
+    if isinstance(meaning, ViewMeaning):
+        return _captured_view(cx, value, meaning, path)
     if isinstance(meaning, VectorMeaning):
         return _captured_vector(cx, Static(value, path), meaning.shape)
     plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
@@ -101,7 +104,7 @@ def parts_of(cx: Context, item: Item) -> tuple[Item, ...] | None:
     if isinstance(item, Several):
         return item.items
     if isinstance(item, Shape):
-        return tuple(cx.b.size(item.array, k) for k in range(item.array.type.ndim))
+        return tuple(size_of(cx, item.field, k) for k in range(item.field.ndim))
     if isinstance(item, Static) and isinstance(item.value, _SEQUENCES):
         size = len(item.value)
         if item.path is not None:
@@ -110,24 +113,58 @@ def parts_of(cx: Context, item: Item) -> tuple[Item, ...] | None:
     return None
 
 
-def _captured_field(cx: Context, value: Any, meaning: FieldMeaning, path: Path | None) -> Item:
+def _captured_field(
+    cx: Context, meaning: FieldMeaning, path: Path | None, named_by: Path | None
+) -> FieldRef:
+    """Return a field from outside.
+
+    Args:
+        cx: The context.
+        meaning: The field.
+        path: Where it is found.
+        named_by: The path that it is named after.
+    """
     known = cx.arrays.get(meaning.identity)
     if known is None:
-        if path is None:
+        if path is None or named_by is None:
             raise KernelError(
                 "A field inside an argument cannot be followed.",
                 cx.b.span,
                 hint="pass it as a parameter of its own.",
             )
-        array = Array(path.identifier, meaning.type)
+        if meaning.memory in cx.memories:
+            raise KernelError(
+                "A field from outside shares its memory with another that the kernel is given.",
+                cx.b.span,
+                hint="pass both as parameters, under one shape.",
+            )
+        array = Array(named_by.identifier, meaning.type)
         known = FieldRef(array)
         cx.arrays[meaning.identity] = known
+        cx.memories.add(meaning.memory)
         cx.captures[path] = Capture(path, array)
     elif path is not None and path not in cx.captures:
         # The same field under a second name: it must stay the same field at later launches.
         key = ("field", meaning.identity)
         cx.captures[path] = Capture(path, None, key, known.array)
     return known
+
+
+def _captured_view(cx: Context, value: Any, meaning: ViewMeaning, path: Path | None) -> FieldRef:
+    """Return a view of a field from outside: the field, and the numbers that say which part."""
+    known = cx.views.get(path) if path is not None else None
+    if known is not None:
+        return known
+    inner = None if path is None else path.then("attribute", "base")
+    field = _captured_field(cx, meaning.base, inner, path)
+    assert path is not None
+    depend(cx, Static(value.kind, path.then("attribute", "kind")))
+    numbers = hidden(path.identifier, meaning.kind)
+    for k, number in enumerate(numbers):
+        where = path.then("attribute", "numbers").then("item", k)
+        cx.captures[where] = Capture(where, number)
+    cx.views[path] = FieldRef(field.array, view_of(meaning.kind, numbers))
+    return cx.views[path]
 
 
 def _captured_vector(cx: Context, item: Static, shape: tuple[int, ...]) -> Value:

@@ -11,6 +11,7 @@ from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
 from difftile.frontend.items import Element, FieldRef, Item, Selection, Shape, Static, describe
 from difftile.frontend.names import parts_of
+from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Type, shape_of
 
@@ -54,16 +55,16 @@ def box_of(cx: Context, node: ast.expr) -> Box:
 
 
 def _field(cx: Context, node: ast.expr, item: FieldRef) -> Box:
-    array = item.array
-    if not array.type.ndim:
+    name = item.array.name
+    if not item.ndim:
         raise TypeMismatch(
             cx.span(node),
-            f"'{array.name}' has no dimensions to loop over.",
+            f"'{name}' has no dimensions to loop over.",
             "a single element",
-            hint=f"leave the loop out and write '{array.name}[None]'.",
+            hint=f"leave the loop out and write '{name}[None]'.",
         )
     with cx.at(node):
-        sizes = tuple(cx.b.size(array, axis) for axis in range(array.type.ndim))
+        sizes = tuple(size_of(cx, item, axis) for axis in range(item.ndim))
     return Box((Const(0, I32),) * len(sizes), sizes)
 
 

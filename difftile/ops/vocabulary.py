@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from types import CellType, CodeType
 from typing import Any, Protocol, TypeAlias
 
 from difftile.ir.types import FieldType, Type
+from difftile.ir.views import ViewKind
 
 
 class PythonFunction(Protocol):
@@ -51,10 +52,22 @@ class TypeName:
 
 @dataclass(frozen=True, slots=True)
 class FieldMeaning:
-    """A field of difftile; two with one identity have their contents in one place."""
+    """A field of difftile; two with one identity have their contents in one place.
+
+    Those that share memory under different shapes differ in identity and agree in `memory`.
+    """
 
     type: FieldType
-    identity: int
+    identity: Hashable
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class ViewMeaning:
+    """A view of a field of difftile; its `base`, `kind` and `numbers` are attributes."""
+
+    base: FieldMeaning
+    kind: ViewKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,6 @@ class Refused:
 
 
 Meaning: TypeAlias = (
-    OpName | Special | TypeName | FieldMeaning | VectorMeaning | FuncMeaning | Refused
+    OpName | Special | TypeName | FieldMeaning | ViewMeaning | VectorMeaning | FuncMeaning | Refused
 )
 Meanings: TypeAlias = Callable[[object], Meaning | None]

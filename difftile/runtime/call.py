@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from difftile.fields.field import GRADIENTS, Field, Storage
+from difftile.fields.field import GRADIENTS, Field
 from difftile.frontend.captures import Capture
 from difftile.runtime.random import STREAMS
 from difftile.runtime.specialisation import Specialisation
@@ -41,7 +41,7 @@ class Call:
         same: Those of this launch.
         session: The start of Taichi that this belongs to.
         captures: What the kernel takes from outside, to be looked up at each launch.
-        storages: The memory of the field passed for each parameter.
+        arrays: The field passed for each parameter that is an array of its own.
         captured_at: Where the captured values begin.
     """
 
@@ -52,7 +52,7 @@ class Call:
     same: Any
     session: Session
     captures: tuple[Capture, ...]
-    storages: dict[str, Storage]
+    arrays: dict[str, Field]
     captured_at: int
     _epoch: int = -1
     _plans: list[StagePlan] = field(default_factory=list[Any])

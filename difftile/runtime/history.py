@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from difftile.diagnostics import TapeError
 from difftile.fields.field import WITH_GRADS, Field, Storage
+from difftile.fields.values import Values
+from difftile.fields.window import Window
 from difftile.runtime.budget import as_text
 from difftile.runtime.call import Call
 from difftile.runtime.plan import StagePlan
@@ -43,12 +45,12 @@ class History(Protocol):
         ...
 
     def host_write(
-        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> None:
         """Remember a write from Python that is about to happen."""
         ...
 
-    def host_copy(self, target: Field, source: Field) -> None:
+    def host_copy(self, target: Values, source: Values) -> None:
         """Remember a copy from Python that is about to happen."""
         ...
 
@@ -89,15 +91,15 @@ class FullHistory:
                 self.entries.append(record)
 
     def host_write(
-        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> None:
         """Record a write from Python."""
         if self._region is not None:
-            self._region.host_write(field, index, values)
+            self._region.host_write(field, where, values)
         elif field.has_grads:
-            self.entries.append(HostWrite(field, index, None))
+            self.entries.append(HostWrite(field, where, None))
 
-    def host_copy(self, target: Field, source: Field) -> None:
+    def host_copy(self, target: Values, source: Values) -> None:
         """Record a copy from Python."""
         if self._region is not None:
             self._region.host_copy(target, source)
@@ -183,14 +185,14 @@ class LimitedHistory:
         self._steps.append(step)
 
     def host_write(
-        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> None:
         """Remember a write from Python that is about to happen."""
-        step = HostWrite(field, index, values.copy())
+        step = HostWrite(field, where, values.copy())
         self._run.announce(step, self._enter(step))
         self._steps.append(step)
 
-    def host_copy(self, target: Field, source: Field) -> None:
+    def host_copy(self, target: Values, source: Values) -> None:
         """Remember a copy from Python that is about to happen."""
         step = HostCopy(target, source)
         self._run.announce(step, self._enter(step))

@@ -13,19 +13,17 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from difftile.diagnostics import LaunchError, did_you_mean
-from difftile.fields.field import Field, Storage
+from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture, key_of, look_up
-from difftile.frontend.lower import Known, SameAs, Signature, lower, parameters_of
+from difftile.frontend.lower import Given, Known, lower, parameters_of
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import (
     BOOL,
     FLOATS,
     I32,
-    FieldType,
     Scalar,
-    Type,
     is_float,
     scalar_of,
     shape_of,
@@ -34,6 +32,7 @@ from difftile.ops.vocabulary import FuncMeaning, OpName, TypeName
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
+from difftile.runtime.arguments import AllPassed, first_given, meanings_of, passed
 from difftile.runtime.call import Call, Number, picker
 from difftile.runtime.explicit import run_adjoint, run_tangents
 from difftile.runtime.func import Func
@@ -172,18 +171,14 @@ class Kernel:
         runtime: list[Any] = []
         numbers: list[Number] = []
         others: list[int] = []
-        seen: dict[Storage, int] = {}
+        fields = passed(args)
         for position, arg in enumerate(args):
-            if isinstance(arg, Field):
-                storage = arg.storage
-                if storage.buffer.session is not session:
-                    _ = arg.buffer  # raises the error that says what happened
-                first = seen.setdefault(storage, position)
-                if first == position:
-                    keys.append(id(arg.type))
-                    runtime.append(arg)
-                else:
-                    keys.append(("same", first))
+            one = fields.get(position)
+            if one is not None:
+                if one.value.base.storage.buffer.session is not session:
+                    _ = one.value.base.buffer  # raises the error that says what happened
+                keys.append(one.key)
+                runtime += one.run_time
                 others.append(position)
                 continue
             given, key = self._number(position, arg)
@@ -193,12 +188,8 @@ class Kernel:
             else:
                 numbers.append(Number(position, len(runtime), _type(arg), _type(given)))
                 runtime.append(given)
-        storages = {
-            name: arg.storage
-            for name, arg in zip(self._names, args, strict=True)
-            if isinstance(arg, Field)
-        }
-        found, captured = self._specialise(tuple(keys), args, session, storages)
+        arrays = {self._names[k]: field for k, field in first_given(fields).items()}
+        found, captured = self._specialise(tuple(keys), args, session, fields, arrays)
         code = found.code
         pick = picker(others)
         drawn = [0, 0] if code.streams else []
@@ -211,7 +202,7 @@ class Kernel:
             pick(args),
             session,
             found.captures,
-            storages,
+            arrays,
             len(runtime),
         )
         return self._call
@@ -265,38 +256,39 @@ class Kernel:
     # Specialisation
 
     def _specialise(
-        self, key: Hashable, args: tuple[Any, ...], session: Session, passed: dict[str, Storage]
+        self,
+        key: Hashable,
+        args: tuple[Any, ...],
+        session: Session,
+        fields: AllPassed,
+        arrays: dict[str, Field],
     ) -> tuple[_Found, list[Any]]:
         for found in self._found.get(key, ()):
             if found.session is session:
-                captured = _current_captures(found.captures, passed)
+                captured = _current_captures(found.captures, arrays)
                 if captured is not None:
                     return found, captured
-        found = self._compile(args, session)
+        found = self._compile(args, session, fields)
         self._found.setdefault(key, []).append(found)
-        captured = _current_captures(found.captures, passed)
+        captured = _current_captures(found.captures, arrays)
         if captured is None:
             raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
         return found, captured
 
-    def _compile(self, args: tuple[Any, ...], session: Session) -> _Found:
+    def _compile(self, args: tuple[Any, ...], session: Session, fields: AllPassed) -> _Found:
         if self._source is None:
             self._source = source_of(self.function)
-        floats = [scalar_of(a.element) for a in args if isinstance(a, Field)]
+        floats = [scalar_of(one.value.element) for one in fields.values()]
         float_type = _widest(floats) or session.float_type
-        signature = self._signature(args, float_type)
-        ids = {
-            name: id(arg.storage)
-            for name, arg in reversed(list(zip(self._names, args, strict=True)))
-            if isinstance(arg, Field)
-        }
-        lowered = lower(self._source, signature, meaning_of, float_type, ids, self._roles)
-        fields = [p for p in lowered.program.params if isinstance(p, Array)]
-        widest = _widest([scalar_of(f.type.element) for f in fields])
+        signature = self._signature(args, float_type, fields)
+        meanings = {self._names[k]: one for k, one in meanings_of(fields).items()}
+        lowered = lower(self._source, signature, meaning_of, float_type, meanings, self._roles)
+        params = [p for p in lowered.program.params if isinstance(p, Array)]
+        widest = _widest([scalar_of(p.type.element) for p in params])
         if widest is not None and widest != float_type:
             # A captured field is wider, or the only one with floats: literals follow it.
-            signature = self._signature(args, widest)
-            lowered = lower(self._source, signature, meaning_of, widest, ids, self._roles)
+            signature = self._signature(args, widest, fields)
+            lowered = lower(self._source, signature, meaning_of, widest, meanings, self._roles)
         program = normalise(lowered.program, checked=session.debug)
         check_races(program)
         stages = [Stage(stage) for stage in split(program)]
@@ -305,13 +297,13 @@ class Kernel:
         )
         return _Found(lowered.captures, code, session)
 
-    def _signature(self, args: tuple[Any, ...], float_type: Scalar) -> Signature:
-        signature: dict[str, FieldType | Type | SameAs | Known] = {}
-        names: dict[Storage, str] = {}
+    def _signature(
+        self, args: tuple[Any, ...], float_type: Scalar, fields: AllPassed
+    ) -> dict[str, Given]:
+        signature: dict[str, Given] = {}
         for position, (name, arg) in enumerate(zip(self._names, args, strict=True)):
-            if isinstance(arg, Field):
-                first = names.setdefault(arg.storage, name)
-                signature[name] = arg.type if first == name else SameAs(first)
+            if position in fields:
+                signature[name] = fields[position].given(self._names)
                 continue
             given, key = self._number(position, arg)
             if given is None:
@@ -395,7 +387,7 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
 
 def _with_captures(call: Call, values: list[Any]) -> list[Any] | None:
     """Return the values with what is captured now, or None if that is not as in the call."""
-    captured = _current_captures(call.captures, call.storages)
+    captured = _current_captures(call.captures, call.arrays)
     if captured is None:
         return None
     for position, value in enumerate(captured, call.captured_at):
@@ -405,25 +397,22 @@ def _with_captures(call: Call, values: list[Any]) -> list[Any] | None:
     return values
 
 
-def _current_captures(
-    captures: tuple[Capture, ...], passed: dict[str, Storage]
-) -> list[Any] | None:
+def _current_captures(captures: tuple[Capture, ...], arrays: dict[str, Field]) -> list[Any] | None:
     """Return the values of captured parameters now, or None if the specialisation does not fit.
 
     Args:
         captures: What the specialisation took from outside.
-        passed: The memory of the field passed for each parameter. A captured field shares it with
-            a parameter, or with another captured field, exactly if it did when the kernel was
-            compiled.
+        arrays: The field passed for each array. A captured field shares memory with one of them,
+            or with another captured field, exactly if it did when the kernel was compiled.
     """
     values: list[Any] = []
-    taken = set(passed.values())
-    at = dict(passed)
+    taken = {field.storage for field in arrays.values()}
+    at = dict(arrays)
     for capture in captures:
         value = look_up(capture.path)
         param = capture.param
         if capture.same_as is not None:
-            if not isinstance(value, Field) or value.storage is not at[capture.same_as.name]:
+            if not isinstance(value, Field) or not _is_one(value, at[capture.same_as.name]):
                 return None
         elif param is None:
             if key_of(value) != capture.key:
@@ -435,14 +424,18 @@ def _current_captures(
             if value.storage in taken:
                 return None
             taken.add(value.storage)
-            at[param.name] = value.storage
+            at[param.name] = value
             values.append(value)
         else:
             number = _plain(value)
-            if not isinstance(number, float):
+            if not isinstance(number, int if param.type == I32 else float):
                 return None
             values.append(number)
     return values
+
+
+def _is_one(a: Field, b: Field) -> bool:
+    return a.storage is b.storage and a.shape == b.shape
 
 
 _NUMBER_ANNOTATIONS: dict[Any, str] = {float: "float", int: "int", "float": "float", "int": "int"}

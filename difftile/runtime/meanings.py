@@ -5,7 +5,15 @@ from __future__ import annotations
 from types import FunctionType
 
 from difftile.fields.field import Field
-from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, Meaning, Refused, Special
+from difftile.fields.view import View
+from difftile.ops.vocabulary import (
+    FieldMeaning,
+    FuncMeaning,
+    Meaning,
+    Refused,
+    Special,
+    ViewMeaning,
+)
 from difftile.runtime.func import Func
 from difftile.runtime.random import rand, randint, randn
 from difftile.substrate.names import meaning_of as taichi_meaning
@@ -16,7 +24,9 @@ _OWN: dict[object, Meaning] = {one: Special(one.__name__) for one in (rand, rand
 def meaning_of(value: object) -> Meaning | None:
     """Return the meaning of an object, or None if it is just an object."""
     if isinstance(value, Field):
-        return FieldMeaning(value.type, id(value.storage))
+        return field_meaning(value)
+    if isinstance(value, View):
+        return ViewMeaning(field_meaning(value.base), value.kind)
     if isinstance(value, Func):
         return FuncMeaning(value.function)
     own = _OWN.get(value) if isinstance(value, FunctionType) else None
@@ -26,3 +36,9 @@ def meaning_of(value: object) -> Meaning | None:
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")
     return taichi_meaning(value)
+
+
+def field_meaning(field: Field) -> FieldMeaning:
+    """Return the meaning of a field: its memory under its shape."""
+    memory = id(field.storage)
+    return FieldMeaning(field.type, (memory, field.shape), memory)

@@ -94,12 +94,14 @@ class StagePlan:
     renamings: dict[tuple[int, ...], Renamed] = field(default_factory=dict[Any, Any])
     numbers: tuple[tuple[int, int], ...] = field(init=False)
     kept_places: tuple[int, ...] = field(init=False)
+    kept: tuple[int, ...] = field(init=False)
     scratch_places: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.numbers = tuple((place, which) for place, (_, which) in self._places(Source.NUMBER))
         before, after = self._places(Source.KEPT), self._places(Source.KEPT_AFTER)
         self.kept_places = tuple(place for place, _ in (*before, *after))
+        self.kept = (*self.reads, *self.reads_after)
         self.scratch_places = tuple(place for place, _ in self._places(Source.SCRATCH))
 
     def _places(self, source: Source) -> list[tuple[int, tuple[Source, int]]]:
@@ -125,7 +127,7 @@ class StagePlan:
         renamed = self.renamings.get(key)
         if renamed is None:
             renamed = self.renamings[key] = _rename(self.code, self.stage_launch.stage, key)
-        old = [values[k].storage.buffer for k in moved]
+        old = [values[k].buffer for k in moved]
         for k in moved:
             target = values[k]
             target.storage.move(POOL.take_like(target.storage.buffer))

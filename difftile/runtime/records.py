@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.fields.field import Field
+from difftile.fields.values import Values
+from difftile.fields.window import Window
 from difftile.ir.types import shape_of
 from difftile.runtime.call import Call
 from difftile.runtime.plan import StagePlan
@@ -40,14 +42,14 @@ class LaunchRecord:
 
 @dataclass(slots=True)
 class HostWrite:
-    """Python set one element of a field, or with None all of it, to constants.
+    """Python set one element of a field, a part of it, or with None all of it, to constants.
 
     `values` is what it wrote, for a tape that runs its launches again, else None; one element
     stands for a whole field that was filled.
     """
 
     field: Field
-    index: tuple[int, ...] | None
+    where: tuple[int, ...] | Window | None
     values: npt.NDArray[Any] | None
 
     def release(self) -> None:
@@ -57,10 +59,10 @@ class HostWrite:
 
 @dataclass(slots=True)
 class HostCopy:
-    """Python copied one field into another."""
+    """Python copied one field, or a part of one, into another."""
 
-    target: Field
-    source: Field
+    target: Values
+    source: Values
 
     def release(self) -> None:
         """Hold nothing, as ever."""
@@ -93,9 +95,11 @@ def write_again(write: HostWrite) -> None:
     """Write from Python what was written once before."""
     field, values = write.field, write.values
     assert values is not None
-    buffer = field.fresh_if_pinned(keep=write.index is not None)
-    if write.index is not None:
-        buffer.write_at(write.index, values)
+    buffer = field.fresh_if_pinned(keep=write.where is not None)
+    if isinstance(write.where, Window):
+        write.where.assign(buffer, values)
+    elif write.where is not None:
+        buffer.write_at(write.where, values)
     elif values.ndim == 0:
         buffer.fill(values.item())
     else:
@@ -104,8 +108,7 @@ def write_again(write: HostWrite) -> None:
 
 def copy_again(copy: HostCopy) -> None:
     """Copy one field into another as once before."""
-    source = copy.source.buffer
-    copy.target.fresh_if_pinned(keep=False).copy_from(source)
+    copy.target.write_from(copy.source)
 
 
 def written_by(record: Record) -> list[Field]:
@@ -113,5 +116,7 @@ def written_by(record: Record) -> list[Field]:
     match record:
         case LaunchRecord(call=call, values=values):
             return [values[k] for k in call.code.writes]
-        case HostWrite(field=field) | HostCopy(target=field):
+        case HostWrite(field=field):
             return [field]
+        case HostCopy(target=target):
+            return [target.base]

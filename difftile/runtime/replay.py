@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.field import Field, Storage, make
+from difftile.fields.values import Values
+from difftile.fields.window import Window
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.runtime.plan import Source
 from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record
@@ -39,10 +41,13 @@ class Replay:
         self._templates: dict[tuple[int, int], list[Any]] = {}
 
     def gradient(self, field: Field) -> Field:
-        """Return the gradient that the pass works on."""
+        """Return the gradient that the pass works on, in the field's shape."""
         known = self._work.get(field.storage)
-        if known is not None:
-            return known[1]
+        work = self._start(field.origin) if known is None else known[1]
+        return work if work.shape == field.shape else work.view(field.shape)
+
+    def _start(self, field: Field) -> Field:
+        """Choose the gradient of a field to work on."""
         shared = field.grad_in is field.grad_out
         if shared and field.storage in self.seeds:
             work = copied(field.grad)
@@ -63,17 +68,27 @@ class Replay:
         match record:
             case LaunchRecord():
                 self._launch(record)
-            case HostWrite(field=field, index=None):
-                self.gradient(field).buffer.fill(0.0)
-            case HostWrite(field=field, index=index):
-                assert index is not None
-                zero = np.zeros(np.shape(field.buffer.read_at(index)))
-                self.gradient(field).buffer.write_at(index, zero)
+            case HostWrite(field=field, where=where):
+                if isinstance(where, tuple):
+                    zero = np.zeros(np.shape(field.buffer.read_at(where)))
+                    self.gradient(field).buffer.write_at(where, zero)
+                else:
+                    self._take(field, where)
             case HostCopy(target, source):
-                bar = self.gradient(target)
+                taken = self._take(target.base, target.window)
                 if source.has_grads:
-                    _add(self.gradient(source), bar.buffer.read())
-                bar.buffer.fill(0.0)
+                    _add(self.gradient(source.base), taken, source.window)
+
+    def _take(self, field: Field, window: Window | None) -> npt.NDArray[Any]:
+        """Return the gradient of a field or of a part of one, and leave zero there."""
+        buffer = self.gradient(field).buffer
+        if window is None:
+            taken = buffer.read()
+            buffer.fill(0.0)
+        else:
+            taken = window.of(buffer.array()).copy()
+            window.assign(buffer, 0.0)
+        return taken
 
     def _launch(self, record: LaunchRecord) -> None:
         plan, values = record.plan, record.values
@@ -82,8 +97,9 @@ class Replay:
         args = self._template(record).copy()
         for place, position in plan.numbers:
             args[place] = values[position]
-        for place, kept in zip(plan.kept_places, record.kept, strict=True):
-            args[place] = kept
+        for place, kept, which in zip(plan.kept_places, record.kept, plan.kept, strict=True):
+            shape = values[which].shape
+            args[place] = kept if kept.shape == shape else kept.under(shape)
         scratch = [POOL.take(element, ()) for element in plan.scratch]
         for place, buffer in zip(plan.scratch_places, scratch, strict=True):
             args[place] = buffer
@@ -99,9 +115,9 @@ class Replay:
             found = list[Any]((None,)) * len(record.plan.adjoint_params)
             for place, (source, which) in enumerate(record.plan.adjoint_params):
                 if source is Source.GRADIENT:
-                    found[place] = self.gradient(record.values[which]).storage.buffer
+                    found[place] = self.gradient(record.values[which]).buffer
                 elif source is Source.SHAPE:
-                    found[place] = record.values[which].storage.buffer
+                    found[place] = record.values[which].buffer
             self._templates[key] = found
         return found
 
@@ -114,28 +130,31 @@ class Replay:
                 _add(field.grad_out, work.buffer.read())
 
 
-def _add(target: Field, values: npt.NDArray[Any]) -> None:
-    view = target.buffer.view
-    if view is not None:
-        view += values
-    else:
-        target.buffer.write(target.buffer.read() + values)
+def _add(target: Field, values: npt.NDArray[Any], window: Window | None = None) -> None:
+    """Add to a field, or to a part of one."""
+
+    def add(array: npt.NDArray[Any]) -> None:
+        if window is None:
+            array += values
+        else:
+            window.add(array, values)
+
+    target.buffer.change(add)
 
 
-def add_seed(gradient: Field, field: Field, seed: Any) -> None:
-    """Add a seed to the gradient of an output."""
-    if isinstance(seed, Field):
-        view = seed.buffer.view
-        values = seed.to_numpy() if view is None else view
+def add_seed(gradient: Field, output: Values, seed: Any) -> None:
+    """Add the seed of an output, a field or a part of one, to the gradient of the field."""
+    if isinstance(seed, Values):
+        values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()
     else:
         values = np.asarray(seed)
         if values.dtype.kind not in "biuf":
-            raise TapeError(f"The seed of {field!r} is no number and no array: {seed!r}.")
-    wanted = (*gradient.shape, *shape_of(gradient.element))
+            raise TapeError(f"The seed of {output!r} is no number and no array: {seed!r}.")
+    wanted = (*output.shape, *shape_of(output.element))
     if values.ndim and values.shape != wanted:
-        raise FieldError(f"The seed of {field!r} has the shape {values.shape}, not {wanted}.")
+        raise FieldError(f"The seed of {output!r} has the shape {values.shape}, not {wanted}.")
     dtype = numpy_dtype(scalar_of(gradient.element))
-    _add(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False))
+    _add(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False), output.window)
 
 
 def copied(field: Field) -> Field:

@@ -67,7 +67,11 @@ def arguments(positions: Sequence[int], values: Sequence[Any]) -> list[Any]:
     args: list[Any] = []
     for k in positions:
         value = values[k]
-        args.append(value.storage.buffer if isinstance(value, Field) else value)
+        if isinstance(value, Field):
+            buffer = value.storage.buffer
+            args.append(buffer if buffer.shape == value.shape else buffer.under(value.shape))
+        else:
+            args.append(value)
     return args
 
 

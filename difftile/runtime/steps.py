@@ -73,11 +73,12 @@ class Run:
         field = field_of(step)
         self.make_room(lambda: self._leaving(field.storage))
         match step:
-            case HostWrite(index=index):
-                self._touch_storage(field.storage, position, overwritten=index is None)
-            case HostCopy(source=source):
-                self._touch_storage(source.storage, position, overwritten=False)
-                self._touch_storage(field.storage, position, overwritten=True)
+            case HostWrite(where=where):
+                self._touch_storage(field.storage, position, overwritten=where is None)
+            case HostCopy(target=target, source=source):
+                self._touch_storage(source.base.storage, position, overwritten=False)
+                whole = target.window is None
+                self._touch_storage(field.storage, position, overwritten=whole)
         if self.records is not None and field.has_grads:
             self.records.append(step)
 
@@ -128,10 +129,10 @@ def storages_of(step: Step) -> list[Storage]:
     match step:
         case Launch(plans=plans, values=values):
             return [values[k].storage for plan in plans for k in plan.writes]
-        case HostWrite(field=field) | HostCopy(target=field):
-            return [field.storage]
+        case HostWrite() | HostCopy():
+            return [field_of(step).storage]
 
 
 def field_of(step: HostWrite | HostCopy) -> Field:
     """Return the field that Python writes."""
-    return step.field if isinstance(step, HostWrite) else step.target
+    return step.field if isinstance(step, HostWrite) else step.target.base

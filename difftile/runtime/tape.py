@@ -23,6 +23,8 @@ from difftile.diagnostics import GradientCut, Label, TapeError, counted, render
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.values import Values
+from difftile.fields.window import Window
 from difftile.ir.types import shape_of
 from difftile.runtime.budget import as_text, parse_memory
 from difftile.runtime.call import Call
@@ -59,7 +61,7 @@ class Tape(Recorder):
 
     def __init__(
         self,
-        loss: Field | None = None,
+        loss: Values | None = None,
         *,
         accumulate: bool = False,
         memory: str | int | None = None,
@@ -149,27 +151,27 @@ class Tape(Recorder):
         return "\n".join(lines)
 
     def host_write(
-        self, field: Field, index: tuple[int, ...] | None, values: npt.NDArray[Any]
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> None:
         """Record a write from Python that is about to happen."""
         _check_twin(field)
-        self._history.host_write(field, index, values)
-        if index is None:
+        self._history.host_write(field, where, values)
+        if where is None:
             self._cut.pop(field.storage, None)
         if field.has_grads:
             self._written[field.storage] = field
 
-    def host_copy(self, target: Field, source: Field) -> None:
+    def host_copy(self, target: Values, source: Values) -> None:
         """Record a copy from Python that is about to happen."""
-        _check_twin(target)
+        _check_twin(target.base)
         self._history.host_copy(target, source)
         if target.has_grads:
-            self._written[target.storage] = target
-            self._warn_of_cut(source.storage, "source")
-        elif source.has_grads or source.storage in self._cut:
-            self._cut[target.storage] = ("", None)
-        else:
-            self._cut.pop(target.storage, None)
+            self._written[target.base.storage] = target.base
+            self._warn_of_cut(source.base.storage, "source")
+        elif source.has_grads or source.base.storage in self._cut:
+            self._cut[target.base.storage] = ("", None)
+        elif target.window is None:
+            self._cut.pop(target.base.storage, None)
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
@@ -187,7 +189,7 @@ class Tape(Recorder):
             if plan.adjoint is not None:
                 for k in plan.writes:
                     self._written[values[k].storage] = values[k]
-                    if values[k] is self.loss:
+                    if self.loss is not None and values[k] is self.loss.base:
                         self._last_writer = call.code.name
 
     @contextmanager
@@ -202,7 +204,7 @@ class Tape(Recorder):
         finally:
             history.end_region()
 
-    def _check_number(self, loss: Field) -> None:
+    def _check_number(self, loss: Values) -> None:
         value = float(loss.to_numpy().item())
         if math.isfinite(value):
             return
@@ -237,7 +239,7 @@ class Tape(Recorder):
 
     def backward(
         self,
-        seeds: Field | Mapping[Field, Any] | None = None,
+        seeds: Values | Mapping[Values, Any] | None = None,
         *,
         retain: Field | Sequence[Field] = (),
         keep: bool = False,
@@ -269,7 +271,10 @@ class Tape(Recorder):
                 "or call the first one with keep=True."
             )
         seeds = self._seeds(seeds)
-        retain = (retain,) if isinstance(retain, Field) else tuple(retain)
+        retain = (retain,) if isinstance(retain, Values) else tuple(retain)
+        for field in retain:
+            if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TapeError(f"retain takes whole fields, not {field!r}.")
         base = POOL.peak = POOL.kept
         finished = False
         try:
@@ -281,7 +286,7 @@ class Tape(Recorder):
             if not (keep and finished):
                 self.release()
 
-    def _seeds(self, seeds: Field | Mapping[Field, Any] | None) -> Mapping[Field, Any]:
+    def _seeds(self, seeds: Values | Mapping[Values, Any] | None) -> Mapping[Values, Any]:
         """Return the seeds as a mapping, checked.
 
         Raises:
@@ -290,7 +295,7 @@ class Tape(Recorder):
         seeds = self.loss if seeds is None else seeds
         if seeds is None:
             raise TapeError("backward() needs an output: backward(loss), or backward({y: seed}).")
-        if isinstance(seeds, Field):
+        if isinstance(seeds, Values):
             _check_loss(seeds)
             seeds = {seeds: 1.0}
         if not _is_seeds(seeds):
@@ -298,7 +303,7 @@ class Tape(Recorder):
                 f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
             )
         for field in seeds:
-            if field.storage not in self._written:
+            if field.base.storage not in self._written:
                 raise TapeError(
                     f"No launch on this tape wrote {field!r}, so nothing can be differentiated."
                 )
@@ -308,7 +313,7 @@ class Tape(Recorder):
 
     def _replay(
         self,
-        seeds: Mapping[Field, Any],
+        seeds: Mapping[Values, Any],
         retain: Sequence[Field],
         *,
         keep: bool,
@@ -316,7 +321,7 @@ class Tape(Recorder):
     ) -> None:
         replay = Replay(self._written, self.accumulate or self._passes > 0)
         for field, seed in seeds.items():
-            add_seed(replay.gradient(field), field, seed)
+            add_seed(replay.gradient(field.base), field, seed)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
         total = len(self)
@@ -381,7 +386,7 @@ def _reverse(replay: Replay, record: Record, number: int) -> None:
 
 def _is_seeds(seeds: object) -> bool:
     return isinstance(seeds, Mapping) and all(
-        isinstance(field, Field) for field in cast("Mapping[object, object]", seeds)
+        isinstance(field, Values) for field in cast("Mapping[object, object]", seeds)
     )
 
 
@@ -392,15 +397,15 @@ def _check_twin(field: Field) -> None:
         TapeError: Another field with the same memory has the gradient, which would not hear of it.
     """
     twin = None if field.storage.graded is None else field.storage.graded()
-    if twin is not None and twin is not field and twin.has_grads:
+    if twin is not None and twin is not field.origin and twin.has_grads:
         raise TapeError(
             f"{field!r} shares its memory with {twin!r}, which has a gradient. A write through "
             "the first would be missed by it: write through the field with the gradient."
         )
 
 
-def _check_loss(loss: Field) -> None:
-    if not isinstance(loss, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+def _check_loss(loss: Values) -> None:
+    if not isinstance(loss, Values):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TapeError(f"A loss is a field of one element, not {loss!r}.")
     if loss.size != 1 or shape_of(loss.element):
         raise TapeError(

@@ -7,6 +7,7 @@ ndarray.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ class Buffer:
     __slots__ = (
         "_array",
         "_raw",
+        "_reshaped",
         "address",
         "element",
         "nbytes",
@@ -51,6 +53,7 @@ class Buffer:
         self.pins = 0
         self.owners = 0
         self.siblings: list[Buffer] = []
+        self._reshaped: dict[tuple[int, ...], Buffer] = {}
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
         self.nbytes = int(np.prod(full, dtype=np.int64)) * dtype.itemsize
@@ -69,6 +72,40 @@ class Buffer:
     def view(self) -> npt.NDArray[Any] | None:
         """The memory as a NumPy array where it is on the host, else None."""
         return self._array
+
+    def array(self) -> npt.NDArray[Any]:
+        """Return the contents as an array, which may be the memory itself: not to be written."""
+        return self.read() if self._array is None else self._array
+
+    def change(self, change: Callable[[npt.NDArray[Any]], None]) -> None:
+        """Let a function change the contents, given as an array."""
+        values = self.array()
+        change(values)
+        if self._array is None:
+            self.write(values)
+
+    def under(self, shape: tuple[int, ...]) -> Buffer:
+        """Return the same memory as a buffer of another shape; it is not owned or pinned itself.
+
+        Raises:
+            FieldError: The memory is not on the host.
+        """
+        found = self._reshaped.get(shape)
+        if found is None:
+            if self._array is None:
+                raise FieldError(
+                    "Fields are reshaped on the CPU alone; elsewhere copy the contents: "
+                    "dt.from_numpy(x.to_numpy().reshape(...))."
+                )
+            found = object.__new__(Buffer)
+            for name in ("element", "session", "nbytes", "ndarray", "address", "_raw"):
+                setattr(found, name, getattr(self, name))
+            found.shape = shape
+            found.pins, found.owners = 0, 0
+            found.siblings, found._reshaped = [], {}
+            found._array = self._array.reshape((*shape, *shape_of(self.element)))
+            self._reshaped[shape] = found
+        return found
 
     def read(self) -> npt.NDArray[Any]:
         """Return a copy of the contents; element components are trailing axes."""

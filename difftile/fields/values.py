@@ -1,0 +1,164 @@
+"""What Python does with the elements of a field or of a part of one: reading and writing."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.exchange import as_array, as_contents
+from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.window import Window
+from difftile.ir.types import Type, shape_of
+from difftile.substrate.names import to_taichi
+
+if TYPE_CHECKING:
+    from difftile.fields.field import Field
+
+
+class Values(ABC):
+    """Elements of one type in a grid, wherever they are."""
+
+    __slots__ = ()
+
+    shape: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def element(self) -> Type:
+        """The type of one element."""
+
+    @property
+    @abstractmethod
+    def base(self) -> Field:
+        """The field whose memory, and whose gradient, holds the elements."""
+
+    @property
+    @abstractmethod
+    def window(self) -> Window | None:
+        """Which elements of that field; None for all."""
+
+    @property
+    @abstractmethod
+    def has_grads(self) -> bool:
+        """Tell whether there are gradient buffers."""
+
+    @property
+    @abstractmethod
+    def grad_in(self) -> Values | None:
+        """The gradient with respect to the contents after a launch."""
+
+    @property
+    @abstractmethod
+    def grad_out(self) -> Values | None:
+        """The gradient with respect to the contents before a launch."""
+
+    @abstractmethod
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """Return a copy of the contents, shape `shape` and then the shape of an element."""
+
+    @abstractmethod
+    def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
+        """Set every element; constants are told to an open tape."""
+
+    @property
+    def dtype(self) -> Any:
+        """The element's type as Taichi names it: `ti.f32`, `ti.types.vector(3, ti.f32)` ..."""
+        return to_taichi(self.element)
+
+    @property
+    def ndim(self) -> int:
+        """The number of indices."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a field of shape () has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        raise TypeError("a field is not iterated from Python; use x.to_numpy(), or a kernel")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        values = self.to_numpy()
+        return values if dtype is None else values.astype(dtype)
+
+    def __reduce__(self) -> Any:
+        raise FieldError(f"{self!r} is memory of this process; save x.to_numpy() instead.")
+
+    def from_numpy(self, values: npt.ArrayLike) -> None:
+        """Set the contents from an array of the same shape; any strides will do.
+
+        Args:
+            values: Shape `shape` and then the shape of an element; floats may change precision.
+
+        Raises:
+            FieldError: The shape differs, or floats would be cut to integers.
+        """
+        array = self._constants(values, (*self.shape, *shape_of(self.element)))
+        self._set(array, constant=True)
+
+    def fill(self, value: npt.ArrayLike) -> None:
+        """Set every element to one value: a number, or a vector or matrix for such elements."""
+        inner = shape_of(self.element)
+        given = self._constants(value, inner if as_array(value).ndim else ())
+        spread = given if given.ndim else np.broadcast_to(given, inner)
+        self._set(np.broadcast_to(spread, (*self.shape, *inner)), constant=True)
+
+    def clear(self) -> None:
+        """Set everything to zero."""
+        self.fill(0)
+
+    def copy_from(self, other: Values) -> None:
+        """Set the contents from a field of the same shape and element; gradients flow through.
+
+        Raises:
+            FieldError: Shape or element type differ.
+        """
+        if isinstance(other, np.ndarray):
+            raise FieldError("copy_from() takes a field; for an array use from_numpy().")
+        check_is_field(other, "copy_from() takes")
+        if other.shape != self.shape or other.element != self.element:
+            raise FieldError(
+                f"{self!r} cannot be copied from {other!r}: shape or element type differ."
+            )
+        if other.base.storage is self.base.storage and other.window == self.window:
+            return
+        tape = OPEN_TAPE.get()
+        if tape is not None:
+            tape.host_copy(self, other)
+        self.write_from(other)
+
+    def write_from(self, other: Values) -> None:
+        """Copy what fits without a word to the tape."""
+        self._set(other.to_numpy(), constant=False)
+
+    def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        if isinstance(values, Values):
+            raise FieldError(
+                f"{self!r} takes numbers here, through which no gradient flows. "
+                "Use x.copy_from(y), or a kernel."
+            )
+        return as_contents(self, self.element, values, shape)
+
+
+def check_is_field(value: object, what: str) -> None:
+    """Check that a value is a field, or a part of one.
+
+    Raises:
+        FieldError: It is none.
+    """
+    if not isinstance(value, Values):
+        raise FieldError(f"{what} a field, not {type(value).__name__}.")

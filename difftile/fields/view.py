@@ -1,0 +1,156 @@
+"""Parts of fields: `x[1:3]`, `x[::2]`, `x[:, 0]`, `x.broadcast_to(3, 4)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.exchange import as_array, as_view_shape
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.ir.types import Type, shape_of
+from difftile.ir.views import ViewKind
+
+if TYPE_CHECKING:
+    from difftile.fields.field import Field
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class View(Values):
+    """A part of a field, in the memory of the field: writing through it changes the field.
+
+    Its gradient is the same part of the field's gradient. Kernels take it like a field.
+
+    Args:
+        field: The field.
+        window: Which of its elements.
+    """
+
+    field: Field
+    window: Window  # pyright: ignore[reportIncompatibleMethodOverride] - a value, not computed
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Elements along each dimension."""
+        return self.window.shape
+
+    @property
+    def element(self) -> Type:
+        """The type of one element."""
+        return self.field.element
+
+    @property
+    def base(self) -> Field:
+        """The field whose memory, and whose gradient, holds the elements."""
+        return self.field
+
+    @property
+    def kind(self) -> ViewKind:
+        """What kernels are compiled for."""
+        return self.window.kind
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """What kernels are passed beside the field."""
+        return self.window.numbers
+
+    def __repr__(self) -> str:
+        return f"<view {self.element} {self.shape} of {self.field!r}>"
+
+    def __copy__(self) -> Field:
+        """Return a field with memory of its own: the contents, and a gradient of zeros."""
+        return self.field.copied(self)
+
+    def __deepcopy__(self, memo: object) -> Field:
+        return self.__copy__()
+
+    # Values
+
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """Return a copy of the contents, shape `shape` and then the shape of an element."""
+        return self.window.of(self.field.buffer.array()).copy()
+
+    def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
+        if self.window.repeats:
+            raise FieldError(
+                f"{self!r} repeats elements of the field, and is not written. Write to the field."
+            )
+        buffer = self.field.before_write(self.window, values if constant else None)
+        self.window.assign(buffer, values)
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self.window.sliced(self, () if index is None else index)
+        if part.shape:
+            return View(self.field, part)
+        return self.field[part.starts if part.starts else None]
+
+    def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
+        part = View(self.field, self.window.sliced(self, () if index is None else index))
+        assign_part(part, value)
+
+    # Shapes
+
+    def broadcast_to(self, *shape: Any) -> View:
+        """Return the elements repeated along new axes in front, and along axes of size 1.
+
+        Raises:
+            FieldError: The shapes do not go together.
+        """
+        return View(self.field, self.window.broadcast(self, as_view_shape(shape)))
+
+    def view(self, *shape: Any) -> NoReturn:
+        """Refuse: a part of a field is not one stretch of memory."""
+        raise FieldError(
+            f"{self!r} is a part of a field, which takes no other shape. "
+            "Reshape the field first, 'x.view(...)[...]', or copy the part into a field."
+        )
+
+    # Gradients
+
+    @property
+    def has_grads(self) -> bool:
+        """Tell whether the field has gradient buffers."""
+        return self.field.has_grads
+
+    @property
+    def grad(self) -> View:
+        """The same part of the field's gradient.
+
+        Raises:
+            FieldError: The field has none.
+        """
+        return View(self.field.grad, self.window)
+
+    @property
+    def grad_out(self) -> View | None:
+        """The same part of the field's `grad_out`."""
+        whole = self.field.grad_out
+        return None if whole is None else View(whole, self.window)
+
+    @property
+    def grad_in(self) -> View | None:
+        """The same part of the field's `grad_in`."""
+        whole = self.field.grad_in
+        return None if whole is None else View(whole, self.window)
+
+    def with_grads(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse: the gradient of a view is that of its field."""
+        raise FieldError(
+            f"{self!r} has the gradient of its field. Give the field one, "
+            "x = x.with_grads(), and take the view of that."
+        )
+
+    def detach(self) -> View:
+        """Return the same part of the field without its gradient."""
+        return View(self.field.detach(), self.window)
+
+
+def assign_part(part: View, value: npt.ArrayLike) -> None:
+    """Set a part of a field to one value, or from an array of its shape: `x[1:3] = value`."""
+    if isinstance(value, Values) or as_array(value).shape not in ((), shape_of(part.element)):
+        part.from_numpy(value)
+    else:
+        part.fill(value)

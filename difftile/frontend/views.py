@@ -1,0 +1,51 @@
+"""Views of fields in kernels: an index or a size of a view, in terms of the whole field."""
+
+from __future__ import annotations
+
+from difftile.frontend.context import Context
+from difftile.frontend.items import Element, FieldRef, View
+from difftile.ir.nodes import Const, Value, Var
+from difftile.ir.types import I32
+from difftile.ir.views import ViewKind
+
+
+def hidden(name: str, kind: ViewKind) -> tuple[Var, ...]:
+    """Return the run-time integers that come with a view: starts, then sizes."""
+    starts = [f"{name}_start{k}" for k, one in enumerate(kind.axes) if not one.whole]
+    sizes = [f"{name}_size{axis}" for axis in range(kind.ndim) if axis not in kind.whole]
+    return tuple(Var(text, I32) for text in (*starts, *sizes))
+
+
+def view_of(kind: ViewKind, numbers: tuple[Value, ...]) -> View:
+    """Return a view, given what `hidden` lists."""
+    rest = iter(numbers)
+    starts = tuple(None if one.whole else next(rest) for one in kind.axes)
+    sizes = tuple(None if axis in kind.whole else next(rest) for axis in range(kind.ndim))
+    return View(kind, starts, sizes)
+
+
+def size_of(cx: Context, field: FieldRef, axis: int) -> Value:
+    """Return the number of elements along an axis."""
+    view = field.view
+    if view is None:
+        return cx.b.size(field.array, axis)
+    size = view.sizes[axis]
+    return cx.b.size(field.array, view.kind.whole[axis]) if size is None else size
+
+
+def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Element:
+    """Return an element, its index turned into that of the whole field."""
+    view = field.view
+    if view is None:
+        return Element(field.array, index)
+    found: list[Value] = []
+    for one, start in zip(view.kind.axes, view.starts, strict=True):
+        if start is None:
+            assert one.axis is not None
+            found.append(index[one.axis])
+        elif one.axis is None:
+            found.append(start)
+        else:
+            offset = cx.call("mul", index[one.axis], Const(one.step, I32))
+            found.append(cx.call("add", start, offset))
+    return Element(field.array, tuple(found), view.kind.repeats)

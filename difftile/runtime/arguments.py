@@ -1,0 +1,136 @@
+"""Fields and parts of fields as arguments: which of them may have elements in common.
+
+Those that may are one array of the program, so that the checks for races and the gradients see
+it. Parts of one field that have no element in common are arrays of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.field import Field, Storage
+from difftile.fields.values import Values
+from difftile.fields.view import View
+from difftile.fields.window import Window, whole
+from difftile.frontend.lower import SameAs, ViewOf
+from difftile.ir.types import FieldType
+from difftile.ir.views import ViewKind
+from difftile.ops.vocabulary import FieldMeaning
+from difftile.runtime.meanings import field_meaning
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A field, or a part of one, as an argument.
+
+    Args:
+        value: The field or the part.
+        same: Position of an earlier argument that is the same.
+        shares: Position of the first argument that it may have elements in common with.
+    """
+
+    value: Values
+    same: int | None = None
+    shares: int | None = None
+
+    @property
+    def kind(self) -> ViewKind | None:
+        """The kind of a part; None for a whole field."""
+        return self.value.kind if isinstance(self.value, View) else None
+
+    @property
+    def key(self) -> Hashable:
+        """What a kernel is specialised on."""
+        if self.same is not None:
+            return ("same", self.same)
+        if self.shares is not None:
+            return ("shares", self.shares, self.kind)
+        own = id(self.value.base.type)
+        return own if self.kind is None else (own, self.kind)
+
+    @property
+    def run_time(self) -> list[Any]:
+        """What is passed at run time: the field if it is met first, and the numbers of a part."""
+        if self.same is not None:
+            return []
+        own = [] if self.shares is not None else [self.value.base]
+        return [*own, *self.value.numbers] if isinstance(self.value, View) else list(own)
+
+    def given(self, names: Sequence[str]) -> FieldType | SameAs | ViewOf:
+        """Return what the parameter is given, in the words of the frontend."""
+        if self.same is not None:
+            return SameAs(names[self.same])
+        if self.shares is not None:
+            return ViewOf(names[self.shares], self.kind)
+        own = self.value.base.type
+        return own if self.kind is None else ViewOf(own, self.kind)
+
+
+AllPassed: TypeAlias = dict[int, Passed]
+
+
+def passed(args: Sequence[Any]) -> AllPassed:
+    """Return the fields and parts of fields among some arguments, by position.
+
+    Raises:
+        LaunchError: Two share memory under different shapes.
+    """
+    found: AllPassed = {}
+    by_storage: dict[Storage, list[int]] = {}
+    for position, arg in enumerate(args):
+        if isinstance(arg, Values):
+            found[position] = Passed(arg)
+            by_storage.setdefault(arg.base.storage, []).append(position)
+    for together in by_storage.values():
+        if len(together) > 1:
+            found |= _related(args, together)
+    return found
+
+
+def _related(args: Sequence[Any], positions: list[int]) -> AllPassed:
+    values: dict[int, Values] = {k: args[k] for k in positions}
+    shapes = {value.base.shape for value in values.values()}
+    if len(shapes) > 1:
+        raise LaunchError(
+            f"{values[positions[0]]!r} and other arguments share memory under different shapes; "
+            "pass them under one shape, or copy one of them."
+        )
+    leaders: dict[int, int] = {}
+    for k in positions:
+        window = _window(values[k])
+        met = {leaders[j] for j in leaders if window.shares(_window(values[j]))}
+        leader = min(met, default=k)
+        leaders[k] = leader
+        leaders |= {j: leader for j, of in leaders.items() if of in met}
+    found: AllPassed = {}
+    for k in positions:
+        same = next((j for j in found if _window(values[j]) == _window(values[k])), None)
+        shares = leaders[k] if leaders[k] != k else None
+        found[k] = Passed(values[k], same, shares)
+    return found
+
+
+def _window(value: Values) -> Window:
+    return whole(value.base.shape) if value.window is None else value.window
+
+
+def first_given(fields: AllPassed) -> dict[int, Field]:
+    """Return the field of each argument that is an array of its own, by position."""
+    return {
+        k: one.value.base for k, one in fields.items() if one.same is None and one.shares is None
+    }
+
+
+def meanings_of(fields: AllPassed) -> dict[int, FieldMeaning]:
+    """Return what those fields mean; one that is passed in parts is none of its parts."""
+    first = first_given(fields)
+    storages = [field.storage for field in first.values()]
+    found: dict[int, FieldMeaning] = {}
+    for k, field in first.items():
+        meaning = field_meaning(field)
+        in_parts = storages.count(field.storage) > 1
+        found[k] = replace(meaning, identity=("part", k)) if in_parts else meaning
+    return found
