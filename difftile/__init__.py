@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from difftile.runtime.random import rand, randint, randn
     from difftile.runtime.roles import In, InOut, Out
     from difftile.runtime.start import init
-    from difftile.runtime.tape import Tape
+    from difftile.runtime.tape import Tape, no_grad
 
 _HOME = {
     "difftile.diagnostics": (
@@ -71,7 +71,7 @@ _HOME = {
     "difftile.runtime.random": ("rand", "randint", "randn"),
     "difftile.runtime.roles": ("In", "InOut", "Out"),
     "difftile.runtime.start": ("init",),
-    "difftile.runtime.tape": ("Tape",),
+    "difftile.runtime.tape": ("Tape", "no_grad"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -103,6 +103,7 @@ __all__ = [
     "init",
     "kernel",
     "mat",
+    "no_grad",
     "ones",
     "ones_like",
     "rand",

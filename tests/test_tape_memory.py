@@ -262,3 +262,59 @@ def test_a_gradient_inside_a_limited_tape_is_refused(use: str) -> None:
             else:
                 run.u.grad.fill(0.0)
             energy(run.u, run.loss)
+
+
+# Launches without gradients, and tapes side by side
+
+
+@dt.kernel
+def scale(x, y):
+    for i in x:
+        y[i] = 3.0 * x[i]
+
+
+@dt.kernel
+def first(x, y):
+    y[0] = x[1] * x[2]
+
+
+@dt.kernel
+def product(x, y, loss):
+    for i in x:
+        loss[None] += x[i] * y[i]
+
+
+@pytest.mark.parametrize("limits", [{}, {"snapshots": 4}])
+def test_what_is_written_without_gradient_is_a_constant(limits: dict[str, Any]) -> None:
+    x, y = (dt.from_numpy(np.arange(1.0, 5.0), grad=True) for _ in range(2))
+    loss = dt.field(ti.f64, (), grad=True)
+    with dt.Tape(loss, **limits):
+        scale(x, y)
+        with dt.no_grad():
+            first(x, y)  # overwrites one element of what was scaled
+        product(x, y, loss)
+    values = y.to_numpy()
+    assert values.tolist() == [6, 6, 9, 12]
+    assert x.grad.to_numpy().tolist() == (values + 3 * np.array([0, 2, 3, 4])).tolist()
+    loss[None] = 0.0
+    with dt.Tape(loss, **limits):
+        scale(x, y)
+        with dt.no_grad():
+            y.copy_from(x)
+        product(x, y, loss)
+    assert x.grad.to_numpy().tolist() == [1, 2, 3, 4]
+    with dt.no_grad():  # without a tape it does nothing
+        scale(x, y)
+
+
+def test_two_tapes_recorded_before_either_is_replayed() -> None:
+    x = dt.from_numpy(np.arange(1.0, 5.0), grad=True)
+    y, z = (dt.zeros(4, ti.f64, grad=True) for _ in range(2))
+    with dt.Tape() as one:
+        scale(x, y)
+    with dt.Tape() as other:
+        scale(x, z)
+        scale(z, y)
+    one.backward({y: 1.0})
+    other.backward({y: 1.0})
+    assert x.grad.to_numpy().tolist() == [12, 12, 12, 12]

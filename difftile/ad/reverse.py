@@ -71,13 +71,20 @@ class Adjoint:
     after: Mapping[Array, Array]
 
 
-def reverse(program: Program, wanted: frozenset[Array], *, read_back: bool = True) -> Adjoint:
+def reverse(
+    program: Program,
+    wanted: frozenset[Array],
+    *,
+    read_back: bool = True,
+    constant: bool = False,
+) -> Adjoint:
     """Return the adjoint of one stage.
 
     Args:
         program: The primal, normalised and cut into stages.
         wanted: The fields that have a gradient buffer.
         read_back: Read values that took a loop back from where the stage stored them.
+        constant: Take all that is computed as constants: no adjoint leaves the stores.
 
     Raises:
         NotDifferentiable: The adjoint would need a value that was overwritten within the stage.
@@ -91,7 +98,7 @@ def reverse(program: Program, wanted: frozenset[Array], *, read_back: bool = Tru
     all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
     primal = replace(program, body=body)
     reverser = Reverser(
-        active_values(primal, all_bars.keys()),
+        set() if constant else active_values(primal, all_bars.keys()),
         all_bars,
         stale,
         {v: (after[array], index) for v, (array, index) in kept.items()},

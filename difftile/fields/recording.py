@@ -36,5 +36,12 @@ class OpenIn:
     thread: int | None = None
 
 
+class NoGrad:
+    """How many blocks of `no_grad` are open."""
+
+    depth = 0
+
+
+NO_GRAD = NoGrad()
 OPEN_TAPE: ContextVar[Recorder | None] = ContextVar("difftile_open_tape", default=None)
 OPEN_IN = OpenIn()

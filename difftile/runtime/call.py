@@ -85,10 +85,13 @@ class Call:
     def plans(self, make: Callable[[Specialisation, tuple[bool, ...]], list[StagePlan]]) -> Any:
         """Return how the stages are recorded, worked out again when some gradient was attached."""
         if self._epoch != GRADIENTS.epoch:
-            grads = tuple(isinstance(v, Field) and v.has_grads for v in self.values)
-            self._plans = make(self.code, grads)
+            self._plans = make(self.code, self.grads())
             self._epoch = GRADIENTS.epoch
         return self._plans
+
+    def grads(self) -> tuple[bool, ...]:
+        """Return which of the parameters have gradients now."""
+        return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
 
 
 def picker(positions: list[int]) -> Callable[[tuple[Any, ...]], Any]:

@@ -145,22 +145,32 @@ def _rename(code: Specialisation, stage: Stage, moved: tuple[int, ...]) -> Renam
     return Renamed(compiled, positions)
 
 
-def make_plans(code: Specialisation, grads: tuple[bool, ...]) -> list[StagePlan]:
-    """Return the plans of all stages of a kernel, for one set of fields with gradients.
+def make_plans(
+    code: Specialisation, grads: tuple[bool, ...], *, constant: bool = False
+) -> list[StagePlan]:
+    """Return the plans of all stages of a kernel.
+
+    Args:
+        code: The kernel.
+        grads: Which of its parameters have gradients.
+        constant: Take all that the kernel computes as constants.
 
     Raises:
         NotDifferentiable: A stage has no adjoint.
     """
     plans: list[StagePlan] = []
     for launch in code.launches:
-        plan = launch.plans.get(grads)
+        key = (grads, constant)
+        plan = launch.plans.get(key)
         if plan is None:
-            plan = launch.plans[grads] = make_plan(code, launch, grads)
+            plan = launch.plans[key] = make_plan(code, launch, grads, constant=constant)
         plans.append(plan)
     return plans
 
 
-def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]) -> StagePlan:
+def make_plan(
+    code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...], *, constant: bool
+) -> StagePlan:
     """Work out a plan.
 
     Raises:
@@ -170,7 +180,8 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
     wanted = frozenset(
         p for p, has in zip(code.params, grads, strict=True) if has and isinstance(p, Array)
     )
-    adjoint = stage.adjoint(wanted)
+    adjoint = stage.adjoint(wanted, constant=constant)
+    passing = frozenset[Array]() if constant else wanted
     reads: list[int] = []
     after: list[int] = []
     scratch: list[Type] = []
@@ -208,8 +219,8 @@ def make_plan(code: Specialisation, launch: StageLaunch, grads: tuple[bool, ...]
         writes,
         overwrites,
         tuple(scratch),
-        {code.position[a]: (a.name, span) for a, span in stage.cuts(wanted).items()},
-        _ungraded(code, stage, wanted),
+        {code.position[a]: (a.name, span) for a, span in stage.cuts(passing).items()},
+        _ungraded(code, stage, wanted) if not constant else ((), ()),
     )
 
 

@@ -18,6 +18,15 @@ from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.substrate.memory import POOL
 
 
+class Replays:
+    """Counts the backward passes of all tapes."""
+
+    count = 0
+
+
+REPLAYS = Replays()
+
+
 class Replay:
     """The gradient buffers of one backward pass.
 

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 class StageLaunch:
     """A stage of one specialisation, and where each of its forward parameters comes from.
 
-    `plans` holds what recording it does, for each set of fields with gradients.
+    `plans` holds what recording it does, for each set of fields with gradients and with or without
+    `no_grad`.
     """
 
     stage: Stage
     positions: tuple[int, ...]
-    plans: dict[tuple[bool, ...], StagePlan] = field(default_factory=dict[Any, Any])
+    plans: dict[tuple[tuple[bool, ...], bool], StagePlan] = field(default_factory=dict[Any, Any])
 
 
 class Specialisation:

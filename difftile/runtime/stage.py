@@ -72,7 +72,7 @@ class Stage:
         loads = [s for s in walk(self.program.body) if isinstance(s, Load)]
         self.loaded_late = frozenset(s.array for s in loads if s.out in late)
         self._early = frozenset(s.out for s in loads if s.out not in late)
-        self._adjoints: dict[frozenset[Array], AdjointCode | None] = {}
+        self._adjoints: dict[tuple[frozenset[Array], bool], AdjointCode | None] = {}
         self._tangents: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
         self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
@@ -96,25 +96,30 @@ class Stage:
             self._renamed[arrays] = found
         return found
 
-    def adjoint(self, wanted: frozenset[Array]) -> AdjointCode | None:
+    def adjoint(self, wanted: frozenset[Array], *, constant: bool = False) -> AdjointCode | None:
         """Return the adjoint for fields with gradients, or None if there is nothing to do.
+
+        Args:
+            wanted: The fields with gradients.
+            constant: Take all that the stage computes as constants.
 
         Raises:
             NotDifferentiable: The stage has no adjoint.
         """
-        if wanted not in self._adjoints:
-            self._adjoints[wanted] = self._make_adjoint(wanted)
-        return self._adjoints[wanted]
+        key = (wanted, constant)
+        if key not in self._adjoints:
+            self._adjoints[key] = self._make_adjoint(wanted, constant=constant)
+        return self._adjoints[key]
 
-    def _make_adjoint(self, wanted: frozenset[Array]) -> AdjointCode | None:
+    def _make_adjoint(self, wanted: frozenset[Array], *, constant: bool) -> AdjointCode | None:
         if not wanted & self.written:
             return None
-        adjoint = reverse(self.program, wanted)
+        adjoint = reverse(self.program, wanted, constant=constant)
         if not adjoint.program.body.stmts:
             return None
         if adjoint.after.keys() & arrays_loaded(adjoint.program.body):
             # Reading results back pins them; it must save a loop to be worth that.
-            again = reverse(self.program, wanted, read_back=False)
+            again = reverse(self.program, wanted, read_back=False, constant=constant)
             if _loops(again.program) <= _loops(adjoint.program):
                 adjoint = again
         code = _finished(simplify(adjoint.program))

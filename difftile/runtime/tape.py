@@ -22,7 +22,7 @@ import numpy.typing as npt
 from difftile.diagnostics import GradientCut, Label, TapeError, counted, render
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import shape_of
@@ -31,7 +31,7 @@ from difftile.runtime.call import Call
 from difftile.runtime.history import FullHistory, History, LimitedHistory
 from difftile.runtime.plan import StagePlan, make_plans
 from difftile.runtime.records import LaunchRecord, Record, written_by
-from difftile.runtime.replay import Replay, add_seed, copied
+from difftile.runtime.replay import REPLAYS, Replay, add_seed, copied
 from difftile.substrate.memory import POOL
 
 Progress = Callable[[int, int], object]
@@ -77,7 +77,7 @@ class Tape(Recorder):
         self._token: Token[Recorder | None] | None = None
         self._entered = False
         self._done = False
-        self._passes = 0
+        self._replays = 0
         self._written: dict[Storage, Field] = {}
         self._last_writer = ""
         self._cut: dict[Storage, tuple[str, Any]] = {}
@@ -98,6 +98,7 @@ class Tape(Recorder):
         if not self.accumulate:
             zero_grads()
         self._base = POOL.peak = POOL.kept
+        self._replays = REPLAYS.count
         self._token = OPEN_TAPE.set(self)
         OPEN_IN.thread = threading.get_ident()
         return self
@@ -163,6 +164,9 @@ class Tape(Recorder):
 
     def host_copy(self, target: Values, source: Values) -> None:
         """Record a copy from Python that is about to happen."""
+        if NO_GRAD.depth:
+            self.host_write(target.base, target.window, source.to_numpy())
+            return
         _check_twin(target.base)
         self._history.host_copy(target, source)
         if target.has_grads:
@@ -175,7 +179,11 @@ class Tape(Recorder):
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
-        plans: list[StagePlan] = call.plans(make_plans)
+        plans: list[StagePlan]
+        if NO_GRAD.depth:
+            plans = make_plans(call.code, call.grads(), constant=True)
+        else:
+            plans = call.plans(make_plans)
         for plan in plans:
             if self._cut or plan.cuts:
                 self._report_cuts(plan, values)
@@ -281,7 +289,6 @@ class Tape(Recorder):
             self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
             finished = True
         finally:
-            self._passes += 1
             self._peak = max(self._peak, POOL.peak - base + self.nbytes)
             if not (keep and finished):
                 self.release()
@@ -319,7 +326,10 @@ class Tape(Recorder):
         keep: bool,
         progress: Progress | None,
     ) -> None:
-        replay = Replay(self._written, self.accumulate or self._passes > 0)
+        # Where another pass has left gradients since this tape was opened, this one adds to them.
+        accumulate = self.accumulate or REPLAYS.count != self._replays
+        REPLAYS.count += 1
+        replay = Replay(self._written, accumulate)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
         kept = {field.storage: field for field in retain}
@@ -382,6 +392,19 @@ def _reverse(replay: Replay, record: Record, number: int) -> None:
         raise TapeError(
             f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
         ) from error
+
+
+@contextmanager
+def no_grad() -> Generator[None]:
+    """Take what launches inside the block write as constants: no gradient passes through them.
+
+    A tape still reverses such writes: what they overwrite gets no gradient from later reads.
+    """
+    NO_GRAD.depth += 1
+    try:
+        yield
+    finally:
+        NO_GRAD.depth -= 1
 
 
 def _is_seeds(seeds: object) -> bool:
