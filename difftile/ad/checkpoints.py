@@ -3,7 +3,7 @@
 Where an adjoint needs the value that a local had in each iteration, those values are kept in a
 small array of the thread. A loop too long for it is checkpointed in levels: `FANOUT` positions
 are kept, the last segment between two of them is run again with `FANOUT` positions inside it, and
-so on. Up to FANOUT iterations are not repeated at all, up to FANOUT**2 (1,024) once, up to
+so on. Up to SLOTS (96) iterations are not repeated at all, up to FANOUT**2 (1,024) once, up to
 FANOUT**3 (32,768) twice; the memory is SLOTS values a carried scalar at any length. Beyond
 FANOUT**LEVELS the segments that are left get longer than one and are run again for each of their
 iterations. A `while` costs one forward run more, which counts its
@@ -44,6 +44,7 @@ class Reversing(Protocol):
 
     b: OpBuilder
     active: set[Var]
+    backwards: bool  # whether a loop was made that runs from the last iteration to the first
 
     def value(self, value: Value) -> Value: ...  # noqa: D102
     def note_loads(self, block: Block, cloner: Cloner) -> None: ...  # noqa: D102
@@ -178,6 +179,7 @@ def _without_checkpoints(r: Reversing, loop: For, body: _Body, slim: Block) -> t
         whole = Block(tuple(body.stmts), body.results)
         b.append(For(body.index, start, stop, body.carries, body.inits, whole, outs, loop.span))
         return outs
+    r.backwards = True
     counter = Var(f"{body.index.name}_back", I32)
     with b.region() as stmts:
         last = b.call("sub", b.call("add", start, stop), Const(1, I32))
@@ -229,8 +231,9 @@ def _with_checkpoints(
     start, stop = r.value(loop.start), r.value(loop.stop)
     _checkpointed_copy(r, todo, kept, start, stop)
     n = b.call("max", b.call("sub", stop, start), Const(0, I32), name="n")
-    stride = _stride(b, n)
+    stride = _first_stride(b, n)
     top = b.call("floordiv", b.call("sub", n, Const(1, I32)), stride, name="top")
+    r.backwards = True
     step = Var("back", I32)
     top_carry = Var("top", I32)
     with b.region() as stmts:
@@ -269,6 +272,12 @@ def _stride(b: OpBuilder, n: Value) -> Value:
     )
 
 
+def _first_stride(b: OpBuilder, n: Value) -> Value:
+    """Return the distance of the first checkpoints: 1 where the slots hold all iterations."""
+    all_fit = b.call("le", n, Const(SLOTS, I32))
+    return b.call("select", all_fit, Const(1, I32), _stride(b, n), name="stride")
+
+
 def _checkpointed_copy(
     r: Reversing, todo: LoopReversal, kept: _Kept, start: Value, stop: Value
 ) -> None:
@@ -280,17 +289,26 @@ def _checkpointed_copy(
     with b.region() as before:
         for array in (*kept.slots, kept.at):
             b.append(Alloc(array, todo.loop.span))
-        stride = _stride(b, b.call("sub", stop, start))
+        stride = _first_stride(b, b.call("sub", stop, start))
+    slot, due = Var("slot", I32), Var("due", I32)
     with b.region() as stores:
         done = b.call("sub", copy.index, start)
-        due = b.call("eq", b.call("mod", done, stride), Const(0, I32))
         with b.region() as keeps:
-            slot = b.call("floordiv", done, stride, name="slot")
             state = copy.carries if todo.copy is None else [copy.carries[k] for k in kept.carries]
             kept.write(b, slot, done, tuple(state))
-        b.append(If(due, Block(tuple(keeps)), Block(()), (), todo.loop.span))
-    body = replace(copy.body, stmts=(*stores, *copy.body.stmts))
-    b.stmts[place : place + 1] = [*before, replace(copy, body=body)]
+            results = b.call("add", slot, Const(1, I32)), b.call("add", due, stride)
+        after = Var("slot", I32), Var("due", I32)
+        keep, skip = Block(tuple(keeps), results), Block((), (slot, due))
+        b.append(If(b.call("eq", done, due), keep, skip, after, todo.loop.span))
+    body = copy.body
+    counting = replace(
+        copy,
+        carries=(*copy.carries, slot, due),
+        inits=(*copy.inits, Const(0, I32), Const(0, I32)),
+        outs=(*copy.outs, Var("slot", I32), Var("due", I32)),
+        body=replace(body, stmts=(*stores, *body.stmts), results=(*body.results, *after)),
+    )
+    b.stmts[place : place + 1] = [*before, counting]
 
 
 def _sweep(r: Reversing, loop: For, kept: _Kept) -> For:
@@ -330,7 +348,7 @@ def _advance(
         replace(loop.body, results=tuple(loop.body.results[k] for k in kept.carries))
     )
     state = tuple(Var(loop.carries[k].name, loop.carries[k].type) for k in kept.carries)
-    counter, here = Var("ahead", I32), Var("top", I32)
+    counter, here, due = Var("ahead", I32), Var("top", I32), Var("due", I32)
     with b.region() as stmts:
         done = b.call("add", base, counter)
         cloner = Cloner(_env(r, loop))
@@ -341,15 +359,16 @@ def _advance(
         r.note_loads(slim, cloner)
         for stmt in block.stmts:
             b.append(stmt)
-        ahead = b.call("add", counter, Const(1, I32))
-        due = b.call("eq", b.call("mod", ahead, stride), Const(0, I32))
+        next_ = b.call("add", done, Const(1, I32))
         free = b.call("lt", here, Const(SLOTS - 1, I32))
-        keep = b.call("and", due, free)
+        keep = b.call("and", b.call("eq", next_, due), free)
         with b.region() as keeps:
             above = b.call("add", here, Const(1, I32), name="top")
-            kept.write(b, above, b.call("add", done, Const(1, I32)), block.results)
-        after = Var("top", I32)
-        b.append(If(keep, Block(tuple(keeps), (above,)), Block((), (here,)), (after,), loop.span))
+            kept.write(b, above, next_, block.results)
+            results = above, b.call("add", due, stride)
+        after = Var("top", I32), Var("due", I32)
+        stays = Block((), (here, due))
+        b.append(If(keep, Block(tuple(keeps), results), stays, after, loop.span))
     outs = tuple(Var(v.name, v.type) for v in state)
     top_out = Var("top", I32)
     b.append(
@@ -357,10 +376,10 @@ def _advance(
             counter,
             Const(0, I32),
             distance,
-            (here, *state),
-            (top, *kept.read(b, top)),
-            Block(tuple(stmts), (after, *block.results)),
-            (top_out, *outs),
+            (here, due, *state),
+            (top, b.call("add", base, stride), *kept.read(b, top)),
+            Block(tuple(stmts), (*after, *block.results)),
+            (top_out, Var("due", I32), *outs),
             loop.span,
         )
     )

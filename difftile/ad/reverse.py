@@ -143,6 +143,7 @@ class Reverser:
     masked: set[Value] = field(default_factory=set[Value])
     repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
     trips: dict[int, Var] = field(default_factory=dict[int, Var])
+    backwards: bool = False
 
     # The forward part
 
@@ -374,7 +375,11 @@ def _for(r: Reverser, loop: For, bars: dict[Var, Value], loops: dict[int, Stmt])
 
 def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: object) -> None:
     indices = tuple(Var(index.name, index.type) for index in loop.indices)
+    starts, stops = r.index(loop.starts), r.index(loop.stops)
+    r.backwards = False
     stmts, found = r.nested(loop.body, (), dict(zip(loop.indices, indices, strict=True)))
+    if r.backwards:
+        indices, stmts = _backwards(r, indices, (starts, stops), stmts)
     cells: list[tuple[Var, Array]] = []
     with r.b.region() as adds:
         for key, bar in found.items():
@@ -386,10 +391,28 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
             cells.append((key, cell))
     for _, cell in cells:
         r.b.store(cell, (), zero(cell.type.element))
-    starts, stops = r.index(loop.starts), r.index(loop.stops)
     r.b.append(ParallelFor(indices, starts, stops, Block((*stmts, *adds)), loop.span))
     for key, cell in cells:
         r.add(bars, key, r.b.load(cell, (), f"{key.name}_bar"))
+
+
+def _backwards(
+    r: Reverser,
+    indices: tuple[Var, ...],
+    box: tuple[tuple[Value, ...], tuple[Value, ...]],
+    stmts: list[Stmt],
+) -> tuple[tuple[Var, ...], list[Stmt]]:
+    """Return the loop's body and indices such that it runs from its last iteration to its first.
+
+    Any order is right. Where the loops inside run backwards, this one makes the whole sweep over
+    memory go one way, and caches foresee what comes next.
+    """
+    counters = tuple(Var(f"{index.name}_back", I32) for index in indices)
+    with r.b.region() as lets:
+        for index, counter, start, stop in zip(indices, counters, *box, strict=True):
+            last = r.b.call("sub", r.b.call("add", start, stop), Const(1, I32))
+            r.b.append(Let(index, "sub", (last, counter), r.b.span))
+    return counters, [*lets, *stmts]
 
 
 def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: object) -> None:
