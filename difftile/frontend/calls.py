@@ -34,6 +34,7 @@ from difftile.frontend.convert import (
     positional,
     spread,
 )
+from difftile.frontend.decompositions import decomposition
 from difftile.frontend.indexing import attribute
 from difftile.frontend.inline import inline
 from difftile.frontend.items import (
@@ -266,6 +267,9 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "eye": eye_call,
     "diag": diagonal_call,
     "unit": unit_call,
+    "svd": decomposition("svd", "msm"),
+    "sym_eig": decomposition("sym_eig", "vm"),
+    "polar": decomposition("polar", "mm"),
     "zero_like": constant_like(0),
     "one_like": constant_like(1),
     "any": truth_call("or"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difftile.ops import meaning
+from difftile.ops import decompositions, meaning
 from difftile.ops.row import (
     BILINEAR,
     LINEAR,
@@ -19,6 +19,7 @@ from difftile.ops.row import (
     inner,
     length,
     outer,
+    packed,
     product,
     real_vector,
     replaced,
@@ -160,5 +161,37 @@ ROWS = (
         singular=True,
         kinks="not finite at a singular matrix",
         jvp="solve(a, b_dot - matmul(a_dot, z))",
+    ),
+    Op(
+        "svd",
+        "linalg.svd({0}, ti.{scalar})",
+        decompositions.svd,
+        packed(2, 1),
+        ("svd_adjoint(z, z_bar)",),
+        (_WIDE,),
+        singular=True,
+        kinks="where singular values are equal the turn of their vectors in their plane counts "
+        "as 0; functions that do not depend on it are better made of polar factors",
+    ),
+    Op(
+        "sym_eig",
+        "linalg.sym_eig({0}, ti.{scalar})",
+        decompositions.sym_eig,
+        packed(1, 1),
+        ("sym_eig_adjoint(z, z_bar)",),
+        (_WIDE,),
+        singular=True,
+        kinks="where eigenvalues are equal the turn of their vectors in their plane counts as 0",
+    ),
+    Op(
+        "polar",
+        "linalg.polar({0}, ti.{scalar})",
+        decompositions.polar,
+        packed(2, 0),
+        ("polar_adjoint(a, z, z_bar)",),
+        (_WIDE,),
+        singular=True,
+        kinks="smooth where singular values are equal; 0 from the orthogonal factor where two of "
+        "them add up to 0",
     ),
 )

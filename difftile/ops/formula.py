@@ -19,6 +19,7 @@ from difftile.ir.types import FLOATS, I32, Type, is_float, scalar_of, shape_of, 
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.row import BILINEAR, LINEAR, Op
+from difftile.ops.spectral import polar_adjoint, svd_adjoint, sym_eig_adjoint
 from difftile.ops.table import ELEMENTWISE
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -37,7 +38,12 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 _PARAMETERS = "abc"
 
 
-_PRODUCTS = frozenset(("matmul", "dot", "cross", "outer", "times_transpose", "cofactor"))
+_PRODUCTS = frozenset(
+    (
+        *("matmul", "dot", "cross", "outer", "times_transpose", "cofactor"),
+        *("svd_adjoint", "sym_eig_adjoint", "polar_adjoint"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +338,18 @@ def _cofactor(scope: _Scope, matrix: Value) -> Value:
     return b.matrix((n, n), tuple(cofactor(i, j) for i in range(n) for j in range(n)))
 
 
+def _svd_adjoint(scope: _Scope, z: Value, z_bar: Value) -> Value:
+    return svd_adjoint(scope.builder, z, z_bar)
+
+
+def _sym_eig_adjoint(scope: _Scope, z: Value, z_bar: Value) -> Value:
+    return sym_eig_adjoint(scope.builder, z, z_bar)
+
+
+def _polar_adjoint(scope: _Scope, a: Value, z: Value, z_bar: Value) -> Value:
+    return polar_adjoint(scope.builder, a, z, z_bar)
+
+
 _MACROS: dict[str, Callable[..., Value]] = {
     "part": _part,
     "put": _put,
@@ -342,4 +360,7 @@ _MACROS: dict[str, Callable[..., Value]] = {
     "identity": _identity,
     "times_transpose": _times_transpose,
     "cofactor": _cofactor,
+    "svd_adjoint": _svd_adjoint,
+    "sym_eig_adjoint": _sym_eig_adjoint,
+    "polar_adjoint": _polar_adjoint,
 }

@@ -23,6 +23,22 @@ even where its values are infinite or NaN. Integers, comparisons and casts to in
 derivative.
 """
 
+_DECOMPOSED = """\
+## Decompositions
+
+Signs and order are Taichi's where it fixes them. `ti.svd` gives falling singular values and a
+rotation V; of a 2x2 matrix they are not negative and U may reflect, of a 3x3 matrix U is a rotation
+and the last one has the sign of the determinant. `ti.polar_decompose` gives U V^T and V S V^T of
+these. `ti.sym_eig` takes the symmetric part of its matrix; its eigenvalues fall for 2x2 and rise
+for 3x3, and its eigenvectors form a rotation.
+
+The adjoint of `ti.svd` has 1 / (s_i - s_j) and 1 / (s_i + s_j), each of which counts as 0 where its
+divisor is 0 up to rounding errors. At equal singular values that drops the turn of both U and V in
+the plane of the two vectors, which the matrix does not determine; a function of U, S and V that
+does not depend on that turn loses the part of its derivative that would come from it. The adjoint
+of `ti.polar_decompose` has 1 / (s_i + s_j) alone and is exact there: use it where it will do.
+"""
+
 _COMPOSED = """\
 ## Functions composed of others
 
@@ -35,7 +51,7 @@ def kink_table() -> str:
     rows = [op for op in OPS.values() if op.kinks]
     lines = [_INTRODUCTION, "| Function | At kinks | Adjoints |", "|---|---|---|"]
     lines += [f"| `{_call(op)}` | {op.kinks} | {_adjoints(op)} |" for op in rows]
-    lines += ["", _BRANCHES, _COMPOSED, "| Function | Formula |", "|---|---|"]
+    lines += ["", _BRANCHES, _DECOMPOSED, _COMPOSED, "| Function | Formula |", "|---|---|"]
     lines += [
         f"| `{name}({', '.join(parameters)})` | `{formula}` |"
         for name, (parameters, formula) in COMPOSITES.items()

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 
 from difftile.ir.types import (
     BOOL,
+    F32,
+    F64,
     FLOATS,
     Matrix,
     Scalar,
@@ -292,3 +294,15 @@ def system(types: tuple[Type, ...]) -> Type:
             f"a 2x2 or 3x3 matrix and a vector of its size are wanted here, not {a} and {right}"
         )
     return right
+
+
+def packed(matrices: int, vectors: int) -> Typing:
+    """Return the rule: a 2x2 or 3x3 matrix to matrices and vectors of its size in one vector."""
+
+    def typing(types: tuple[Type, ...]) -> Type:
+        a = small_square(types)
+        if a.n not in (2, 3) or a.scalar not in (F32, F64):
+            raise OpTypeError(f"a 2x2 or 3x3 matrix of f32 or f64 is wanted here, not {a}")
+        return Vector(matrices * a.n * a.n + vectors * a.n, a.scalar)
+
+    return typing

@@ -25,6 +25,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.substrate import linalg
 from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
@@ -140,7 +141,7 @@ def _build(emitted: Emitted) -> Any:
     file = f"<difftile {emitted.name} {next(_counter)}>"
     text = emitted.text
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {"ti": ti}
+    namespace: dict[str, Any] = {"ti": ti, "linalg": linalg}
     namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
     exec(compile(text, file, "exec", dont_inherit=True), namespace)
     return namespace[emitted.name]

@@ -106,6 +106,9 @@ _SPECIAL: list[tuple[Any, str]] = [
     (ti.Matrix.diag, "diag"),
     (ti.Matrix.unit, "unit"),
     (_TI.eye, "eye"),
+    (ti.svd, "svd"),
+    (ti.sym_eig, "sym_eig"),
+    (ti.polar_decompose, "polar"),
     (ti.zero, "zero_like"),
     (ti.one, "one_like"),
     (builtins.any, "any"),
@@ -127,8 +130,11 @@ _REFUSED: list[tuple[Any, str, str]] = [
     (builtins.sorted, "'sorted'", "sort in Python before the launch."),
     (ti.atomic_max, "'ti.atomic_max'", "it is not part of the kernel language yet."),
     (ti.atomic_min, "'ti.atomic_min'", "it is not part of the kernel language yet."),
-    (ti.svd, "'ti.svd'", "it is not part of the kernel language yet."),
-    (ti.polar_decompose, "'ti.polar_decompose'", "it is not part of the kernel language yet."),
+    (
+        ti.eig,
+        "'ti.eig'",
+        "use 'ti.sym_eig' of a symmetric matrix.",
+    ),
 ]
 
 
