@@ -172,6 +172,7 @@ ROWS = (
         singular=True,
         kinks="where singular values are equal the turn of their vectors in their plane counts "
         "as 0; functions that do not depend on it are better made of polar factors",
+        jvp="svd_tangent(z, a_dot)",
     ),
     Op(
         "sym_eig",
@@ -182,6 +183,7 @@ ROWS = (
         (_WIDE,),
         singular=True,
         kinks="where eigenvalues are equal the turn of their vectors in their plane counts as 0",
+        jvp="sym_eig_tangent(z, a_dot)",
     ),
     Op(
         "polar",
@@ -193,5 +195,6 @@ ROWS = (
         singular=True,
         kinks="smooth where singular values are equal; 0 from the orthogonal factor where two of "
         "them add up to 0",
+        jvp="polar_tangent(z, a_dot)",
     ),
 )

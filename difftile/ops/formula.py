@@ -16,10 +16,10 @@ import numpy as np
 
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import FLOATS, I32, Type, is_float, scalar_of, shape_of, shaped
+from difftile.ops import spectral
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.row import BILINEAR, LINEAR, Op
-from difftile.ops.spectral import polar_adjoint, svd_adjoint, sym_eig_adjoint
 from difftile.ops.table import ELEMENTWISE
 
 _OPERATORS: dict[type[ast.operator], str] = {
@@ -338,16 +338,13 @@ def _cofactor(scope: _Scope, matrix: Value) -> Value:
     return b.matrix((n, n), tuple(cofactor(i, j) for i in range(n) for j in range(n)))
 
 
-def _svd_adjoint(scope: _Scope, z: Value, z_bar: Value) -> Value:
-    return svd_adjoint(scope.builder, z, z_bar)
+def _built_by(function: Callable[..., Value]) -> Callable[..., Value]:
+    """Return the macro of a function of a builder."""
 
+    def macro(scope: _Scope, *values: Value) -> Value:
+        return function(scope.builder, *values)
 
-def _sym_eig_adjoint(scope: _Scope, z: Value, z_bar: Value) -> Value:
-    return sym_eig_adjoint(scope.builder, z, z_bar)
-
-
-def _polar_adjoint(scope: _Scope, a: Value, z: Value, z_bar: Value) -> Value:
-    return polar_adjoint(scope.builder, a, z, z_bar)
+    return macro
 
 
 _MACROS: dict[str, Callable[..., Value]] = {
@@ -360,7 +357,5 @@ _MACROS: dict[str, Callable[..., Value]] = {
     "identity": _identity,
     "times_transpose": _times_transpose,
     "cofactor": _cofactor,
-    "svd_adjoint": _svd_adjoint,
-    "sym_eig_adjoint": _sym_eig_adjoint,
-    "polar_adjoint": _polar_adjoint,
+    **{function.__name__: _built_by(function) for function in spectral.MACROS},
 }

@@ -1,4 +1,4 @@
-"""Adjoints of the decompositions: macros of the formula language.
+"""Adjoints and tangents of the decompositions: macros of the formula language.
 
 The values come packed in one vector, as `decompositions` returns them. Source: Townsend 2016,
 Differentiating the singular value decomposition, with the off-diagonal part split into the sum and
@@ -11,11 +11,15 @@ two singular vectors or eigenvectors within the plane that they span, which is n
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import FLOATS, I32, Scalar, numpy_dtype, scalar_of, shape_of
 from difftile.ops.build import OpBuilder, zero
+
+_Entries: TypeAlias = dict[tuple[int, int], Value]  # of a matrix, by row and column
 
 
 def svd_adjoint(b: OpBuilder, z: Value, z_bar: Value) -> Value:
@@ -40,6 +44,26 @@ def svd_adjoint(b: OpBuilder, z: Value, z_bar: Value) -> Value:
     return b.call("matmul", b.call("matmul", u, inner), b.call("transpose", v))
 
 
+def svd_tangent(b: OpBuilder, z: Value, a_dot: Value) -> Value:
+    """Return the tangent of z, where z is `svd(a)`."""
+    n = _order(z, 2, 1)
+    u, s, v = _unpacked(b, z, n, "mvm")
+    p = b.call("matmul", _transposed_times(b, u, a_dot), v)
+    size = b.call("norm", s)
+    of_u: _Entries = {}
+    of_v: _Entries = {}
+    for i, j in _pairs(n):
+        si, sj = _at(b, s, i), _at(b, s, j)
+        above, below = _at(b, p, i, j), _at(b, p, j, i)
+        gap, total = b.call("sub", sj, si), b.call("add", si, sj)
+        both = b.call("mul", b.call("add", above, below), _inverse(b, gap, size))
+        apart = b.call("mul", b.call("sub", above, below), _inverse(b, total, size))
+        of_u[i, j] = _half(b, b.call("add", both, apart))
+        of_v[i, j] = _half(b, b.call("sub", both, apart))
+    u_dot, v_dot = (b.call("matmul", m, _skew(b, w, n)) for m, w in ((u, of_u), (v, of_v)))
+    return _packed(b, u_dot, b.call("vec", *(_at(b, p, i, i) for i in range(n))), v_dot)
+
+
 def sym_eig_adjoint(b: OpBuilder, z: Value, z_bar: Value) -> Value:
     """Return the adjoint of a, a symmetric matrix, where z is `sym_eig(a)`."""
     n = _order(z, 1, 1)
@@ -55,6 +79,21 @@ def sym_eig_adjoint(b: OpBuilder, z: Value, z_bar: Value) -> Value:
     return b.call("matmul", b.call("matmul", q, inner), b.call("transpose", q))
 
 
+def sym_eig_tangent(b: OpBuilder, z: Value, a_dot: Value) -> Value:
+    """Return the tangent of z, where z is `sym_eig(a)`."""
+    n = _order(z, 1, 1)
+    values, q = _unpacked(b, z, n, "vm")
+    whole = b.call("add", a_dot, b.call("transpose", a_dot))
+    p = b.call("matmul", _transposed_times(b, q, whole), q)
+    size = b.call("norm", values)
+    turn: _Entries = {}
+    for i, j in _pairs(n):
+        gap = b.call("sub", _at(b, values, j), _at(b, values, i))
+        turn[i, j] = _half(b, b.call("mul", _at(b, p, i, j), _inverse(b, gap, size)))
+    values_dot = _half(b, b.call("vec", *(_at(b, p, i, i) for i in range(n))))
+    return _packed(b, values_dot, b.call("matmul", q, _skew(b, turn, n)))
+
+
 def polar_adjoint(b: OpBuilder, a: Value, z: Value, z_bar: Value) -> Value:
     """Return the adjoint of a, where z is `polar(a)`.
 
@@ -66,21 +105,24 @@ def polar_adjoint(b: OpBuilder, a: Value, z: Value, z_bar: Value) -> Value:
     u_bar, p_bar = _unpacked(b, z_bar, n, "mm")
     u_bar = b.call("add", u_bar, b.call("matmul", a, b.call("transpose", p_bar)))
     x = _skew_part(b, _transposed_times(b, u, u_bar))
-    trace, size = b.call("trace", p), b.call("norm", p)
-    if n == 2:
-        w = b.call("mul", x[0, 1], _inverse(b, trace, size))
-        nothing = zero(scalar_of(p.type))
-        turned = b.matrix((2, 2), (nothing, w, b.call("neg", w), nothing))
-    else:
-        turned = _turned(b, p, trace, size, x)
-    return b.call("matmul", u, b.call("add", p_bar, turned))
+    return b.call("matmul", u, b.call("add", p_bar, _turned(b, p, x)))
 
 
-def _turned(
-    b: OpBuilder, p: Value, trace: Value, size: Value, x: dict[tuple[int, int], Value]
-) -> Value:
-    """Return the skew matrix of (tr(P) - P)^-1 w, where w is the axial vector of x, for 3x3."""
+def polar_tangent(b: OpBuilder, z: Value, a_dot: Value) -> Value:
+    """Return the tangent of z, where z is `polar(a)`."""
+    u, p = _unpacked(b, z, _order(z, 2, 0), "mm")
+    turned = _transposed_times(b, u, a_dot)
+    turn = _turned(b, p, _skew_part(b, turned))
+    p_dot = b.call("sub", turned, b.call("matmul", turn, p))
+    return _packed(b, b.call("matmul", u, turn), p_dot)
+
+
+def _turned(b: OpBuilder, p: Value, x: _Entries) -> Value:
+    """Return the skew matrix of (tr(P) - P)^-1 w, where w is the axial vector of x."""
     scalar = scalar_of(p.type)
+    trace, size = b.call("trace", p), b.call("norm", p)
+    if shape_of(p.type) == (2, 2):
+        return _skew(b, {(0, 1): b.call("mul", x[0, 1], _inverse(b, trace, size))}, 2)
     scale = b.call("select", b.call("gt", size, zero(scalar)), size, Const(1.0, scalar))
     k = {
         (i, j): b.call(
@@ -105,9 +147,7 @@ def _turned(
     factor = b.call("div", _inverse(b, det, one), scale)
     w = b.call("mul", b.call("matmul", cofactors, axial), factor)
     w0, w1, w2 = (_at(b, w, i) for i in range(3))
-    nothing = zero(scalar)
-    minus = [b.call("neg", one) for one in (w0, w1, w2)]
-    return b.matrix((3, 3), (nothing, minus[2], w1, w2, nothing, minus[0], minus[1], w0, nothing))
+    return _skew(b, {(0, 1): b.call("neg", w2), (0, 2): w1, (1, 2): b.call("neg", w0)}, 3)
 
 
 def _order(packed: Value, matrices: int, vectors: int) -> int:
@@ -136,25 +176,38 @@ def _unpacked(b: OpBuilder, packed: Value, n: int, kinds: str) -> list[Value]:
     return found
 
 
+def _packed(b: OpBuilder, *parts: Value) -> Value:
+    """Return the components of all parts, one after the other, in one vector."""
+    cells = [(part, cell) for part in parts for cell in np.ndindex(shape_of(part.type))]
+    return b.call("vec", *(_at(b, part, *cell) for part, cell in cells))
+
+
+def _skew(b: OpBuilder, above: _Entries, n: int) -> Value:
+    """Return the skew matrix with these entries above its diagonal."""
+    nothing = zero(scalar_of(above[0, 1].type))
+    entries = above | {(j, i): b.call("neg", value) for (i, j), value in above.items()}
+    return _matrix(b, entries | {(i, i): nothing for i in range(n)}, n)
+
+
 def _transposed_times(b: OpBuilder, p: Value, q: Value) -> Value:
     return b.call("matmul", b.call("transpose", p), q)
 
 
-def _skew_part(b: OpBuilder, m: Value) -> dict[tuple[int, int], Value]:
+def _skew_part(b: OpBuilder, m: Value) -> _Entries:
     """Return the entries of m - m^T off the diagonal."""
     n, _ = shape_of(m.type)
-    found: dict[tuple[int, int], Value] = {}
+    found: _Entries = {}
     for i, j in _pairs(n):
         found[i, j] = b.call("sub", _at(b, m, i, j), _at(b, m, j, i))
         found[j, i] = b.call("neg", found[i, j])
     return found
 
 
-def _diagonal(b: OpBuilder, values: Value, n: int) -> dict[tuple[int, int], Value]:
+def _diagonal(b: OpBuilder, values: Value, n: int) -> _Entries:
     return {(i, i): _at(b, values, i) for i in range(n)}
 
 
-def _matrix(b: OpBuilder, entries: dict[tuple[int, int], Value], n: int) -> Value:
+def _matrix(b: OpBuilder, entries: _Entries, n: int) -> Value:
     return b.matrix((n, n), tuple(entries[i, j] for i in range(n) for j in range(n)))
 
 
@@ -173,3 +226,13 @@ def _inverse(b: OpBuilder, divisor: Value, size: Value) -> Value:
 def _rounding(scalar: Scalar) -> float:
     assert scalar in FLOATS
     return 2 * float(np.finfo(numpy_dtype(scalar)).eps)
+
+
+MACROS = (
+    svd_adjoint,
+    svd_tangent,
+    sym_eig_adjoint,
+    sym_eig_tangent,
+    polar_adjoint,
+    polar_tangent,
+)
