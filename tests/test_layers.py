@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
 ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": set(),
     "demos": {"difftile", "difftile.arguments", "scenes", "demos"},
-    "benchmarks": {"difftile", "difftile.arguments", "scenes", "demos", "benchmarks"},
+    "benchmarks": {"difftile", "difftile.arguments", "scenes", "demos", "benchmarks", "tests"},
 }
 
 
