@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -318,3 +319,121 @@ def test_two_tapes_recorded_before_either_is_replayed() -> None:
     one.backward({y: 1.0})
     other.backward({y: 1.0})
     assert x.grad.to_numpy().tolist() == [12, 12, 12, 12]
+
+
+# Small writes into what records need
+
+
+@dt.kernel
+def square_in_place(x):
+    for i in x:
+        x[i] = x[i] * x[i]
+
+
+@dt.kernel
+def square_part(x, start: int, stop: int):
+    for i in range(start, stop):
+        x[i] = x[i] * x[i]
+
+
+@dt.kernel
+def rim(x, value: float):
+    x[0] = value
+    x[x.shape[0] - 1] *= value
+
+
+@dt.kernel
+def scattered(x, index):
+    for i in index:
+        x[index[i]] = 2.0
+
+
+def small_writes(x: dt.Field, y: dt.Field, tape: dt.Tape) -> None:
+    square_in_place(x)
+    scale(x, y)
+    square_in_place(y)  # pins what y held
+    held = tape.nbytes
+    for k in range(20):
+        y[k % 3] = 0.5
+    square_part(y, 3, 7)
+    y[7:9] = [1.0, 2.0]
+    assert tape.nbytes - held <= (20 + 4 + 2) * 8
+    square_in_place(y)
+    rim(y, 0.25)
+    square_in_place(y)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_small_writes_keep_what_they_overwrite(keep: bool) -> None:
+    rng = np.random.default_rng(1)
+    start, weights = rng.uniform(0.5, 1, 64), rng.normal(size=64)
+    x = dt.from_numpy(start, grad=True)
+    y = dt.zeros(64, ti.f64, grad=True)
+    with dt.Tape() as tape:
+        small_writes(x, y, tape)
+    final = y.to_numpy()
+    tape.backward({y: weights}, keep=keep)
+    np.testing.assert_array_equal(y.to_numpy(), final)
+
+    def reference(values: Any) -> Any:
+        v = (3 * values**2) ** 2
+        v[:3] = 0.5
+        v[3:7] = v[3:7] ** 2
+        v[7:9] = [1.0, 2.0]
+        v = v**2
+        v[0] = 0.25
+        v[-1] *= 0.25
+        return v**2
+
+    np.testing.assert_allclose(final, reference(start.copy()), rtol=1e-14)
+    wanted = np.zeros(64)
+    for k in range(64):
+        step = start + 1e-30j * (np.arange(64) == k)
+        wanted[k] = weights @ reference(step).imag / 1e-30
+    np.testing.assert_allclose(x.grad.to_numpy(), wanted, rtol=1e-13)
+    if keep:
+        tape.backward({y: weights})
+        np.testing.assert_allclose(x.grad.to_numpy(), 2 * wanted, rtol=1e-13)
+        np.testing.assert_array_equal(y.to_numpy(), final)
+    assert POOL.kept == 0
+
+
+def test_a_write_anywhere_copies_the_field() -> None:
+    x, y = (dt.from_numpy(np.arange(1.0, 65.0), grad=True) for _ in range(2))
+    index = dt.from_numpy(np.array([3, 5], np.int32))
+    with dt.Tape() as tape:
+        square_in_place(x)
+        held = tape.nbytes
+        product(x, y, dt.field(ti.f64, (), grad=True))
+        scattered(x, index)
+        assert tape.nbytes - held == x.nbytes
+    tape.backward({x: 1.0})
+    wanted = 2 * np.arange(1.0, 65.0)
+    wanted[[3, 5]] = 0
+    assert x.grad.to_numpy().tolist() == wanted.tolist()
+
+
+def test_a_tape_that_is_kept_is_not_patched_by_another() -> None:
+    x = dt.from_numpy(np.arange(1.0, 65.0), grad=True)
+    loss = dt.field(ti.f64, (), grad=True)
+    with dt.Tape() as one:
+        product(x, x, loss)
+    with dt.Tape() as other:
+        x[3] = 100.0
+        product(x, x, loss)
+    one.backward(loss)
+    wanted = 2 * np.arange(1.0, 65.0)
+    assert x.grad.to_numpy().tolist() == wanted.tolist()
+    other.backward(loss)
+    wanted[3] *= 1
+    second = 2 * x.to_numpy() * (np.arange(64) != 3)
+    assert x.grad.to_numpy().tolist() == (wanted + second).tolist()
+
+
+def test_a_tape_that_is_forgotten_lets_go() -> None:
+    x = dt.from_numpy(np.arange(1.0, 65.0), grad=True)
+    with dt.Tape():
+        square_in_place(x)
+        square_in_place(x)
+    gc.collect()
+    assert POOL.kept == 0

@@ -191,8 +191,8 @@ class Field(Values):
             constants: What is written; None where it is no constant, and the tape knows of it.
         """
         tape = OPEN_TAPE.get()
-        if tape is not None and constants is not None:
-            tape.host_write(self, where, constants)
+        if tape is not None and constants is not None and tape.host_write(self, where, constants):
+            return self.buffer
         return self.fresh_if_pinned(keep=where is not None)
 
     def fresh_if_pinned(self, *, keep: bool) -> Buffer:

@@ -18,10 +18,11 @@ class Recorder(Protocol):
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> None:
+    ) -> bool:
         """Record that Python is about to set one element, a part, or with None all of it.
 
-        `values` are the constants; for a whole field one element stands for all.
+        `values` are the constants; for a whole field one element stands for all. Returns whether
+        the write may happen in the memory that the field has, though records need what is there.
         """
         ...
 

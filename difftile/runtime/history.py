@@ -11,7 +11,7 @@ recorded; where a stretch does not fit, new snapshots divide it by the binomial 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias
 
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.runtime.budget import as_text
 from difftile.runtime.call import Call
+from difftile.runtime.patch import Patch, box_of, patch_of
 from difftile.runtime.plan import StagePlan
 from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
 from difftile.runtime.revolve import plan as make_schedule
@@ -46,8 +47,8 @@ class History(Protocol):
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> None:
-        """Remember a write from Python that is about to happen."""
+    ) -> bool:
+        """Remember a write that is about to happen; tell whether kept memory may take it."""
         ...
 
     def host_copy(self, target: Values, source: Values) -> None:
@@ -58,8 +59,9 @@ class History(Protocol):
         """Yield the records from the last to the first; each is good until the next is taken."""
         ...
 
-    def buffers(self) -> Iterator[Buffer]:
-        """Yield the memory that is held, some of it perhaps twice."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values."""
         ...
 
     def release(self) -> None:
@@ -69,35 +71,57 @@ class History(Protocol):
     def __len__(self) -> int: ...
 
 
-class FullHistory:
-    """Keeps all records."""
+def kept_bytes(buffers: Iterable[Buffer]) -> int:
+    """Return the bytes of those buffers that hold no field's contents any more."""
+    return sum(b.nbytes for b in {id(b): b for b in buffers if not b.owners}.values())
 
-    def __init__(self) -> None:
-        self.entries: list[Record | LimitedHistory] = []
+
+class FullHistory:
+    """Keeps all records.
+
+    Args:
+        may_patch: Tells whether nobody else needs what the records keep, so that small writes may
+            stay where they are.
+    """
+
+    def __init__(self, may_patch: Callable[[], bool] = lambda: False) -> None:
+        self.entries: list[Record | Patch | LimitedHistory] = []
+        self._may_patch = may_patch
         self.recomputed = 0
         self._region: LimitedHistory | None = None
 
     def __len__(self) -> int:
-        return sum(len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
+        lengths = (len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
+        return sum(lengths) - sum(isinstance(e, Patch) for e in self.entries)
 
     def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
         """Run a kernel and record it, stage by stage."""
         if self._region is not None:
             self._region.launch(call, values, plans)
             return
+        patching = self._may_patch()
         for plan in plans:
-            record = record_stage(plan, call, values)
-            if record is not None:
-                self.entries.append(record)
+            self.entries += record_stage(plan, call, values, patching=patching)
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> None:
-        """Record a write from Python."""
+    ) -> bool:
+        """Record a write from Python; tell whether it may happen in the memory there is."""
         if self._region is not None:
-            self._region.host_write(field, where, values)
-        elif field.has_grads:
+            return self._region.host_write(field, where, values)
+        patch = self._patch(field, where) if where is not None else None
+        if patch is not None:
+            self.entries.append(patch)
+        if field.has_grads:
             self.entries.append(HostWrite(field, where, None))
+        return patch is not None
+
+    def _patch(self, field: Field, where: tuple[int, ...] | Window) -> Patch | None:
+        if not field.storage.buffer.pins or not self._may_patch():
+            return None
+        if isinstance(where, Window):
+            return None if where.repeats else patch_of(field, where.of)
+        return patch_of(field, box_of(tuple((i, i) for i in where)))
 
     def host_copy(self, target: Values, source: Values) -> None:
         """Record a copy from Python."""
@@ -119,16 +143,30 @@ class FullHistory:
         self._region = None
 
     def backwards(self, *, keep: bool) -> Generator[Record]:
-        """Yield the records from the last to the first."""
-        for entry in reversed(self.entries):
-            if isinstance(entry, LimitedHistory):
-                before = entry.recomputed
-                yield from entry.backwards(keep=keep)
-                self.recomputed += entry.recomputed - before
-            else:
-                yield entry
-                if not keep:
-                    entry.release()
+        """Yield the records from the last to the first; patches are undone on the way."""
+        undone: list[Patch] = []
+        try:
+            for entry in reversed(self.entries):
+                if isinstance(entry, LimitedHistory):
+                    before = entry.recomputed
+                    yield from entry.backwards(keep=keep)
+                    self.recomputed += entry.recomputed - before
+                elif isinstance(entry, Patch):
+                    entry.exchange()
+                    undone.append(entry)
+                else:
+                    yield entry
+                    if not keep:
+                        entry.release()
+        finally:
+            for patch in reversed(undone):
+                patch.exchange()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values."""
+        patches = sum(e.values.nbytes for e in self.entries if isinstance(e, Patch))
+        return patches + kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""
@@ -137,6 +175,8 @@ class FullHistory:
                 yield from entry.buffers()
             elif isinstance(entry, LaunchRecord):
                 yield from entry.kept
+            elif isinstance(entry, Patch):
+                yield entry.buffer
 
     def release(self) -> None:
         """Let go of all old values."""
@@ -186,11 +226,12 @@ class LimitedHistory:
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> None:
-        """Remember a write from Python that is about to happen."""
+    ) -> bool:
+        """Remember a write from Python that is about to happen, in other memory if need be."""
         step = HostWrite(field, where, values.copy())
         self._run.announce(step, self._enter(step))
         self._steps.append(step)
+        return False
 
     def host_copy(self, target: Values, source: Values) -> None:
         """Remember a copy from Python that is about to happen."""
@@ -362,6 +403,11 @@ class LimitedHistory:
                 "memory runs its launches again, in the midst of computing gradients: use "
                 "gradients outside the block."
             )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values."""
+        return kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""

@@ -8,8 +8,9 @@ from typing import Any
 
 from difftile.diagnostics import Span
 from difftile.fields.field import Field
-from difftile.ir.nodes import Array, Const, Value
+from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import Type
+from difftile.runtime.patch import Patch, box_of, patch_of
 from difftile.runtime.specialisation import Specialisation, StageLaunch, arguments, make_writable
 from difftile.runtime.stage import AdjointCode, Stage
 from difftile.substrate.compile import CompiledProgram
@@ -107,8 +108,14 @@ class StagePlan:
     def _places(self, source: Source) -> list[tuple[int, tuple[Source, int]]]:
         return [(place, p) for place, p in enumerate(self.adjoint_params) if p[0] is source]
 
-    def launch(self, values: list[Any]) -> None:
-        """Run forward; pinned fields move to fresh memory first, copied only if they must."""
+    def launch(self, values: list[Any], patches: dict[int, Patch] | None = None) -> None:
+        """Run forward; pinned fields move to fresh memory first, copied only if they must.
+
+        Args:
+            values: The values of the kernel's parameters.
+            patches: Takes by position what is going to be overwritten in fields that stay in pinned
+                memory, since that is the smaller part of them. None: all of them move.
+        """
         moved: list[int] = []
         for k in self.writes:
             target: Field = values[k]
@@ -117,8 +124,12 @@ class StagePlan:
             overwrite = self.overwrites.get(k)
             if overwrite is not None and overwrite.covers(values):
                 moved.append(k)
-            else:
+                continue
+            patch = None if patches is None else self._patch(k, values)
+            if patch is None:
                 make_writable(target)
+            elif patches is not None:
+                patches[k] = patch
         if not moved:
             code = self.stage_launch.stage.forward
             code.launch(arguments(self.stage_launch.positions, values))
@@ -132,6 +143,20 @@ class StagePlan:
             target = values[k]
             target.storage.move(POOL.take_like(target.storage.buffer))
         renamed.code.launch(arguments(renamed.positions, [*values, *old]))
+
+    def _patch(self, k: int, values: list[Any]) -> Patch | None:
+        """Return what the launch is going to overwrite of a field, if that is the smaller part."""
+        if k in self.reads and k in self.reads_after:
+            return None  # the adjoint reads both versions
+        target: Field = values[k]
+        array = self.code.params[k]
+        stage = self.stage_launch.stage
+        known = {p: v for p, v in zip(self.code.params, values, strict=True) if isinstance(p, Var)}
+        for size, (of, axis) in stage.sizes.items():
+            known[size] = values[self.code.position[of]].shape[axis]
+        assert isinstance(array, Array)
+        box = stage.extents.box(array, target.shape, known)
+        return None if box is None else patch_of(target, box_of(box))
 
 
 def _rename(code: Specialisation, stage: Stage, moved: tuple[int, ...]) -> Renamed:

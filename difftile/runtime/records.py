@@ -13,6 +13,7 @@ from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import shape_of
 from difftile.runtime.call import Call
+from difftile.runtime.patch import Patch
 from difftile.runtime.plan import StagePlan
 from difftile.substrate.memory import POOL, Buffer
 
@@ -71,24 +72,39 @@ class HostCopy:
 Record: TypeAlias = LaunchRecord | HostWrite | HostCopy
 
 
-def record_stage(plan: StagePlan, call: Call, values: list[Any]) -> LaunchRecord | None:
-    """Launch a stage, and return its record if a gradient passes through."""
+def record_stage(
+    plan: StagePlan, call: Call, values: list[Any], *, patching: bool = False
+) -> list[LaunchRecord | Patch]:
+    """Launch a stage and return what must be remembered of it, in order.
+
+    Args:
+        plan: The stage.
+        call: The launch.
+        values: The values of its parameters.
+        patching: Whether small writes may stay in memory that earlier records need.
+    """
     kept = [values[k].storage.buffer for k in plan.reads]
     for buffer in kept:
         buffer.pins += 1
+    patches: dict[int, Patch] = {}
     try:
-        plan.launch(values)
+        plan.launch(values, patches if patching else None)
     except BaseException:
         for buffer in kept:
             POOL.unpin(buffer)
+        for patch in patches.values():
+            patch.release()
         raise
     if plan.adjoint is None:
-        return None
+        return list(patches.values())
     for k in plan.reads_after:
         buffer = values[k].storage.buffer
         buffer.pins += 1
         kept.append(buffer)
-    return LaunchRecord(plan, call, values, kept)
+    # In reverse, a field that the adjoint reads as it was before is mended before the adjoint runs.
+    first = [patch for k, patch in patches.items() if k not in plan.reads]
+    last = [patch for k, patch in patches.items() if k in plan.reads]
+    return [*first, LaunchRecord(plan, call, values, kept), *last]
 
 
 def write_again(write: HostWrite) -> None:

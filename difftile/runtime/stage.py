@@ -29,6 +29,7 @@ from difftile.ir.walk import (
     walk,
 )
 from difftile.passes.conflicts import stale_loads
+from difftile.passes.extents import Extents, extents
 from difftile.passes.optimise import finish, pruned, simplify
 from difftile.passes.versions import late_loads, redirect
 from difftile.substrate.compile import CompiledProgram
@@ -158,6 +159,11 @@ class Stage:
                     found.setdefault(array, stops)
             touched |= arrays_written(Block((stmt,)))
         return found
+
+    @cached_property
+    def extents(self) -> Extents:
+        """Where the stage writes."""
+        return extents(self.program)
 
     @cached_property
     def sizes(self) -> dict[Var, tuple[Array, int]]:

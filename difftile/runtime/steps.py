@@ -12,6 +12,7 @@ from difftile.runtime.plan import StagePlan
 from difftile.runtime.records import (
     HostCopy,
     HostWrite,
+    LaunchRecord,
     Record,
     copy_again,
     record_stage,
@@ -64,9 +65,9 @@ class Run:
             if self.records is None:
                 plan.launch(values)
                 continue
-            record = record_stage(plan, launch.call, values)
-            if record is not None:
-                self.records.append(record)
+            for record in record_stage(plan, launch.call, values):
+                if isinstance(record, LaunchRecord):
+                    self.records.append(record)
 
     def announce(self, step: HostWrite | HostCopy, position: int) -> None:
         """Prepare for a write from Python that is about to happen."""

@@ -37,6 +37,15 @@ from difftile.substrate.memory import POOL
 Progress = Callable[[int, int], object]
 
 
+class Live:
+    """How many tapes hold old values."""
+
+    tapes = 0
+
+
+LIVE = Live()
+
+
 class Tape(Recorder):
     """Records the launches of its `with` block and computes gradients.
 
@@ -99,6 +108,7 @@ class Tape(Recorder):
             zero_grads()
         self._base = POOL.peak = POOL.kept
         self._replays = REPLAYS.count
+        LIVE.tapes += 1
         self._token = OPEN_TAPE.set(self)
         OPEN_IN.thread = threading.get_ident()
         return self
@@ -130,8 +140,7 @@ class Tape(Recorder):
     @property
     def nbytes(self) -> int:
         """Bytes of old values that are kept beside the fields' own memory."""
-        buffers = {id(b): b for b in self._history.buffers() if not b.owners}
-        return sum(b.nbytes for b in buffers.values())
+        return self._history.nbytes
 
     @property
     def written(self) -> list[Field]:
@@ -153,14 +162,15 @@ class Tape(Recorder):
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> None:
+    ) -> bool:
         """Record a write from Python that is about to happen."""
         _check_twin(field)
-        self._history.host_write(field, where, values)
+        stays = self._history.host_write(field, where, values)
         if where is None:
             self._cut.pop(field.storage, None)
         if field.has_grads:
             self._written[field.storage] = field
+        return stays
 
     def host_copy(self, target: Values, source: Values) -> None:
         """Record a copy from Python that is about to happen."""
@@ -354,8 +364,15 @@ class Tape(Recorder):
 
     def release(self) -> None:
         """Let go of all old values; the tape cannot be replayed any more."""
-        self._history.release()
+        if self._entered and not self._done:
+            LIVE.tapes -= 1
         self._done = True
+        self._history.release()
+
+    def __del__(self) -> None:
+        # The interpreter may have ended, or the arguments been wrong.
+        if LIVE is not None and getattr(self, "_entered", False) and not self._done:  # pyright: ignore[reportUnnecessaryComparison]
+            self.release()
 
 
 def _history(memory: str | int | None, snapshots: int | None) -> History:
@@ -365,7 +382,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
         TapeError: A limit is none, or both are given.
     """
     if memory is None and snapshots is None:
-        return FullHistory()
+        return FullHistory(lambda: LIVE.tapes == 1)
     if memory is not None and snapshots is not None:
         raise TapeError("Give a tape 'memory' or 'snapshots', not both.")
     if memory is not None:

@@ -1,0 +1,86 @@
+"""Which part of each field a stage may write, as far as its indices tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from difftile.ir.nodes import Array, For, Load, ParallelFor, Program, Var
+from difftile.ir.walk import array_of, operands, walk
+from difftile.passes.affine import Affine, affine, definitions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Extents:
+    """The writes of a stage.
+
+    Args:
+        writes: For each field that is written the index of every write, one form a dimension.
+        ranges: The first value of each loop index, and that after the last.
+    """
+
+    writes: Mapping[Array, tuple[tuple[Affine, ...], ...]]
+    ranges: Mapping[Var, tuple[Affine, Affine]]
+
+    def box(
+        self, array: Array, shape: tuple[int, ...], known: Mapping[Var, int]
+    ) -> tuple[tuple[int, int], ...] | None:
+        """Return first and last index along each dimension of what may be written.
+
+        Args:
+            array: The field.
+            shape: Its shape.
+            known: Numbers passed to the launch, and sizes of fields.
+
+        Returns:
+            The box, empty (last below first) along some dimension where nothing is written; None
+            if an index depends on more than loops and known numbers.
+        """
+        low, high = list(shape), [-1] * len(shape)
+        for index in self.writes[array]:
+            for axis, form in enumerate(index[: len(shape)]):
+                ends = self._ends(form, known)
+                if ends is None:
+                    return None
+                low[axis] = min(low[axis], max(0, ends[0]))
+                high[axis] = max(high[axis], min(shape[axis] - 1, ends[1]))
+        return tuple(zip(low, high, strict=True))
+
+    def _ends(self, form: Affine, known: Mapping[Var, int]) -> tuple[int, int] | None:
+        """Return the least and the greatest value of a form."""
+        low = high = form.constant
+        for variable, factor in form.terms:
+            if variable in known:
+                least = greatest = known[variable]
+            elif variable in self.ranges:
+                start, stop = (self._ends(bound, known) for bound in self.ranges[variable])
+                if start is None or stop is None:
+                    return None
+                least, greatest = start[0], max(stop[1] - 1, start[0])
+            else:
+                return None
+            ends = (factor * least, factor * greatest)
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+
+def extents(program: Program) -> Extents:
+    """Return where a stage writes."""
+    defs = definitions_of(program.body)
+    writes: dict[Array, list[tuple[Affine, ...]]] = {}
+    ranges: dict[Var, tuple[Affine, Affine]] = {}
+    for stmt in walk(program.body):
+        match stmt:
+            case Load():
+                pass
+            case For(index=index, start=start, stop=stop):
+                ranges[index] = (affine(start, defs), affine(stop, defs))
+            case ParallelFor(indices=indices, starts=starts, stops=stops):
+                for index, start, stop in zip(indices, starts, stops, strict=True):
+                    ranges[index] = (affine(start, defs), affine(stop, defs))
+            case _:
+                array = array_of(stmt)
+                if array is not None:  # whatever it is, it writes
+                    forms = tuple(affine(i, defs) for i in operands(stmt)[: array.type.ndim])
+                    writes.setdefault(array, []).append(forms)
+    return Extents({a: tuple(found) for a, found in writes.items()}, ranges)
