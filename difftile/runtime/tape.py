@@ -143,21 +143,30 @@ class Tape(Recorder):
         return self._history.nbytes
 
     @property
+    def peak_nbytes(self) -> int:
+        """The most bytes of old values that were kept at any time."""
+        return max(self._peak, POOL.peak - self._base if self._token is not None else 0)
+
+    @property
+    def recomputed(self) -> int:
+        """The number of launches and writes that `backward` has run again."""
+        return self._history.recomputed
+
+    @property
     def written(self) -> list[Field]:
         """The fields that recorded launches and writes from Python have changed."""
         return list(self._written.values())
 
     def summary(self) -> str:
         """Return what was recorded, what it held and what was run again, in a few lines."""
-        peak = max(self._peak, POOL.peak - self._base if self._token is not None else 0)
         lines = [
             f"{counted(self._launches, 'launch', 'launches')}, {counted(len(self), 'record')}",
-            f"{as_text(self.nbytes)} of old values, {as_text(peak)} at the most",
+            f"{as_text(self.nbytes)} of old values, {as_text(self.peak_nbytes)} at the most",
         ]
         if isinstance(self._history, LimitedHistory):
             lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
-        if self._history.recomputed:
-            lines.append(f"{counted(self._history.recomputed, 'launch', 'launches')} run again")
+        if self.recomputed:
+            lines.append(f"{counted(self.recomputed, 'launch', 'launches')} run again")
         return "\n".join(lines)
 
     def host_write(

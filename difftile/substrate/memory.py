@@ -7,6 +7,7 @@ ndarray.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +34,6 @@ class Buffer:
 
     __slots__ = (
         "_array",
-        "_raw",
         "_reshaped",
         "address",
         "element",
@@ -56,15 +56,16 @@ class Buffer:
         self._reshaped: dict[tuple[int, ...], Buffer] = {}
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
-        self.nbytes = int(np.prod(full, dtype=np.int64)) * dtype.itemsize
+        self.nbytes = math.prod(full) * dtype.itemsize
         self.ndarray: Any = None
         self._array: npt.NDArray[Any] | None = None
         self.address = 0
         if session.on_host:
-            self._raw = np.empty(self.nbytes + _ALIGNMENT, np.uint8)
-            offset = -self._raw.ctypes.data % _ALIGNMENT
-            self._array = self._raw[offset : offset + self.nbytes].view(dtype).reshape(full)
-            self.address = self._raw.ctypes.data + offset
+            raw = np.empty(self.nbytes + _ALIGNMENT, np.uint8)
+            start: int = raw.__array_interface__["data"][0]
+            offset = -start % _ALIGNMENT
+            self._array = np.ndarray(full, dtype, raw.data, offset)
+            self.address = start + offset
         else:
             self.ndarray = ti.ndarray(to_taichi(element), shape)
 
@@ -98,7 +99,7 @@ class Buffer:
                     "dt.from_numpy(x.to_numpy().reshape(...))."
                 )
             found = object.__new__(Buffer)
-            for name in ("element", "session", "nbytes", "ndarray", "address", "_raw"):
+            for name in ("element", "session", "nbytes", "ndarray", "address"):
                 setattr(found, name, getattr(self, name))
             found.shape = shape
             found.pins, found.owners = 0, 0
@@ -182,18 +183,12 @@ class Pool:
         free = self._free.setdefault((element, shape), [])
         if free:
             return free.pop()
-        try:
-            buffer = Buffer(element, shape, session)
-        except (MemoryError, RuntimeError) as error:
-            raise FieldError(
-                f"No memory for a field of {element}, shape {shape}: {error}"
-            ) from None
-        buffer.siblings = free
-        return buffer
+        return _allocate(element, shape, session, free)
 
     def take_like(self, other: Buffer) -> Buffer:
         """Return a buffer of the same kind as another of this session, with any contents."""
-        return other.siblings.pop() if other.siblings else self.take(other.element, other.shape)
+        free = other.siblings
+        return free.pop() if free else _allocate(other.element, other.shape, other.session, free)
 
     def own(self, buffer: Buffer) -> None:
         """Note that one field more has its contents here."""
@@ -228,6 +223,22 @@ class Pool:
         """Let go of everything that is free."""
         for free in self._free.values():
             free.clear()  # in place: living buffers know their list
+
+
+def _allocate(
+    element: Type, shape: tuple[int, ...], session: Session, siblings: list[Buffer]
+) -> Buffer:
+    """Return a new buffer.
+
+    Raises:
+        FieldError: The memory is not there.
+    """
+    try:
+        buffer = Buffer(element, shape, session)
+    except (MemoryError, RuntimeError) as error:
+        raise FieldError(f"No memory for a field of {element}, shape {shape}: {error}") from None
+    buffer.siblings = siblings
+    return buffer
 
 
 POOL = Pool()

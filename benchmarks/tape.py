@@ -1,0 +1,198 @@
+"""What launching, recording and reversing cost beside the work itself.
+
+Launches of kernels with 1, 4 and 16 ndarrays, side by side with Taichi's own launches of the same
+loops, turn by turn in one process; launches on a tape less launches without one; and the time to
+reverse 1,000, 10,000 and 100,000 launches. Figures are of the fastest of the rounds: what a launch
+costs, not what else the machine does.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from difftile.arguments import Parser, positive_int
+
+RECORD_TARGET, LAUNCH_TARGET = 5.0, 0.5
+LAUNCHES = 100  # a round: short enough to be left alone by whatever else runs
+
+
+@dt.kernel
+def of_1(a):
+    for i in a:
+        a[i] = a[i] + 1.0
+
+
+@dt.kernel
+def of_4(a, b, c, d):
+    for i in a:
+        a[i] = b[i] + c[i] + d[i]
+
+
+@dt.kernel
+def of_16(a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q):
+    for r in a:
+        a[r] = b[r] + c[r] + d[r] + e[r] + f[r] + g[r] + h[r] + i[r]
+        a[r] = a[r] + j[r] + k[r] + m[r] + n[r] + o[r] + p[r] + q[r]
+
+
+@dt.kernel
+def grow(a, b):
+    for i in a:
+        a[i] = a[i] * b[i]
+
+
+def taichi_kernels() -> dict[int, Callable[[bool], Any]]:
+    """Return for each number of ndarrays the maker of Taichi's kernel, serial or by default."""
+    array = ti.types.ndarray(ti.f32, ndim=1)
+
+    def one(serial: bool) -> Any:
+        @ti.kernel
+        def of_1(a: array):
+            ti.loop_config(serialize=serial)
+            for i in range(a.shape[0]):
+                a[i] = a[i] + 1.0
+
+        return of_1
+
+    def four(serial: bool) -> Any:
+        @ti.kernel
+        def of_4(a: array, b: array, c: array, d: array):
+            ti.loop_config(serialize=serial)
+            for i in range(a.shape[0]):
+                a[i] = b[i] + c[i] + d[i]
+
+        return of_4
+
+    def sixteen(serial: bool) -> Any:
+        @ti.kernel
+        def of_16(
+            a: array, b: array, c: array, d: array, e: array, f: array, g: array, h: array,
+            i: array, j: array, k: array, m: array, n: array, o: array, p: array, q: array,
+        ):  # fmt: skip
+            ti.loop_config(serialize=serial)
+            for r in range(a.shape[0]):
+                a[r] = b[r] + c[r] + d[r] + e[r] + f[r] + g[r] + h[r] + i[r]
+                a[r] = a[r] + j[r] + k[r] + m[r] + n[r] + o[r] + p[r] + q[r]
+
+        return of_16
+
+    return {1: one, 4: four, 16: sixteen}
+
+
+OURS: dict[int, Any] = {1: of_1, 4: of_4, 16: of_16}
+
+
+def each(call: Callable[[], object], launches: int) -> float:
+    """Return the time of one of many calls [us]."""
+    started = time.perf_counter()
+    for _ in range(launches):
+        call()
+    return 1e6 * (time.perf_counter() - started) / launches
+
+
+def fastest(calls: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """Measure turn by turn; return the best time of each."""
+    best = {name: call() for name, call in calls.items()}
+    for _ in range(rounds):
+        best = {name: min(best[name], call()) for name, call in calls.items()}
+    return best
+
+
+def compare_launches(rounds: int) -> None:
+    """Print what a launch costs, ours and Taichi's."""
+    print(f"{'launch [us]':34}{'difftile':>10}{'Taichi':>10}{'ratio':>8}   target")
+    makers = taichi_kernels()
+    for size, serial, numbers in ((4, True, (1, 4, 16)), (1000, False, (4,))):
+        for number in numbers:
+            ours = [dt.zeros(size) for _ in range(number)]
+            theirs = [ti.ndarray(ti.f32, size) for _ in range(number)]
+            kernel, peer = OURS[number], makers[number](serial)
+            best = fastest(
+                {
+                    "ours": lambda k=kernel, a=ours: each(lambda: k(*a), LAUNCHES),
+                    "Taichi": lambda k=peer, a=theirs: each(lambda: k(*a), LAUNCHES),
+                },
+                rounds,
+            )
+            ratio = best["ours"] / best["Taichi"]
+            loops = "serial loops" if serial else "Taichi's default"
+            label = f"{number} ndarrays of {size}, {loops}"
+            print(
+                f"{label:34}{best['ours']:10.2f}{best['Taichi']:10.2f}{ratio:8.2f}"
+                f"   <= {LAUNCH_TARGET}, {'met' if ratio <= LAUNCH_TARGET else 'not met'}"
+            )
+
+
+def taped(call: Callable[[], object], launches: int, **limits: Any) -> float:
+    """Return the time of one of many launches on a tape [us]."""
+    with dt.Tape(**limits) as tape:
+        spent = each(call, launches)
+    tape.release()
+    return spent
+
+
+def compare_recording(rounds: int) -> None:
+    """Print what recording a launch adds to it."""
+    print(f"\n{'launch [us]':34}{'alone':>10}{'on a tape':>10}{'more':>8}   target")
+    four = [dt.zeros(4, grad=True) for _ in range(4)]
+    two = [dt.ones(4, grad=True) for _ in range(2)]
+    cases: dict[str, tuple[Callable[[], object], dict[str, Any]]] = {
+        "4 fields, nothing kept": (lambda: of_4(*four), {}),
+        "2 fields, one kept": (lambda: grow(*two), {}),
+        "4 fields, nothing kept, 1 MB": (lambda: of_4(*four), {"memory": "1MB"}),
+        "2 fields, one kept, 1 kB": (lambda: grow(*two), {"memory": "1kB"}),
+    }
+    for label, (call, limits) in cases.items():
+        best = fastest(
+            {
+                "alone": lambda c=call: each(c, LAUNCHES),
+                "taped": lambda c=call, limits=limits: taped(c, LAUNCHES, **limits),
+            },
+            rounds,
+        )
+        more = best["taped"] - best["alone"]
+        target = f"<= {RECORD_TARGET}, {'met' if more <= RECORD_TARGET else 'not met'}"
+        print(
+            f"{label:34}{best['alone']:10.2f}{best['taped']:10.2f}{more:8.2f}"
+            f"   {'' if limits else target}"
+        )
+
+
+def compare_lengths(lengths: Sequence[int]) -> None:
+    """Print what reversing a launch costs on tapes of different lengths."""
+    print(f"\n{'launches on the tape':34}{'recording':>10}{'reversing':>10}   [us a launch]")
+    a, b = dt.ones(4, grad=True), dt.ones(4, grad=True)
+    for length in lengths:
+        best = [float("inf")] * 2
+        for _ in range(3):
+            with dt.Tape() as tape:
+                recording = each(lambda: grow(a, b), length)
+            started = time.perf_counter()
+            tape.backward({a: 1.0})
+            reversing = 1e6 * (time.perf_counter() - started) / length
+            best = [min(best[0], recording), min(best[1], reversing)]
+            assert np.array_equal(b.grad.to_numpy(), np.full(4, length, np.float32))
+        print(f"{length:<34,}{best[0]:10.2f}{best[1]:10.2f}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    parser = Parser("python -m benchmarks.tape", __doc__)
+    parser.add_argument("--rounds", type=positive_int, default=200, help="default: %(default)s")
+    parser.add_argument("--quick", action="store_true", help="few rounds, and no tape of 100,000")
+    options = parser.parse_args(argv)
+    rounds = 20 if options.quick else options.rounds
+    dt.init(arch="cpu", offline_cache=False)
+    compare_launches(rounds)
+    compare_recording(rounds)
+    compare_lengths((1000, 10_000) if options.quick else (1000, 10_000, 100_000))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
