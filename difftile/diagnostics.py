@@ -188,6 +188,33 @@ class RoleMismatch(KernelError):
         super().__init__(f"Field '{field}' is declared {role}.", span, act, hint=hint)
 
 
+class IndexOutOfRange(KernelError, IndexError):
+    """An access outside a shape, found while a kernel ran under `dt.init(debug=True)`."""
+
+    def __init__(
+        self, span: Span | None, what: str, shape: tuple[int, ...], index: tuple[int, ...]
+    ) -> None:
+        self.index = index
+        self.shape = shape
+        axis = next(k for k, (i, n) in enumerate(zip(index, shape, strict=True)) if not 0 <= i < n)
+        hint = f"it goes from 0 to {shape[axis] - 1}"
+        if len(shape) > 1:
+            hint = f"index {axis} goes from 0 to {shape[axis] - 1}"
+        if index[axis] < 0:
+            hint += "; kernels do not count from the end"
+        title = f"Index out of range: {what} has the shape {shape}."
+        super().__init__(title, span, f"index {index}", hint=f"{hint}.")
+
+
+class AssertionFailure(KernelError, AssertionError):
+    """An `assert` of a kernel that did not hold under `dt.init(debug=True)`."""
+
+    def __init__(self, span: Span | None, test: str, message: str) -> None:
+        self.message = message
+        said = (message or test).rstrip(".")
+        super().__init__(f"Assertion failed: {said}.", span, "does not hold")
+
+
 class NotDifferentiable(KernelError):
     """A program whose gradient cannot be derived; it runs, but not under a tape that needs it."""
 

@@ -17,20 +17,23 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Fail,
     For,
     If,
     Let,
     Load,
     ParallelFor,
+    Print,
     Program,
     Size,
     Stmt,
     Store,
+    Text,
     Value,
     Var,
     While,
 )
-from difftile.ir.types import FLOATS, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import F64, FLOATS, numpy_dtype, scalar_of, shape_of
 from difftile.ops.table import OPS
 
 
@@ -116,6 +119,10 @@ class _Machine:
                 self.arrays[array] = np.zeros(
                     (array.size or 0, *shape_of(array.type.element)), dtype
                 )
+            case Print(parts):
+                print(*(self.text(part) for part in parts), sep="", end="")
+            case Fail(failure, values, span):
+                raise failure.error(span, [float(self.value(value)) for value in values])
             case If(cond, then, orelse, outs):
                 self.bind(outs, self.block(then if self.value(cond) else orelse))
             case For():
@@ -133,6 +140,15 @@ class _Machine:
                 for cell in np.ndindex(*(max(0, size) for size in sizes)):
                     self.bind(indices, [np.int32(s + i) for s, i in zip(low, cell, strict=True)])
                     self.block(body)
+
+    def text(self, part: Text) -> str:
+        """Return a text, or a number as Taichi prints it."""
+        if isinstance(part, str):
+            return part
+        scalar = scalar_of(part.value.type)
+        usual = (".12f" if scalar == F64 else "f") if scalar in FLOATS else "d"
+        number = np.real(self.value(part.value))
+        return f"%{part.form or usual}" % (number if scalar in FLOATS else int(number),)
 
     def loop(self, loop: For) -> None:
         state = [self.value(init) for init in loop.inits]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.frontend.syntax import LITERALS, REFUSED
+from difftile.substrate.device import current
 
 FOLDER = Path(__file__).parent / "wrong"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -74,6 +76,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory of its own, which errors show paths relative to."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def without_debug() -> Iterator[None]:
+    """A program that starts difftile under debug leaves it without."""
+    yield
+    if current().debug:
+        dt.init(arch="cpu")
 
 
 CASES = [(path, one) for path in FILES for one in read(path)]

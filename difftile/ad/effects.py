@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.nodes import Accumulate, Alloc, Block, For, If, ParallelFor, Stmt, Store
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Block,
+    Fail,
+    For,
+    If,
+    ParallelFor,
+    Print,
+    Stmt,
+    Store,
+)
 from difftile.ir.walk import definitions, with_blocks
 
 
 def without_effects(stmt: Stmt) -> Stmt | None:
-    """Return the statement without stores; None if nothing but effects would be left."""
-    if isinstance(stmt, (Store, Accumulate, ParallelFor)):
+    """Return the statement without effects; None if nothing but effects would be left."""
+    if isinstance(stmt, (Store, Accumulate, ParallelFor, Print, Fail)):
         return None
     if isinstance(stmt, Alloc):
         return stmt

@@ -289,6 +289,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "loop_config": _loops_only(
         "'ti.loop_config' gives back no value", "write it on a line of its own before the loop"
     ),
+    "print": _loops_only("'print' gives back no value", "write it as a statement of its own"),
     "len": _len,
     "hypot": _hypot,
     "rand": rand,

@@ -60,11 +60,19 @@ _SEQUENCES: tuple[type, ...] = (tuple, list, range)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One lowered branch: its statements, and the bindings at its end with their places."""
+    """One lowered branch.
+
+    Args:
+        stmts: Its statements.
+        env: The bindings at its end.
+        bound_at: Their places.
+        pending: Random draws at its end that the hidden local does not count yet.
+    """
 
     stmts: list[Stmt]
     env: Env
     bound_at: dict[str, Span]
+    pending: int
 
 
 @dataclass
@@ -184,19 +192,17 @@ class Context:
 
     def side(self, lower: Callable[[], None]) -> Side:
         """Lower one branch in a region of its own; afterwards names stand for what they did."""
-        self.count_draws()
-        env, bound_at = self.env, self.bound_at
+        env, bound_at, pending = self.env, self.bound_at, self.draws.pending
         self.env, self.bound_at = dict(env), dict(bound_at)
         try:
             with self.b.region() as stmts:
                 lower()
-                self.count_draws()
-            return Side(stmts, self.env, self.bound_at)
+            return Side(stmts, self.env, self.bound_at, self.draws.pending)
         finally:
-            self.env, self.bound_at = env, bound_at
+            self.env, self.bound_at, self.draws.pending = env, bound_at, pending
 
     def count_draws(self) -> None:
-        """Bring the hidden local of random draws up to date, before it is joined or carried."""
+        """Bring the hidden local of random draws up to date, before it is carried."""
         if self.draws.pending:
             before = self.value(self.env[DRAWS])
             pending = Const(self.draws.pending, I32)

@@ -9,7 +9,7 @@ from difftile.frontend.context import Context, Side
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Several, Static, Unbound, describe, is_number, is_same
 from difftile.ir.nodes import Block, Const, If, Let, Stmt, Value, Var
-from difftile.ir.types import BOOL, FLOATS, Type, scalar_of, shape_of
+from difftile.ir.types import BOOL, FLOATS, I32, Type, scalar_of, shape_of
 from difftile.ops.table import OPS
 
 # Cheaper than a jump, and safe to run when not taken.
@@ -128,6 +128,7 @@ def join_branches(cx: Context, cond: Value, sides: tuple[Side, Side], span: Span
     """Append the `If` of two lowered branches and bind the names that they changed."""
     before = cx.env
     then, orelse = sides
+    _count_draws(cx, sides)
     env = dict(before)
     joined = _Join(cx, sides, span)
     for name in {**before, **then.env, **orelse.env}:
@@ -148,6 +149,20 @@ def join_branches(cx: Context, cond: Value, sides: tuple[Side, Side], span: Span
     cx.b.append(If(cond, blocks[0], blocks[1], tuple(joined.outs), span))
     cx.env = env
     cx.bound_at |= then.bound_at | orelse.bound_at
+
+
+def _count_draws(cx: Context, sides: tuple[Side, Side]) -> None:
+    """Let the hidden local count the draws of both branches, unless they draw equally often."""
+    first, second = sides
+    cx.draws.pending = first.pending
+    if first.env[DRAWS] is second.env[DRAWS] and first.pending == second.pending:
+        return
+    for side in sides:
+        with cx.b.region() as made:
+            before = cx.value(side.env[DRAWS])
+            side.env[DRAWS] = cx.call("add", before, Const(side.pending, I32), name="draws")
+        side.stmts.extend(made)
+    cx.draws.pending = 0
 
 
 def type_hint(name: str, first: Type, second: Type) -> str | None:

@@ -31,6 +31,7 @@ from difftile.frontend.jumps import break_statement, continue_statement, run_bod
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
 from difftile.frontend.names import depend, lookup
+from difftile.frontend.texts import assert_statement, print_statement
 from difftile.ir.types import FLOATS, scalar_of
 
 _LOOP_OPTIONS = ("serialize", "parallelize", "block_dim", "block_dim_adaptive", "bit_vectorize")
@@ -122,6 +123,9 @@ def _expression(cx: Context, node: ast.Expr) -> None:
         if special in ("atomic_add", "atomic_sub"):
             atomic_statement(cx, value, special.removeprefix("atomic_"))
             return
+        if special == "print":
+            print_statement(cx, value)
+            return
         if special == "loop_config":
             _loop_config(cx, value)
             return
@@ -182,4 +186,5 @@ STATEMENTS: dict[type[ast.stmt], StatementHandler] = {
     ast.Expr: _expression,
     ast.Pass: _pass,
     ast.Return: _return,
+    ast.Assert: assert_statement,
 }

@@ -2,7 +2,7 @@
 
 Values are defined once (`Var`) or are literals (`Const`). Locals that the user's program assigns
 again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory
-is touched by `Load`, `Store` and `Accumulate` alone.
+is touched by `Load`, `Store` and `Accumulate` alone; `Print` and `Fail` are the other effects.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from difftile.diagnostics import Span
+from difftile.ir.failures import Failure
 from difftile.ir.types import FieldType, Scalar, Type
 
 
@@ -163,7 +164,37 @@ class ParallelFor:
     span: Span | None = field(default=None, compare=False)
 
 
-Stmt: TypeAlias = Let | Size | Load | Store | Accumulate | Alloc | If | For | While | ParallelFor
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A number in a text: the value, and a format of C without its '%', or '' for the usual one."""
+
+    value: Value
+    form: str = ""
+
+
+Text: TypeAlias = str | Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """Print texts and values one after the other."""
+
+    parts: tuple[Text, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Report a failure and go on; the launch raises the first one at its end."""
+
+    failure: Failure
+    values: tuple[Value, ...]
+    span: Span | None = field(default=None, compare=False)
+
+
+Stmt: TypeAlias = (
+    Let | Size | Load | Store | Accumulate | Alloc | If | For | While | ParallelFor | Print | Fail
+)
 Memory: TypeAlias = Load | Store | Accumulate
 
 

@@ -10,11 +10,13 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Const,
+    Fail,
     For,
     If,
     Let,
     Load,
     ParallelFor,
+    Print,
     Program,
     Size,
     Stmt,
@@ -107,6 +109,13 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
             mark = "" if atomic else "  (exclusive)"
             where = f"{names[array]}[{_values(index, names)}]"
             return [f"{pad}{where} += {_value(value, names)}{mark}"]
+        case Print(parts):
+            texts = (
+                repr(part) if isinstance(part, str) else _value(part.value, names) for part in parts
+            )
+            return [f"{pad}print {', '.join(texts)}"]
+        case Fail(failure, values):
+            return [f"{pad}fail {type(failure).__name__}({_values(values, names)})"]
         case Alloc(array):
             return [f"{pad}local {names[array]}: {array.type.element}[{array.size}]"]
         case If(cond, then, orelse, outs):

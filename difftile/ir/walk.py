@@ -14,11 +14,14 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Const,
+    Fail,
     For,
     If,
     Let,
     Load,
     ParallelFor,
+    Print,
+    Shown,
     Size,
     Stmt,
     Store,
@@ -45,6 +48,10 @@ def operands(stmt: Stmt) -> tuple[Value, ...]:
             return inits
         case ParallelFor(starts=starts, stops=stops):
             return (*starts, *stops)
+        case Print(parts=parts):
+            return tuple(part.value for part in parts if isinstance(part, Shown))
+        case Fail(values=values):
+            return values
         case Size() | Alloc():
             return ()
 
@@ -56,7 +63,7 @@ def definitions(stmt: Stmt) -> tuple[Var, ...]:
             return (out,)
         case If(outs=outs) | For(outs=outs) | While(outs=outs):
             return outs
-        case Store() | Accumulate() | Alloc() | ParallelFor():
+        case Store() | Accumulate() | Alloc() | ParallelFor() | Print() | Fail():
             return ()
 
 
@@ -122,6 +129,14 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
             return replace(stmt, inits=each(stmt.inits))
         case ParallelFor():
             return replace(stmt, starts=each(stmt.starts), stops=each(stmt.stops))
+        case Print():
+            parts = (
+                replace(part, value=change(part.value)) if isinstance(part, Shown) else part
+                for part in stmt.parts
+            )
+            return replace(stmt, parts=tuple(parts))
+        case Fail():
+            return replace(stmt, values=each(stmt.values))
         case Size() | Alloc():
             return stmt
 
@@ -145,7 +160,7 @@ def rebind(stmt: Stmt, fresh: Callable[[Var], Var]) -> Stmt:
             return replace(stmt, carries=each(stmt.carries), outs=each(stmt.outs))
         case ParallelFor():
             return replace(stmt, indices=each(stmt.indices))
-        case Store() | Accumulate() | Alloc():
+        case Store() | Accumulate() | Alloc() | Print() | Fail():
             return stmt
 
 
@@ -177,8 +192,14 @@ def arrays_written(block: Block) -> set[Array]:
 
 
 def has_effects(block: Block) -> bool:
-    """Tell whether running the block changes memory."""
-    return any(isinstance(s, (Store, Accumulate)) for s in walk(block))
+    """Tell whether running the block changes memory or says something."""
+    return any(isinstance(s, (Store, Accumulate, Print, Fail)) for s in walk(block))
+
+
+def silent(block: Block) -> Block:
+    """Return the block without what it says: texts and failures."""
+    kept = (with_blocks(s, silent) for s in block.stmts if not isinstance(s, (Print, Fail)))
+    return replace(block, stmts=tuple(kept))
 
 
 def uses(block: Block) -> set[Var]:

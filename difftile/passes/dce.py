@@ -9,9 +9,11 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Fail,
     For,
     If,
     ParallelFor,
+    Print,
     Program,
     Stmt,
     Store,
@@ -85,7 +87,7 @@ def _block(block: Block, live_after: set[Var]) -> Block:
 
 def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
     match stmt:
-        case Store() | Accumulate() | Alloc():
+        case Store() | Accumulate() | Alloc() | Print() | Fail():
             return stmt
         case If():
             return _if(stmt, live)

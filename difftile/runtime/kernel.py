@@ -29,6 +29,7 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ops.vocabulary import FuncMeaning, OpName, TypeName
+from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
@@ -42,6 +43,7 @@ from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import value_type
+from difftile.substrate.report import raise_first
 
 _I32_LIMIT = 2**31
 
@@ -98,7 +100,8 @@ class Kernel:
 
         Raises:
             LaunchError: The arguments do not fit the parameters.
-            KernelError: The body is not a program of the kernel language.
+            KernelError: The body is not a program of the kernel language. Or, under debug, an index
+                is out of range or an assertion does not hold; the launch has run to its end.
         """
         call, values = self._ready(args, kwargs)
         if call.code.streams:
@@ -110,6 +113,8 @@ class Kernel:
             call.code.run(values)
         else:
             cast("LaunchRecorder", tape).launch(call, values)
+        if call.session.debug:
+            raise_first()
 
     def bwds(self, *args: Any, **kwargs: Any) -> None:
         """Run the adjoint of one launch, without a tape.
@@ -149,6 +154,8 @@ class Kernel:
         if call.code.streams:
             call.draw_anew(values)
         run_tangents(repr(self), call, values)
+        if call.session.debug:
+            raise_first()
 
     def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, list[Any]]:
         """Return the prepared launch for some arguments, and the values of its parameters."""
@@ -289,7 +296,9 @@ class Kernel:
             # A captured field is wider, or the only one with floats: literals follow it.
             signature = self._signature(args, widest, fields)
             lowered = lower(self._source, signature, meaning_of, widest, meanings, self._roles)
-        program = normalise(lowered.program, checked=session.debug)
+        # Assertions and indices are checked under debug alone.
+        checked = guard(lowered.program) if session.debug else unchecked(lowered.program)
+        program = normalise(checked, checked=session.debug)
         check_races(program)
         stages = [Stage(stage) for stage in split(program)]
         code = Specialisation(

@@ -28,6 +28,7 @@ from difftile.ir.walk import (
     arrays_written,
     walk,
 )
+from difftile.passes.bounds import confine
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.extents import Extents, extents
 from difftile.passes.optimise import finish, pruned, simplify
@@ -42,7 +43,8 @@ _BLOCKS_ON_GPU = 16_384
 def _finished(program: Program) -> CompiledProgram:
     on_host = current().on_host
     blocks = _BLOCKS_ON_CPU if on_host else _BLOCKS_ON_GPU
-    return CompiledProgram(finish(program, blocks, few_threads=on_host))
+    finished = finish(program, blocks, few_threads=on_host)
+    return CompiledProgram(confine(finished) if current().debug else finished)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from difftile.runtime.records import (
     write_again,
 )
 from difftile.runtime.snapshots import Snapshots
+from difftile.substrate.report import silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class Run:
         """Run a step once more."""
         match step:
             case Launch():
-                self.launch(step, position)
+                with silence():
+                    self.launch(step, position)
             case HostWrite():
                 self.announce(step, position)
                 write_again(step)

@@ -33,6 +33,7 @@ from difftile.runtime.plan import StagePlan, make_plans
 from difftile.runtime.records import LaunchRecord, Record, written_by
 from difftile.runtime.replay import REPLAYS, Replay, add_seed, copied
 from difftile.substrate.memory import POOL
+from difftile.substrate.report import failed
 
 Progress = Callable[[int, int], object]
 
@@ -89,6 +90,7 @@ class Tape(Recorder):
         self._replays = 0
         self._written: dict[Storage, Field] = {}
         self._last_writer = ""
+        self._failed = ""
         self._cut: dict[Storage, tuple[str, Any]] = {}
         self._launches = 0
         self._base = 0
@@ -211,6 +213,8 @@ class Tape(Recorder):
                 if field.storage.graded is not None:
                     _check_twin(field)
         self._history.launch(call, values, plans)
+        if failed():
+            self._failed = call.code.name
         self._launches += 1
         for plan in plans:
             if plan.adjoint is not None:
@@ -292,6 +296,11 @@ class Tape(Recorder):
             raise TapeError("The tape is open; call backward() after its 'with' block.")
         if not self._entered:
             raise TapeError("The tape recorded nothing: put the launches into 'with tape:'.")
+        if self._failed:
+            raise TapeError(
+                f"A launch of kernel '{self._failed}' failed on this tape, so the fields do not "
+                "hold what it recorded; record the launches again."
+            )
         if self._done:
             raise TapeError(
                 "backward() has run on this tape; record the launches again, "

@@ -10,6 +10,8 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ import taichi as ti
 from taichi.lang import impl
 
 from difftile.diagnostics import CompileError, DifftileError
-from difftile.ir.nodes import Array, Program, Var
+from difftile.ir.nodes import Array, Fail, Print, Program, Var
 from difftile.ir.types import (
     FLOATS,
     FieldType,
@@ -25,12 +27,14 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.ir.walk import silent, walk
 from difftile.substrate import linalg
 from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
 from difftile.substrate.names import to_taichi
 from difftile.substrate.reading import reading_emitted_source
+from difftile.substrate.report import is_silenced, report_of
 from difftile.substrate.work import Work, work_of
 
 _counter = itertools.count()
@@ -62,13 +66,25 @@ class CompiledProgram:
         self._work: Work = work_of(program)
         self._variants: dict[bool, _Variant] = {}
         self._choice: dict[tuple[Any, ...], _Variant] = {}
+        self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
+        self._report = report_of(program)
+        self._reported = None if self._report is None else (self._report.count, self._report.values)
 
     def source(self, *, serial: bool = False) -> str:
         """Return the Taichi source."""
-        return emit(self.program, serial=serial, flat=not self._on_host).text
+        flat = not self._on_host
+        return emit(self.program, serial=serial, flat=flat, report=self._reported).text
+
+    @cached_property
+    def _silent(self) -> CompiledProgram:
+        """The same without what it prints and reports."""
+        return CompiledProgram(replace(self.program, body=silent(self.program.body)))
 
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each of `params`."""
+        if self._speaks and is_silenced():
+            self._silent.launch(args)
+            return
         key = self._work.key(args)
         variant = self._choice.get(key)
         if variant is None:
@@ -77,10 +93,20 @@ class CompiledProgram:
             variant = self._variants.get(serial)
             if variant is None:
                 threads = self._threads if self._on_host and not serial else 0
-                emitted = emit(self.program, serial=serial, flat=not self._on_host, threads=threads)
-                variant = self._variants[serial] = _Variant(emitted, self.params, self._on_host)
+                emitted = emit(
+                    self.program,
+                    serial=serial,
+                    flat=not self._on_host,
+                    threads=threads,
+                    report=self._reported,
+                )
+                params = (*self.params, *(self._reported or ()))
+                variant = self._variants[serial] = _Variant(emitted, params, self._on_host)
             self._choice[key] = variant
-        variant.launch(args)
+        if self._report is None:
+            variant.launch(args)
+        else:
+            self._report.collect(lambda memory: variant.launch([*args, *memory]))
 
 
 class _Variant:

@@ -62,7 +62,6 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         "log_level": ti.ERROR,  # a missing device is reported below, once
         "force_scalarize_matrix": True,
         "random_seed": seed % 2**31,
-        "debug": debug,
         # NaN tests are folded away under fast math: debugging wants them.
         "fast_math": not debug,
     }

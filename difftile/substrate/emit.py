@@ -18,15 +18,19 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Const,
+    Fail,
     For,
     If,
     Let,
     Load,
     ParallelFor,
+    Print,
     Program,
+    Shown,
     Size,
     Stmt,
     Store,
+    Text,
     Value,
     Var,
     While,
@@ -35,6 +39,7 @@ from difftile.ir.printer import Names
 from difftile.ir.types import (
     BOOL,
     F32,
+    F64,
     FLOATS,
     I32,
     FieldType,
@@ -73,7 +78,12 @@ class Emitted:
 
 
 def emit(
-    program: Program, *, serial: bool = False, flat: bool = False, threads: int = 0
+    program: Program,
+    *,
+    serial: bool = False,
+    flat: bool = False,
+    threads: int = 0,
+    report: tuple[Array, Array] | None = None,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
 
@@ -82,8 +92,9 @@ def emit(
         serial: Run parallel loops on one thread, without atomics.
         flat: Run all dimensions of a loop in parallel (GPUs); else rows in parallel (CPUs).
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
+        report: Where failures are counted, and where the first one leaves its number and values.
     """
-    emitter = _Emitter(serial=serial, flat=flat, threads=threads)
+    emitter = _Emitter(serial=serial, flat=flat, threads=threads, report=report)
     return emitter.kernel(program)
 
 
@@ -109,7 +120,7 @@ def literal(value: float | int | bool, type_: Type) -> str:
     if scalar == I32:
         return str(int(value))
     if scalar not in FLOATS:
-        return f"ti.cast({int(value)}, ti.{scalar})"
+        return f"ti.{scalar}({int(value)})"
     if not np.isfinite(value):
         sign = "-" if value < 0 else ""
         text = "ti.math.nan" if np.isnan(value) else f"{sign}ti.math.inf"
@@ -147,6 +158,8 @@ class _Emitter:
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     parts: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
     line_number: int | None = None
+    report: tuple[Array, Array] | None = None
+    failures: int = 0
 
     # The kernel
 
@@ -154,7 +167,7 @@ class _Emitter:
         name = self.names.new(program.name)
         annotations: dict[str, FieldType] = {}
         params: list[str] = []
-        for param in (*program.params, *program.temps):
+        for param in (*program.params, *program.temps, *(self.report or ())):
             if isinstance(param, Array):
                 hint = annotation(param.type)
                 annotations[hint] = param.type
@@ -305,6 +318,10 @@ class _Emitter:
                 self.store(array, index, value, add=True, atomic=atomic and not self.serial)
             case Alloc(array):
                 self.alloc(array)
+            case Print(parts):
+                self.print_(parts)
+            case Fail(_, values):
+                self.fail(values)
             case If():
                 self.if_(stmt)
             case For():
@@ -385,6 +402,38 @@ class _Emitter:
         vector = bool(shape_of(array.type.element))
         for one in self.part_names(array) if vector else [self.names[array]]:
             self.write(f"{one} = ti.Vector([{literal(0, scalar)}] * {array.size})")
+
+    # Text and failures
+
+    def print_(self, parts: tuple[Text, ...]) -> None:
+        last = parts[-1] if parts else ""
+        whole_line = False
+        if isinstance(last, str) and last.endswith("\n"):
+            whole_line = True
+            parts = (*parts[:-1], last[:-1]) if len(last) > 1 else parts[:-1]
+        args: list[str] = []
+        for part in parts:
+            if isinstance(part, str):
+                args.append(repr(part))
+            else:
+                text = self.value(part.value)
+                args.append(f'f"{{{text}:{part.form}}}"' if part.form else text)
+        self.consumed(tuple(part.value for part in parts if isinstance(part, Shown)))
+        args += ['sep=""'] if len(args) > 1 else []
+        args += [] if whole_line else ['end=""']
+        self.write(f"print({', '.join(args)})")
+
+    def fail(self, values: tuple[Value, ...]) -> None:
+        assert self.report is not None
+        count, report = (self.names[array] for array in self.report)
+        self.write(f"if ti.atomic_add({count}[None], 1) == 0:")
+        self.depth += 1
+        self.write(f"{report}[None][0] = {literal(float(self.failures), F64)}")
+        for place, value in enumerate(values, 1):
+            self.write(f"{report}[None][{place}] = ti.cast({self.value(value)}, ti.f64)")
+        self.consumed(values)
+        self.depth -= 1
+        self.failures += 1
 
     # Control flow
 

@@ -84,6 +84,7 @@ _OPS: list[tuple[Any, str]] = [
 _SPECIAL: list[tuple[Any, str]] = [
     (builtins.range, "range"),
     (builtins.len, "len"),
+    (builtins.print, "print"),
     (ti.ndrange, "ndrange"),
     (ti.grouped, "grouped"),
     (ti.static, "static"),
@@ -123,7 +124,6 @@ _TYPES: list[tuple[Any, Type | None]] = [
 ]
 
 _REFUSED: list[tuple[Any, str, str]] = [
-    (builtins.print, "'print'", "print from Python after the launch, with 'x.to_numpy()'."),
     (builtins.sum, "'sum'", "write a loop that adds, or 'v.sum()' of a vector."),
     (builtins.enumerate, "'enumerate'", "loop over an index: 'for i in range(n)'."),
     (builtins.zip, "'zip'", "loop over an index: 'for i in range(n)'."),

@@ -1,0 +1,86 @@
+"""What a kernel under debug reports: the first failure of a launch, and its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from difftile.diagnostics import DifftileError
+from difftile.ir.nodes import Array, Fail, Program
+from difftile.ir.types import F64, I32, FieldType, Vector
+from difftile.ir.walk import walk
+from difftile.substrate.memory import POOL, Buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The failures of a program, and the memory in which one of them is reported.
+
+    Args:
+        fails: The places of failures, in the order of the program.
+        count: A counter of failures; whoever raises it from 0 may report.
+        values: The place's number in `fails`, and then its values.
+    """
+
+    fails: tuple[Fail, ...]
+    count: Array
+    values: Array
+
+    def collect(self, launch: Callable[[Sequence[Buffer]], None]) -> None:
+        """Run a launch with memory for a report, and keep its failure for `raise_first`."""
+        count, values = (POOL.take(a.type.element, ()) for a in (self.count, self.values))
+        count.fill(0)
+        launch((count, values))
+        if int(count.read_at(())):
+            number, *found = values.read_at(())
+            fail = self.fails[int(number)]
+            _failures.append(fail.failure.error(fail.span, found[: len(fail.values)]))
+        POOL.give(count)
+        POOL.give(values)
+
+
+def report_of(program: Program) -> Report | None:
+    """Return the report of a program; None if nothing in it can fail."""
+    fails = tuple(stmt for stmt in walk(program.body) if isinstance(stmt, Fail))
+    if not fails:
+        return None
+    size = 1 + max(1, *(len(fail.values) for fail in fails))
+    count = Array("failures", FieldType(I32, 0))
+    return Report(fails, count, Array("failure", FieldType(Vector(size, F64), 0)))
+
+
+_failures: list[DifftileError] = []
+_silenced: list[bool] = []
+
+
+@contextmanager
+def silence() -> Generator[None]:
+    """Launch inside without printing and reporting: what was said once is not said again."""
+    _silenced.append(True)
+    try:
+        yield
+    finally:
+        _silenced.pop()
+
+
+def is_silenced() -> bool:
+    """Tell whether launches run in silence."""
+    return bool(_silenced)
+
+
+def failed() -> bool:
+    """Tell whether there was a failure since `raise_first` was called last."""
+    return bool(_failures)
+
+
+def raise_first() -> None:
+    """Raise the first failure since the last call, if there was one.
+
+    Raises:
+        DifftileError: What went wrong.
+    """
+    if _failures:
+        first = _failures[0]
+        _failures.clear()
+        raise first
