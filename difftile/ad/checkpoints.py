@@ -30,7 +30,14 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32, FieldType
-from difftile.ir.walk import Cloner, free_variables, substitute, walk
+from difftile.ir.walk import (
+    Cloner,
+    arrays_loaded,
+    arrays_written,
+    free_variables,
+    substitute,
+    walk,
+)
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.dce import slim_block
 
@@ -164,6 +171,8 @@ def _closure(loop: For, needed: list[int]) -> list[int]:
 
 def _order_matters(block: Block) -> bool:
     """Tell whether iterations must run backwards: some element is written and read or reset."""
+    if arrays_loaded(block) & arrays_written(block):
+        return True
     return any(isinstance(stmt, Store) for stmt in walk(block))
 
 

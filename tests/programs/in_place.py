@@ -195,3 +195,24 @@ def element_summed_then_used(a, x, y):
         for j in range(x.shape[0]):
             y[i] += a[i, j] * x[j]
         y[i] = ti.tanh(y[i])
+
+
+@program(
+    x=array([1, 1, 1, 1, 1]),
+    expected={"x": [1, 2, 3, 4, 5]},
+    gradients={"x": [5, 4, 3, 2, 1]},
+)
+def prefix_sums(x):
+    ti.loop_config(serialize=True)
+    for i in range(1, x.shape[0]):
+        x[i] += x[i - 1]
+
+
+@program(x=floats(3, 6))
+def prefix_sums_of_rows(x):
+    for i in range(3):
+        for k in range(2):
+            for j in range(1, 6):
+                x[i, j] += 0.5 * x[i, j - 1] * j
+            for j in range(5):
+                x[i, j] -= 0.1 * x[i, j + 1]
