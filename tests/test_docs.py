@@ -1,0 +1,86 @@
+"""What the documentation shows runs, and the names it lists are those that there are."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.ops.vocabulary import Refused
+from difftile.substrate import names
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```python(?P<kind>[^\n]*)\n(?P<text>.*?)^```", re.MULTILINE | re.DOTALL)
+MODULES: dict[str, Any] = {
+    "": builtins,
+    "math": math,
+    "ti.math": ti.math,
+    "ti": ti,
+    "ti.Matrix": ti.Matrix,
+    "dt": dt,
+}
+
+
+def blocks(page: Path) -> list[tuple[int, str, str]]:
+    """Return line, kind and text of the examples on a page."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        (text.count("\n", 0, found.start("text")), found["kind"].strip(), found["text"])
+        for found in FENCE.finditer(text)
+    ]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def test_examples_run(page: Path, tmp_path: Path) -> None:
+    """The examples of a page are one program; a `python fragment` is not run."""
+    namespace: dict[str, Any] = {"np": np, "ti": ti, "dt": dt, "__name__": page.stem}
+    for line, kind, text in blocks(page):
+        if kind == "fragment":
+            ast.parse(text)
+            continue
+        assert kind == "", f"{page.name}: an example of the kind {kind!r}"
+        file = tmp_path / f"{page.stem}_{line}.py"  # kernels need their source in a file
+        file.write_text("\n" * line + text, encoding="utf-8")
+        exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), namespace)
+
+
+def listed() -> set[str]:
+    """Return the functions in the tables of the language's page."""
+    text = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    section = text.split("\n## Functions\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
+    return set(re.findall(r"`([\w.]+)`", "\n".join(row.rsplit(" | ", 1)[1] for row in rows)))
+
+
+def resolved(name: str) -> object:
+    module, _, attribute = name.rpartition(".")
+    return getattr(MODULES[module], attribute)
+
+
+@pytest.mark.parametrize("name", sorted(listed() - {"dt.rand", "dt.randn", "dt.randint"}))
+def test_listed_functions_are_known(name: str) -> None:
+    meaning = names.meaning_of(resolved(name))
+    assert meaning is not None
+    assert not isinstance(meaning, Refused)
+
+
+def test_known_functions_are_listed() -> None:
+    known = {
+        names._key(getattr(MODULES[module], name)): f"{module}.{name}".strip(".")
+        for module in MODULES
+        for name in dir(MODULES[module])
+        if not name.startswith("_")
+    }
+    known |= {names._key(getattr(ti.Matrix, name)): f"ti.Matrix.{name}" for name in vars(ti.Matrix)}
+    listed_ones = {names._key(resolved(name)) for name in listed()}
+    meant = {names._key(value) for value, _ in (*names._OPS, *names._SPECIAL)}
+    assert not {known[key] for key in meant - listed_ones}
