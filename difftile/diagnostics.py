@@ -238,6 +238,10 @@ class FieldError(DifftileError, ValueError):
     """A field used in a way it cannot be: shape, dtype, lifetime, missing gradient."""
 
 
+class OutOfMemory(FieldError, MemoryError):
+    """There is no memory for a field, or for old values of one."""
+
+
 class FieldIndexError(FieldError, IndexError):
     """An index outside the shape of a field."""
 

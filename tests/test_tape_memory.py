@@ -6,13 +6,16 @@ import gc
 import threading
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.diagnostics import OutOfMemory
 from difftile.runtime.budget import as_text, parse_memory
+from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.memory import POOL
 
 N = 16
@@ -437,3 +440,54 @@ def test_a_tape_that_is_forgotten_lets_go() -> None:
         square_in_place(x)
     gc.collect()
     assert POOL.kept == 0
+
+
+# When memory ends or a launch fails
+
+
+class Full:
+    """Stands for the pool and has no memory left after some buffers."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self.take_like = POOL.take_like
+
+    def __call__(self, other: Any) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise OutOfMemory("No memory for a field of f64, shape (16,).")
+        return self.take_like(other)
+
+
+@pytest.mark.parametrize("left", [0, 1, 5])
+@pytest.mark.parametrize("limits", [{}, {"snapshots": 4}])
+def test_without_memory_the_launch_is_named_and_fields_stay(
+    left: int, limits: dict[str, Any]
+) -> None:
+    run = Run()
+    run.start()
+    with dt.Tape():  # compile
+        step(run.u, run.v, run.k)
+    run.start()
+    kept, before = POOL.kept, run.u.to_numpy()
+    with pytest.raises(dt.TapeError, match=r"No memory is left at launch \d+ .* of kernel 'step'"):
+        with dt.Tape(run.loss, **limits), mock.patch.object(POOL, "take_like", Full(left)):
+            for _ in range(20):
+                before = run.u.to_numpy()
+                step(run.u, run.v, run.k)
+    assert POOL.kept == kept
+    # The second of the two stages did not run; the first may have changed v.
+    np.testing.assert_array_equal(run.u.to_numpy(), before)
+
+
+def test_a_launch_that_fails_leaves_a_renamed_field_as_it_was() -> None:
+    x = dt.from_numpy(np.arange(1.0, 65.0), grad=True)
+    with dt.Tape() as tape:
+        square_in_place(x)
+        values = x.to_numpy()
+        product(x, x, dt.field(ti.f64, (), grad=True))
+        with mock.patch.object(CompiledProgram, "launch", side_effect=KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt):
+                square_in_place(x)
+        np.testing.assert_array_equal(x.to_numpy(), values)
+    tape.release()

@@ -139,10 +139,17 @@ class StagePlan:
         if renamed is None:
             renamed = self.renamings[key] = _rename(self.code, self.stage_launch.stage, key)
         old = [values[k].buffer for k in moved]
-        for k in moved:
-            target = values[k]
-            target.storage.move(POOL.take_like(target.storage.buffer))
-        renamed.code.launch(arguments(renamed.positions, [*values, *old]))
+        storages = [values[k].storage for k in moved]
+        kept = [storage.buffer for storage in storages]
+        try:
+            for storage in storages:
+                storage.move(POOL.take_like(storage.buffer))
+            renamed.code.launch(arguments(renamed.positions, [*values, *old]))
+        except BaseException:
+            for storage, buffer in zip(storages, kept, strict=True):
+                if storage.buffer is not buffer:
+                    storage.move(buffer)
+            raise
 
     def _patch(self, k: int, values: list[Any]) -> Patch | None:
         """Return what the launch is going to overwrite of a field, if that is the smaller part."""

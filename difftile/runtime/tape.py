@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientCut, Label, TapeError, counted, render
+from difftile.diagnostics import GradientCut, Label, OutOfMemory, TapeError, counted, render
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
@@ -212,10 +212,17 @@ class Tape(Recorder):
                 field: Field = values[k]
                 if field.storage.graded is not None:
                     _check_twin(field)
-        self._history.launch(call, values, plans)
+        self._launches += 1
+        try:
+            self._history.launch(call, values, plans)
+        except OutOfMemory as error:
+            raise TapeError(
+                f"No memory is left at launch {self._launches} on the tape, of kernel "
+                f"'{call.code.name}': {error} Give the tape a limit, such as "
+                f"Tape(memory='1GB'); it holds {as_text(self.nbytes)} of old values."
+            ) from error
         if failed():
             self._failed = call.code.name
-        self._launches += 1
         for plan in plans:
             if plan.adjoint is not None:
                 for k in plan.writes:

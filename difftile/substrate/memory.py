@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import taichi as ti
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import to_taichi
@@ -174,7 +174,7 @@ class Pool:
         """Return a buffer with any contents.
 
         Raises:
-            FieldError: The memory is not there.
+            OutOfMemory: The memory is not there.
         """
         session = current()
         if session is not self._session:
@@ -231,12 +231,12 @@ def _allocate(
     """Return a new buffer.
 
     Raises:
-        FieldError: The memory is not there.
+        OutOfMemory: The memory is not there.
     """
     try:
         buffer = Buffer(element, shape, session)
     except (MemoryError, RuntimeError) as error:
-        raise FieldError(f"No memory for a field of {element}, shape {shape}: {error}") from None
+        raise OutOfMemory(f"No memory for a field of {element}, shape {shape}: {error}") from None
     buffer.siblings = siblings
     return buffer
 
