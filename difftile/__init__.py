@@ -33,11 +33,13 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from difftile.fields.field import Field, zero_grads
+    from difftile.fields.structs import StructField
     from difftile.runtime.checkpoint import checkpoint
     from difftile.runtime.func import func
     from difftile.runtime.kernel import kernel
+    from difftile.runtime.methods import data_oriented
     from difftile.runtime.random import rand, randint, randn
-    from difftile.runtime.roles import In, InOut, Out
+    from difftile.runtime.roles import In, InOut, Out, template
     from difftile.runtime.start import init
     from difftile.runtime.tape import Tape, no_grad
 
@@ -65,11 +67,13 @@ _HOME = {
         "zeros_like",
     ),
     "difftile.fields.field": ("Field", "zero_grads"),
+    "difftile.fields.structs": ("StructField",),
     "difftile.runtime.checkpoint": ("checkpoint",),
     "difftile.runtime.func": ("func",),
     "difftile.runtime.kernel": ("kernel",),
     "difftile.runtime.random": ("rand", "randint", "randn"),
-    "difftile.runtime.roles": ("In", "InOut", "Out"),
+    "difftile.runtime.methods": ("data_oriented",),
+    "difftile.runtime.roles": ("In", "InOut", "Out", "template"),
     "difftile.runtime.start": ("init",),
     "difftile.runtime.tape": ("Tape", "no_grad"),
 }
@@ -90,9 +94,11 @@ __all__ = [
     "KernelError",
     "LaunchError",
     "Out",
+    "StructField",
     "Tape",
     "TapeError",
     "checkpoint",
+    "data_oriented",
     "empty",
     "empty_like",
     "field",
@@ -109,6 +115,7 @@ __all__ = [
     "rand",
     "randint",
     "randn",
+    "template",
     "vec",
     "zero_grads",
     "zeros",

@@ -60,6 +60,14 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Structs:
+    """An example field of structs: a description of each member."""
+
+    members: dict[str, Any]
+    methods: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
 class Same:
     """The field that another parameter is given."""
 
@@ -89,6 +97,11 @@ def ints(values: Any, element: tuple[int, ...] = ()) -> Given:
 def array(values: Any, element: tuple[int, ...] = ()) -> Given:
     """Describe a field of given floats."""
     return Given(np.array(values, np.float64), element)
+
+
+def structs(type_: Any = None, **members: Any) -> Structs:
+    """Describe a field of structs by its members, with the methods of a struct type."""
+    return Structs(members, () if type_ is None else tuple(type_.methods.items()))
 
 
 def same(name: str) -> Same:
@@ -129,9 +142,24 @@ class Program:
     single: bool = True
 
     @property
+    def leaves(self) -> dict[str, Any]:
+        """The descriptions of the arguments, those of structs by member: 'p.pos'."""
+        return _leaves(self.arguments)
+
+    @property
     def name(self) -> str:
         module = self.function.__module__.split(".")[-1]
         return f"{module}.{self.function.__name__}"
+
+
+def _leaves(described: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, given in described.items():
+        if isinstance(given, Structs):
+            found |= _leaves(given.members, f"{prefix}{name}.")
+        else:
+            found[prefix + name] = given
+    return found
 
 
 PROGRAMS: list[Program] = []
@@ -206,7 +234,7 @@ def check(one: Program) -> None:
 def drawn(one: Program, rng: np.random.Generator) -> Values:
     """Return contents of each field, by the parameter that is given it or a part of it."""
     found: Values = {}
-    for name, argument in one.arguments.items():
+    for name, argument in one.leaves.items():
         given = argument.of if isinstance(argument, Part) else argument
         if isinstance(given, (Floats, Given)):
             found[name] = given.draw(rng)
@@ -215,7 +243,7 @@ def drawn(one: Program, rng: np.random.Generator) -> Values:
 
 def whole(one: Program, name: str) -> Any:
     """Return the description of the field that a parameter is given, or a part of."""
-    argument = one.arguments[name]
+    argument = one.leaves[name]
     if not isinstance(argument, Part):
         return argument
     return whole(one, argument.of) if isinstance(argument.of, str) else argument.of
@@ -223,10 +251,16 @@ def whole(one: Program, name: str) -> Any:
 
 def arguments(one: Program, fields: dict[str, Any]) -> dict[str, Any]:
     """Return what the kernel is called with, given the whole fields."""
-    return {
-        name: argument.pick(fields[name]) if isinstance(argument, Part) else fields[name]
-        for name, argument in one.arguments.items()
-    }
+    return {name: _argument(name, given, fields) for name, given in one.arguments.items()}
+
+
+def _argument(name: str, given: Any, fields: dict[str, Any]) -> Any:
+    if isinstance(given, Structs):
+        members = {
+            key: _argument(f"{name}.{key}", member, fields) for key, member in given.members.items()
+        }
+        return dt.StructField(members, given.methods)
+    return given.pick(fields[name]) if isinstance(given, Part) else fields[name]
 
 
 def _floats(values: Mapping[str, npt.NDArray[Any]]) -> list[str]:
@@ -236,7 +270,7 @@ def _floats(values: Mapping[str, npt.NDArray[Any]]) -> list[str]:
 def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
     """Return the whole field of each parameter, and what the others are given."""
     made: dict[str, Any] = {}
-    for name, argument in one.arguments.items():
+    for name, argument in one.leaves.items():
         given = whole(one, name)
         if isinstance(given, Same):
             made[name] = made[given.name]
@@ -304,7 +338,7 @@ def _interpret(
             data = np.asarray(given + 1j * STEP * direction.get(name, np.zeros(given.shape)))
         result[name] = data
     fields: dict[Array, npt.NDArray[Any]] = {}
-    for name, argument in one.arguments.items():
+    for name, argument in one.leaves.items():
         if name in arrays:
             shared = isinstance(argument, Part) and isinstance(argument.of, str)
             data = result[argument.of if shared else name]

@@ -360,7 +360,8 @@ class _Values(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        assert node.value is not None
+        if node.value is None:  # a member of a class
+            return node
         value = _call("_own", ast.Call(node.annotation, [node.value], []))
         return ast.Assign([node.target], value)
 
@@ -415,7 +416,9 @@ def names_of(module: str) -> dict[str, Any]:
         return lambda function: function
 
     harness = SimpleNamespace(
-        **dict.fromkeys(("program", "array", "floats", "ints", "same", "part"), described)
+        **dict.fromkeys(
+            ("program", "array", "floats", "ints", "same", "part", "structs"), described
+        )
     )
     modules = {"taichi": TAICHI, "difftile": DIFFTILE, "math": MATH, "tests.harness": harness}
 

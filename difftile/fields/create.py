@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import Shape, as_array, as_integer, as_shape, float_element
 from difftile.fields.field import Field, make
+from difftile.fields.structs import Member, StructField, has_floats
 from difftile.fields.values import Values
 from difftile.ir.types import (
     Matrix,
@@ -22,7 +24,14 @@ from difftile.ir.types import (
     with_scalar,
 )
 from difftile.substrate.device import current
-from difftile.substrate.names import has_own_scalar, to_taichi, value_type
+from difftile.substrate.names import (
+    StructType,
+    has_own_scalar,
+    member_types,
+    methods_of,
+    to_taichi,
+    value_type,
+)
 
 _SUPPORTED = "a type such as ti.f32, ti.math.vec3, dt.vec(5), dt.mat(2, 2) or np.float32"
 
@@ -40,6 +49,8 @@ def element_type(dtype: Any) -> Type:
             found = scalar_from_numpy(known)
         except (TypeError, ValueError):
             found = None
+    if found is None and isinstance(dtype, StructType):
+        raise FieldError("A field of structs is made by dt.field(P, shape), or dt.from_numpy().")
     if found is None:
         shown = repr(dtype) if isinstance(dtype, (str, int, float)) else _name_of(dtype)
         raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.")
@@ -52,18 +63,38 @@ def _name_of(value: Any) -> str:
     return value.__name__ if isinstance(value, type) else f"A {type(value).__name__}"
 
 
-def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field:
+@overload
+def field(  # pyright: ignore[reportOverlappingOverload] - types of Taichi are Any
+    dtype: StructType, shape: Shape, *, grad: bool = False
+) -> StructField: ...
+@overload
+def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field: ...
+def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field | StructField:
     """Return a field of zeros.
 
     Args:
-        dtype: Element type: `ti.f32`, `ti.i32`, `ti.math.vec3`, `dt.vec(5)`, `dt.mat(2, 3)` ...
+        dtype: Element type: `ti.f32`, `ti.i32`, `ti.math.vec3`, `dt.vec(5)`, `dt.mat(2, 3)`, or a
+            type of structs: `ti.types.struct(pos=ti.math.vec3, m=ti.f32)`.
         shape: Elements along each dimension; `()` for a single element.
         grad: Attach a gradient buffer.
 
     Raises:
         FieldError: The type or the shape is none that a field can have.
     """
+    if isinstance(dtype, StructType):
+        members: dict[str, Member] = {
+            name: field(type_, shape) for name, type_ in member_types(dtype).items()
+        }
+        return _of_structs(dtype, members, grad)
     return _filled(element_type(dtype), shape, 0, grad)
+
+
+def _of_structs(dtype: StructType, members: dict[str, Member], grad: bool) -> StructField:
+    """Return the field of structs with some members; integers among them have no gradient."""
+    made = StructField(members, methods_of(dtype))
+    if grad and not has_floats(made):
+        raise FieldError(f"{made!r} holds integers, which have no derivative.")
+    return made.with_grads() if grad else made
 
 
 def zeros(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
@@ -109,11 +140,18 @@ def empty_like(other: Values, *, grad: bool | None = None) -> Field:
     return made.with_grads() if wants_grad else made
 
 
-def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) -> Field:
+@overload
+def from_numpy(
+    values: Mapping[str, Any], dtype: StructType, *, grad: bool = False
+) -> StructField: ...
+@overload
+def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) -> Field: ...
+def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field | StructField:
     """Return a field with a copy of an array; any strides will do.
 
     Args:
-        values: The array; for vector and matrix elements its last axes are those of an element.
+        values: The array; for vector and matrix elements its last axes are those of an element. For
+            structs an array for each member by name.
         dtype: Element type; by default scalars of the array's own type. A vector type without a
             number type of its own, such as `ti.math.vec3`, takes that of an array of floats.
         grad: Attach a gradient buffer.
@@ -121,6 +159,8 @@ def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) 
     Raises:
         FieldError: The array has no such elements, no elements at all, or a type fields lack.
     """
+    if isinstance(dtype, StructType):
+        return _structs_from_numpy(values, dtype, grad)
     array = as_array(values)
     if dtype is None:
         scalar = scalar_from_numpy(array.dtype)
@@ -140,6 +180,19 @@ def from_numpy(values: npt.ArrayLike, dtype: Any = None, *, grad: bool = False) 
     made = make(element, outer)
     made.from_numpy(array)
     return made.with_grads() if grad else made
+
+
+def _structs_from_numpy(values: Any, dtype: StructType, grad: bool) -> StructField:
+    names = list(member_types(dtype))
+    if not isinstance(values, Mapping) or sorted(cast("Mapping[str, Any]", values)) != sorted(
+        names
+    ):
+        raise FieldError(f"A field of structs takes an array for each of {', '.join(names)}.")
+    given = cast("Mapping[str, Any]", values)
+    members: dict[str, Member] = {
+        name: from_numpy(given[name], type_) for name, type_ in member_types(dtype).items()
+    }
+    return _of_structs(dtype, members, grad)
 
 
 def _filled(element: Type, shape: Shape, value: npt.ArrayLike, grad: bool) -> Field:

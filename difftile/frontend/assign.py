@@ -15,12 +15,15 @@ from difftile.frontend.items import (
     FieldRef,
     Item,
     Part,
+    Record,
     Selection,
     Static,
     describe,
     is_number,
+    leaves,
     subscripted,
 )
+from difftile.frontend.joins import holds_numbers
 from difftile.frontend.names import lookup, parts_of
 from difftile.frontend.parts import (
     cells_of,
@@ -33,27 +36,24 @@ from difftile.frontend.parts import (
 )
 from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import I32, Type, Vector, shape_of
+from difftile.ir.types import I32, Vector, shape_of
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPart:
-    """A part of a local vector or matrix.
+    """A part of a local: a member of a struct, components of a vector or matrix, or both.
 
     Args:
         root: The name of the local.
-        value: The vector or matrix.
-        part: Its components that are meant.
+        members: The way through nested structs, outermost first.
+        item: The struct, vector or matrix there.
+        part: Its components that are meant; None for all of it.
     """
 
     root: ast.Name
-    value: Value
-    part: Part
-
-    @property
-    def type(self) -> Type:
-        """The type of the part."""
-        return part_type(self.part, self.value.type)
+    members: tuple[int, ...]
+    item: Item
+    part: Part | None = None
 
 
 def place_of(cx: Context, node: ast.expr) -> LocalPart | Item:
@@ -62,31 +62,52 @@ def place_of(cx: Context, node: ast.expr) -> LocalPart | Item:
         match node:
             case ast.Name():
                 item = lookup(cx, node)
-                if isinstance(item, (Var, Const)) and shape_of(item.type):
-                    return LocalPart(node, item, whole(item.type))
-                return item
-            case ast.Subscript(value=owner):
+                return LocalPart(node, (), item) if _has_parts(item) else item
+            case ast.Subscript(value=owner) | ast.Attribute(value=owner):
                 place = place_of(cx, owner)
-                if not isinstance(place, LocalPart):
+                if isinstance(place, LocalPart):
+                    return _narrowed(cx, node, place)
+                if isinstance(node, ast.Subscript):
                     return subscript_of(cx, node, place)
-                part = subscripted_part(cx, place.part, node.slice, place.type)
-                return LocalPart(place.root, place.value, part)
-            case ast.Attribute(value=owner):
-                place = place_of(cx, owner)
-                if not isinstance(place, LocalPart):
-                    return attribute_of(cx, node, place)
-                part = swizzled(place.part, node.attr, place.type)
-                if part is None:
-                    raise TypeMismatch(
-                        cx.source.attribute_span(node),
-                        f"'{node.attr}' is not a component of {place.type}.",
-                    )
-                return LocalPart(place.root, place.value, part)
+                return attribute_of(cx, node, place)
             case _:
                 return cx.expr(node)
 
 
-def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: ast.stmt) -> None:
+def _has_parts(item: Item) -> bool:
+    """Tell whether parts of a local can be replaced: it is a struct, vector or matrix."""
+    if isinstance(item, Record):
+        in_memory = (FieldRef, Element, Selection)
+        return not all(isinstance(leaf, in_memory) for leaf in leaves(item))
+    return isinstance(item, (Var, Const)) and bool(shape_of(item.type))
+
+
+def _narrowed(cx: Context, node: ast.Subscript | ast.Attribute, place: LocalPart) -> LocalPart:
+    item = place.item
+    if isinstance(item, Record):
+        found = (
+            attribute_of(cx, node, item)
+            if isinstance(node, ast.Attribute)
+            else subscript_of(cx, node, item)
+        )
+        at = next(k for k, one in enumerate(item.items) if one is found)
+        return LocalPart(place.root, (*place.members, at), found)
+    with cx.at(node.value):
+        value = cx.value(item)
+    part = place.part or whole(value.type)
+    type_ = part_type(part, value.type)
+    if isinstance(node, ast.Subscript):
+        picked = subscripted_part(cx, part, node.slice, type_)
+        return LocalPart(place.root, place.members, value, picked)
+    swizzle = swizzled(part, node.attr, type_)
+    if swizzle is None:
+        raise TypeMismatch(
+            cx.source.attribute_span(node), f"'{node.attr}' is not a component of {type_}."
+        )
+    return LocalPart(place.root, place.members, value, swizzle)
+
+
+def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: ast.AST) -> None:
     """Bind a name, or store into a field or a part of a local.
 
     Args:
@@ -99,6 +120,9 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
     with cx.at(target):
         match target:
             case ast.Name(name):
+                if in_memory(cx.env.get(name)):  # a parameter of a func that stands for a place
+                    put(cx, target, cx.env[name], item, value, stmt)
+                    return
                 with cx.at(value):
                     cx.bind(name, cx.value(item) if is_number(item) else item, stmt)
             case ast.Tuple(elts) | ast.List(elts):
@@ -136,7 +160,7 @@ def put(
     place: LocalPart | Item,
     item: Item,
     value: ast.expr,
-    stmt: ast.stmt,
+    stmt: ast.AST,
 ) -> None:
     """Assign an item to the place that a subscript or attribute stands for.
 
@@ -144,13 +168,16 @@ def put(
         KernelError: It is none that can be assigned to, or holds another type.
     """
     match place:
-        case LocalPart(root, _, part):
+        case LocalPart(root, members):
             _check_local(cx, root, target)
-            _check_distinct(cx, target, part)
-            stored = assignable(cx, value, item, place.type, f"'{root.id}'")
             # The right side may have changed another part of it.
-            now = cx.value(lookup(cx, root))
-            cx.bind(root.id, replaced(cx, now, part, stored, root.id), stmt)
+            now = lookup(cx, root)
+            cx.bind(root.id, _replaced(cx, place, target, members, now, item, value), stmt)
+        case Record(names, places) if in_memory(place):
+            if not isinstance(item, Record) or item.names != names:
+                raise _other_struct(cx, value, place, item)
+            for one, new in zip(places, item.items, strict=True):
+                put(cx, target, one, new, value, stmt)
         case Element(repeated=True) | Selection(repeated=True):
             raise TypeMismatch(
                 cx.span(target),
@@ -171,6 +198,53 @@ def put(
             raise _unassignable(cx, target, place)
 
 
+def in_memory(item: Item | None) -> bool:
+    """Tell whether an item is an element of a field, or a part of one, which is not read yet."""
+    return item is not None and all(isinstance(i, (Element, Selection)) for i in leaves(item))
+
+
+def _replaced(
+    cx: Context,
+    place: LocalPart,
+    target: ast.expr,
+    members: tuple[int, ...],
+    now: Item,
+    item: Item,
+    value: ast.expr,
+) -> Item:
+    """Return what a local holds once a part of it is replaced."""
+    if members:
+        assert isinstance(now, Record)
+        first, *rest = members
+        items = list(now.items)
+        items[first] = _replaced(cx, place, target, tuple(rest), items[first], item, value)
+        return now.with_items(items)
+    what = f"'{ast.unparse(target)}'"
+    if isinstance(now, Record):
+        if not isinstance(item, Record) or item.names != now.names:
+            raise _other_struct(cx, value, now, item)
+        pairs = zip(now.items, item.items, strict=True)
+        return now.with_items(
+            [_replaced(cx, place, target, (), one, new, value) for one, new in pairs]
+        )
+    if not holds_numbers(now):
+        return item
+    old = cx.value(now)
+    if place.part is None:
+        return assignable(cx, value, item, old.type, what)
+    _check_distinct(cx, target, place.part)
+    stored = assignable(cx, value, item, part_type(place.part, old.type), what)
+    return replaced(cx, old, place.part, stored, place.root.id)
+
+
+def _other_struct(cx: Context, node: ast.expr, place: Record, item: Item) -> TypeMismatch:
+    wanted = ", ".join(place.names)
+    given = describe(item)
+    if isinstance(item, Record):
+        given = f"a struct of {', '.join(item.names)}"
+    return TypeMismatch(cx.span(node), f"a struct of {wanted} is wanted here.", given)
+
+
 def accumulate(
     cx: Context, place: Element | Selection, node: ast.expr, item: Item, *, negate: bool
 ) -> None:
@@ -188,7 +262,10 @@ def accumulate(
 
 def current(cx: Context, place: LocalPart | Item) -> Value:
     """Return what a place holds."""
-    return read(cx, place.value, place.part) if isinstance(place, LocalPart) else cx.value(place)
+    if not isinstance(place, LocalPart):
+        return cx.value(place)
+    value = cx.value(place.item)
+    return value if place.part is None else read(cx, value, place.part)
 
 
 def _check_local(cx: Context, root: ast.Name, target: ast.expr) -> None:

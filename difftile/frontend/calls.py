@@ -10,6 +10,7 @@ from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
 from difftile.frontend.assign import accumulate
+from difftile.frontend.changes import method_of
 from difftile.frontend.constants import (
     constant_like,
     constant_matrix,
@@ -36,17 +37,19 @@ from difftile.frontend.convert import (
 )
 from difftile.frontend.decompositions import decomposition
 from difftile.frontend.indexing import attribute
-from difftile.frontend.inline import inline
+from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
     Element,
     FieldRef,
     Item,
+    Record,
     Selection,
     Several,
     Shape,
     Static,
     Unbound,
     describe,
+    field_of,
     is_number,
     subscripted,
 )
@@ -54,12 +57,13 @@ from difftile.frontend.methods import method_call, truth_call
 from difftile.frontend.names import parts_of
 from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import unrolled
+from difftile.frontend.structs import free_struct, struct_call
 from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.table import OPS
-from difftile.ops.vocabulary import FuncMeaning, OpName, Special, TypeName
+from difftile.ops.vocabulary import FuncMeaning, OpName, Special, StructName, TypeName
 
 _MANY = 1 << 16
 _ROUNDINGS = ("round", "floor", "ceil")  # these take the type of the result too
@@ -79,7 +83,9 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
         owner = cx.expr(node.func.value)
         if isinstance(owner, (FieldRef, Shape, Several, Unbound)):
             return attribute(cx, node.func, name)  # raises: these have no methods
-        if not isinstance(owner, Static):
+        if isinstance(owner, Record) and node.func.attr not in owner.names:
+            return _struct_method(cx, node, node.func, owner)
+        if not isinstance(owner, (Static, Record)):
             return method_call(cx, node, node.func, cx.value(owner), name)
     target = cx.expr(node.func)
     if not isinstance(target, Static):
@@ -91,14 +97,41 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return _SPECIAL[special](cx, node, name)
         case TypeName(type_):
             return construct(cx, node, cx.float_type if type_ is None else type_, name)
-        case FuncMeaning(function):
-            return inline(cx, node, function)
+        case StructName(struct):
+            return struct_call(cx, node, struct, name)
+        case FuncMeaning(function, bound):
+            return inline(cx, node, function, _receiver(cx, node, target) if bound else None)
         case _:
             raise CallMismatch(
                 cx.span(node.func),
                 f"'{ast.unparse(node.func)}' cannot be called in a kernel.",
                 _instead(target.value),
             )
+
+
+def _receiver(cx: Context, node: ast.Call, target: Static) -> Argument:
+    """Return the object that a method belongs to, as the first argument of its function."""
+    instance = target.value.__self__
+    if isinstance(node.func, ast.Attribute):
+        owner = cx.expr(node.func.value)
+        if isinstance(owner, Static) and owner.value is instance:
+            return node.func.value, owner
+    path = None if target.path is None else target.path.then("attribute", "__self__")
+    return node.func, Static(instance, path)
+
+
+def _struct_method(cx: Context, node: ast.Call, called: ast.Attribute, owner: Record) -> Item:
+    function = method_of(cx, owner, called.attr)
+    if function is None:
+        value = dict(owner.methods).get(called.attr)
+        if value is None:
+            return attribute(cx, called, "")  # raises: there is none of that name
+        raise CallMismatch(
+            cx.span(called),
+            f"'{ast.unparse(called)}' cannot be called in a kernel.",
+            _instead(value),
+        )
+    return inline(cx, node, function, (called.value, owner))
 
 
 def _instead(value: Any) -> str:
@@ -109,8 +142,6 @@ def _instead(value: Any) -> str:
         return "it is not part of the kernel language."
     if isinstance(value, type):
         return "make the object in Python, and use its attributes in the kernel."
-    if getattr(value, "_is_taichi_function", False):
-        return f"decorate '{name}' with '@dt.func' instead of '@ti.func'."
     if name == "<lambda>":
         return "write it as a 'def', decorated with '@dt.func'."
     if isinstance(value, FunctionType) and module != "numpy":
@@ -120,8 +151,8 @@ def _instead(value: Any) -> str:
         return "draw with 'dt.rand()', 'dt.randn()' or 'dt.randint(low, high)'."
     if module == "numpy" or type(value).__module__.startswith("numpy"):
         return "use the functions of 'ti' and 'ti.math', such as 'ti.sin'."
-    if hasattr(value, "__self__") and isinstance(getattr(value, "__func__", None), FunctionType):
-        return f"methods stay in Python: make '{name}' a function, decorated with '@dt.func'."
+    if isinstance(getattr(value, "__func__", None), FunctionType):
+        return f"decorate '{name}' with '@dt.func'."
     return "it is not part of the kernel language."
 
 
@@ -239,8 +270,9 @@ def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
 def _len(cx: Context, node: ast.Call, name: str) -> Item:
     (argument,) = counted_arguments(cx, node, 1, 1)
     item = cx.operand(argument)
-    if isinstance(item, FieldRef) and item.ndim:
-        return size_of(cx, item, 0)
+    field = field_of(item)
+    if field is not None and field.ndim:
+        return size_of(cx, field, 0)
     parts = parts_of(cx, item)
     if parts is not None:
         return Static(len(parts))
@@ -259,6 +291,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "cast": cast_call,
     "vector": vector_call,
     "matrix": matrix_call,
+    "struct": free_struct,
     "rows": rows_call,
     "columns": columns_call,
     "zero": constant_matrix(lambda i, j: 0.0),

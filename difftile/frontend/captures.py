@@ -8,16 +8,16 @@ like a parameter. Of a container only what the kernel uses is looked up, element
 from __future__ import annotations
 
 import builtins
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
+from types import MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
 from difftile.frontend.items import Path
 from difftile.ir.nodes import Array, Var
-from difftile.ops.vocabulary import PythonFunction
+from difftile.ops.vocabulary import PythonFunction, StructMeaning
 
 _LIBRARIES = ("math", "numpy", "taichi")
 
@@ -27,6 +27,7 @@ class Missing:
 
 
 MISSING = Missing()
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +62,20 @@ class SameObject:
         return isinstance(other, SameObject) and self._value is other._value
 
 
-def look_up(path: Path) -> Any:
-    """Return the object a path leads to now, or MISSING."""
+def look_up(path: Path, arguments: Mapping[str, Any] = _NONE) -> Any:
+    """Return the object a path leads to now, or MISSING; `arguments` are those of a launch."""
     value: Any = MISSING
     for kind, key in path.steps:
         if kind == "name":
             value = _by_name(path, key)
+        elif kind == "argument":
+            value = arguments.get(key, MISSING)
         elif kind == "default":
             value = default_values(path.function).get(key, MISSING)
         elif kind == "attribute":
             value = getattr(value, key, MISSING)
+        elif kind == "meaning":
+            value = key(value)
         else:
             try:
                 value = len(value) if kind == "length" else value[key]
@@ -126,6 +131,10 @@ def key_of(value: Any) -> Hashable:
     """Return what a kernel is specialised on for an object that is no run-time argument."""
     if isinstance(value, (bool, int, float, str, type(None))):
         return (type(value).__name__, value)
+    if isinstance(value, StructMeaning):
+        return value
+    if isinstance(value, MethodType):  # a new object at each access
+        return ("method", SameObject(value.__func__))
     if isinstance(value, np.generic):
         return key_of(cast(Any, value).item())
     if isinstance(value, tuple):

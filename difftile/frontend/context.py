@@ -27,6 +27,7 @@ from difftile.frontend.items import (
     FieldRef,
     Item,
     Path,
+    Record,
     Selection,
     Static,
     Unbound,
@@ -150,6 +151,9 @@ class Context:
                 else:
                     components = [self.b.load(array, (*index, *cell)) for cell in cells]
                 return self.b.assembled(part.shape, components, name)
+            case Record(names, items):
+                named = zip(names, items, strict=True)
+                return item.with_items([self.loaded(i, f"{name}.{n}") for n, i in named])
             case _:
                 return item
 
@@ -282,7 +286,7 @@ class Context:
             self.env.get(function.id), (Var, Const)
         ):
             return ""
-        if isinstance(self.expr(function), FieldRef):
+        if not isinstance(self.expr(function), Static):
             return ""
         meaning = self.meaning(self.expr(node.func))
         return meaning.name if isinstance(meaning, Special) else ""
@@ -310,6 +314,10 @@ class Context:
                     f"a number is wanted here, not the field '{array.name}'.",
                     hint=f"read one element of it: '{subscripted(item)}'.",
                 )
+            case Record(names):
+                hint = f"pick a member of it: '.{names[0]}'."
+                what = f"a number is wanted here, not {describe(item)}."
+                raise TypeMismatch(self.b.span, what, hint=hint)
             case _:
                 raise TypeMismatch(self.b.span, f"a number is wanted here, not {describe(item)}.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from difftile.diagnostics import (
@@ -11,6 +12,7 @@ from difftile.diagnostics import (
     UndefinedAttribute,
     UnsupportedSyntax,
     counted,
+    did_you_mean,
 )
 from difftile.frontend.context import Context
 from difftile.frontend.items import (
@@ -19,11 +21,13 @@ from difftile.frontend.items import (
     Item,
     Part,
     Path,
+    Record,
     Selection,
     Several,
     Shape,
     Static,
     describe,
+    field_of,
     subscripted,
 )
 from difftile.frontend.names import captured, part_of, parts_of
@@ -98,6 +102,10 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
     match item:
         case FieldRef():
             return element_of(cx, item, index_of(cx, node.slice, item))
+        case Record() if (field := field_of(item)) is not None:
+            name = field.array.name.partition(".")[0]  # for errors
+            named = replace(field, array=replace(field.array, name=name))
+            return _elements(cx, item, index_of(cx, node.slice, named))
         case Element() | Selection():
             part, type_ = element_part(item)
             if not part.shape:
@@ -115,6 +123,14 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
             return _object_item(cx, node, item)
         case _:
             raise TypeMismatch(cx.span(node.value), f"{describe(item)} cannot be indexed.")
+
+
+def _elements(cx: Context, item: Item, index: tuple[Value, ...]) -> Item:
+    """Return the element of a field, or of the fields of a struct, at an index."""
+    if isinstance(item, Record):
+        return item.with_items([_elements(cx, part, index) for part in item.items])
+    assert isinstance(item, FieldRef)
+    return element_of(cx, item, index)
 
 
 def element_part(item: Element | Selection) -> tuple[Part, Type]:
@@ -195,6 +211,8 @@ def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -
             return _field_attribute(cx, node, item)
         case Static(value, path):
             return _object_attribute(cx, node, value, path)
+        case Record():
+            return _member(cx, node, item)
         case Element() | Selection():
             part, type_ = element_part(item)
             picked = swizzled(part, node.attr, type_)
@@ -210,11 +228,26 @@ def attribute_of(cx: Context, node: ast.Attribute, item: Item, name: str = "") -
             )
 
 
+def _member(cx: Context, node: ast.Attribute, item: Record) -> Item:
+    if node.attr in item.names:
+        return item.items[item.names.index(node.attr)]
+    field = field_of(item)
+    if field is not None:
+        return _field_attribute(cx, node, field, item.names)
+    known = (*item.names, *(name for name, _ in item.methods))
+    hint = did_you_mean(node.attr, known) or f"it has {', '.join(known)}."
+    raise UndefinedAttribute(
+        cx.source.attribute_span(node), _sentence(describe(item)), node.attr, hint=hint
+    )
+
+
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _field_attribute(cx: Context, node: ast.Attribute, field: FieldRef) -> Item:
+def _field_attribute(
+    cx: Context, node: ast.Attribute, field: FieldRef, members: tuple[str, ...] = ()
+) -> Item:
     if node.attr == "shape":
         return Shape(field)
     if node.attr == "ndim":
@@ -229,7 +262,11 @@ def _field_attribute(cx: Context, node: ast.Attribute, field: FieldRef) -> Item:
         )
     hint = ON_THE_HOST.get(node.attr)
     raise UndefinedAttribute(
-        span, f"In a kernel, field '{array.name}'", node.attr, ("shape", "ndim"), hint=hint
+        span,
+        f"In a kernel, field '{array.name}'",
+        node.attr,
+        (*members, "shape", "ndim"),
+        hint=hint,
     )
 
 

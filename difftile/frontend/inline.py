@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mean
+from difftile.frontend.assign import assign_to
 from difftile.frontend.captures import default_values
+from difftile.frontend.changes import by_reference, root_of
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Path, Static
+from difftile.frontend.items import Item, Path, Static, is_same
 from difftile.frontend.names import captured
 from difftile.frontend.returns import lower_body
 from difftile.frontend.source import source_of
 from difftile.ops.vocabulary import PythonFunction
 
+Argument: TypeAlias = tuple[ast.expr, Item]
 
-def inline(cx: Context, node: ast.Call, function: PythonFunction) -> Item:
-    """Lower the body of a func in place of its call and return what it returns."""
+
+def inline(
+    cx: Context, node: ast.Call, function: PythonFunction, receiver: Argument | None = None
+) -> Item:
+    """Lower the body of a func in place of its call and return what it returns.
+
+    Args:
+        cx: The context.
+        node: The call.
+        function: The func.
+        receiver: What stands before the dot, if the func is a method: its first argument.
+
+    Parameters annotated `ti.template()`, and the receiver, stand for the places that are passed:
+    what the func assigns to them is assigned to those.
+    """
     active = [source.function for source in (*cx.calls, cx.source)]
     if function in active:
         through = [one.__name__ for one in active[active.index(function) + 1 :]]
@@ -30,7 +46,8 @@ def inline(cx: Context, node: ast.Call, function: PythonFunction) -> Item:
             hint="write it as a loop: funcs are put in place of their calls.",
         )
     source = source_of(function)
-    env = _bind(cx, node, function, source.tree.args)
+    env, places = _bind(cx, node, function, source.tree.args, receiver)
+    before = dict(env)
     env[DRAWS] = cx.env[DRAWS]
     saved = (cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level)
     cx.calls = (*cx.calls, cx.source)
@@ -38,13 +55,24 @@ def inline(cx: Context, node: ast.Call, function: PythonFunction) -> Item:
     try:
         returned = lower_body(cx, source.tree.body)
         saved[1][DRAWS] = cx.env[DRAWS]
-        return returned
+        after = cx.env
     finally:
         cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level = saved
+    for name, place in places.items():
+        # What was computed for the call alone has no place.
+        if not is_same(before[name], after[name]) and root_of(place) is not None:
+            assign_to(cx, place, after[name], place, node)
+    return returned
 
 
-def _bind(cx: Context, node: ast.Call, function: PythonFunction, tree: ast.arguments) -> Env:
-    """Return the bindings of a func's parameters for one call."""
+def _bind(
+    cx: Context,
+    node: ast.Call,
+    function: PythonFunction,
+    tree: ast.arguments,
+    receiver: Argument | None,
+) -> tuple[Env, dict[str, ast.expr]]:
+    """Return the bindings of a func's parameters for one call, and the places they stand for."""
     name = function.__name__
     for starred, mark in ((tree.vararg, "*"), (tree.kwarg, "**")):
         if starred is not None:
@@ -58,7 +86,12 @@ def _bind(cx: Context, node: ast.Call, function: PythonFunction, tree: ast.argum
     parameters = [*by_place, *(a.arg for a in tree.kwonlyargs)]
     listed = f"its parameters are {', '.join(parameters)}." if parameters else "it has none."
     env: Env = {}
-    arguments = spread(cx, node.args)
+    references = by_reference(tree, method=receiver is not None)
+    arguments = [] if receiver is None else [receiver]
+    for one in node.args:
+        at = by_place[len(arguments)] if len(arguments) < len(by_place) else ""
+        arguments += [(one, cx.expr(one))] if at in references else spread(cx, [one])
+    places = {name: where for name, (where, _) in zip(by_place, arguments, strict=False)}
     for place, (where, item) in enumerate(arguments):
         if place >= len(by_place):
             takes = counted(len(by_place), "argument")
@@ -80,7 +113,9 @@ def _bind(cx: Context, node: ast.Call, function: PythonFunction, tree: ast.argum
             raise CallMismatch(
                 cx.span(keyword), f"'{name}' takes no argument by the name '{keyword.arg}'.", hint
             )
-        env[keyword.arg] = cx.operand(keyword.value, keyword.arg)
+        lowered = cx.expr if keyword.arg in references else cx.operand
+        env[keyword.arg] = lowered(keyword.value, keyword.arg)
+        places[keyword.arg] = keyword.value
     defaults = default_values(function)
     for parameter in parameters:
         if parameter in env:
@@ -88,13 +123,13 @@ def _bind(cx: Context, node: ast.Call, function: PythonFunction, tree: ast.argum
         if parameter not in defaults:
             hint = listed
             if parameters[0] == "self":
-                hint = "funcs have no 'self': decorate it with '@staticmethod' above '@dt.func'."
+                hint = "call it as a method of an object, or make it a '@staticmethod'."
             raise CallMismatch(
                 cx.span(node), f"'{name}' is missing its argument '{parameter}'.", hint
             )
         with cx.at(node):
             env[parameter] = _default(cx, function, parameter, defaults[parameter])
-    return env
+    return env, {name: where for name, where in places.items() if name in references}
 
 
 def _default(cx: Context, function: PythonFunction, name: str, value: Any) -> Item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -88,6 +89,25 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Record:
+    """A struct: an item for each member; those of a struct field are fields.
+
+    Args:
+        names: The members.
+        items: What each of them stands for.
+        methods: Name and function of each method.
+    """
+
+    names: tuple[str, ...]
+    items: tuple[Item, ...]
+    methods: tuple[tuple[str, Any], ...] = ()
+
+    def with_items(self, items: Sequence[Item]) -> Record:
+        """Return a struct of the same type with other members."""
+        return replace(self, items=tuple(items))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Element:
     """`x[i]`, not yet read: its components can still be picked before the load.
 
@@ -138,7 +158,9 @@ class Unbound:
     hint: str | None = None
 
 
-Item: TypeAlias = Var | Const | Static | FieldRef | Shape | Several | Element | Selection | Unbound
+Item: TypeAlias = (
+    Var | Const | Static | FieldRef | Shape | Several | Record | Element | Selection | Unbound
+)
 
 
 def is_number(item: Item) -> bool:
@@ -146,12 +168,60 @@ def is_number(item: Item) -> bool:
     return isinstance(item, Static) and isinstance(item.value, (bool, int, float))
 
 
+def leaves(item: Item) -> tuple[Item, ...]:
+    """Return what a struct or tuple holds in the end, or the item itself."""
+    if isinstance(item, (Several, Record)):
+        return tuple(leaf for part in item.items for leaf in leaves(part))
+    return (item,)
+
+
+def leaf_names(name: str, item: Item) -> list[str]:
+    """Return a name for each leaf of a struct or tuple: 'q.pos', 't.0'; a dot marks them."""
+    if isinstance(item, (Several, Record)):
+        keys = item.names if isinstance(item, Record) else range(len(item.items))
+        parts = zip(keys, item.items, strict=True)
+        return [leaf for key, part in parts for leaf in leaf_names(f"{name}.{key}", part)]
+    return [name]
+
+
+def regrown(item: Item, new: Iterator[Item]) -> Item:
+    """Return a struct or tuple with other leaves, taken one after the other."""
+    if isinstance(item, Several):
+        return Several(tuple(regrown(part, new) for part in item.items))
+    if isinstance(item, Record):
+        return item.with_items([regrown(part, new) for part in item.items])
+    return next(new)
+
+
+def is_alike(first: Item, second: Item) -> bool:
+    """Tell whether two items are tuples or structs of the same form, or neither."""
+    match first, second:
+        case (Several(), Several()) | (Record(), Record()):
+            named = not isinstance(first, Record) or first.names == getattr(second, "names", ())
+            pairs = zip(first.items, second.items, strict=False)
+            return (
+                named
+                and len(first.items) == len(second.items)
+                and all(is_alike(a, b) for a, b in pairs)
+            )
+        case _:
+            return not isinstance(first, (Several, Record)) and not isinstance(
+                second, (Several, Record)
+            )
+
+
+def field_of(item: Item) -> FieldRef | None:
+    """Return a field; of a field of structs, the field of its first member."""
+    fields = [leaf for leaf in leaves(item) if isinstance(leaf, FieldRef)]
+    return fields[0] if fields and len(fields) == len(leaves(item)) else None
+
+
 def is_same(first: Item, second: Item) -> bool:
     """Tell whether two items stand for one thing, whatever values they have at run time."""
     match first, second:
-        case (Several(), Several()):
-            pairs = zip(first.items, second.items, strict=False)
-            return len(first.items) == len(second.items) and all(is_same(a, b) for a, b in pairs)
+        case (Several(), Several()) | (Record(), Record()):
+            pairs = zip(leaves(first), leaves(second), strict=False)
+            return is_alike(first, second) and all(is_same(a, b) for a, b in pairs)
         case (Static(), Static()):
             same_number = is_number(first) and first.value == second.value
             return type(first.value) is type(second.value) and (
@@ -178,6 +248,9 @@ def describe(item: Item) -> str:
             return f"the shape of '{field.array.name}'"
         case Several():
             return "a tuple"
+        case Record():
+            field = field_of(item)
+            return "a struct" if field is None else f"the field '{field.array.name.split('.')[0]}'"
         case Element(array):
             return f"an element of '{array.name}'"
         case Selection(array):

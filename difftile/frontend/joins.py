@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
 from difftile.frontend.context import Context, Side
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Several, Static, Unbound, describe, is_number, is_same
+from difftile.frontend.items import (
+    Item,
+    Record,
+    Several,
+    Static,
+    Unbound,
+    describe,
+    is_alike,
+    is_number,
+    is_same,
+    leaf_names,
+    leaves,
+    regrown,
+)
 from difftile.ir.nodes import Block, Const, If, Let, Stmt, Value, Var
 from difftile.ir.types import BOOL, FLOATS, I32, Type, scalar_of, shape_of
 from difftile.ops.table import OPS
@@ -62,11 +76,13 @@ class _Join:
         """Return what a name stands for after the branches, adding results where they differ."""
         if is_same(first, second):
             return first
+        if isinstance(first, (Several, Record)) and is_alike(first, second):
+            pairs = zip(leaves(first), leaves(second), strict=True)
+            return regrown(first, iter([self.join(name, a, b) for a, b in pairs]))
         if isinstance(first, Several) and isinstance(second, Several):
-            if len(first.items) == len(second.items):
-                pairs = zip(first.items, second.items, strict=True)
-                return Several(tuple(self.join(name, a, b) for a, b in pairs))
             raise self.differ(name, "tuples of different length")
+        if isinstance(first, Record) and isinstance(second, Record):
+            raise self.differ(name, "structs with different members")
         for item in (first, second):
             if not isinstance(item, (Var, Const)) and not is_number(item):
                 raise self.differ(name, f"{describe(first)} and {describe(second)}")
@@ -199,3 +215,47 @@ def check_kept(cx: Context, name: str, before: Item, place: Span | None) -> None
 def starts_as_number(item: Item) -> bool:
     """Tell whether a local holds a number, vector or matrix, which a loop may change."""
     return isinstance(item, (Var, Const)) or (isinstance(item, Static) and is_number(item))
+
+
+def holds_numbers(item: Item) -> bool:
+    """Tell whether a local is a tuple or struct of numbers alone, or a number itself."""
+    return all(starts_as_number(leaf) for leaf in leaves(item))
+
+
+# Structs and tuples in loops: the IR carries their parts, each under a name with a dot
+
+
+def put_together(
+    cx: Context, carried: Sequence[tuple[str, Value]], before: Mapping[str, Item]
+) -> None:
+    """Bind the structs whose parts a loop carries to what the names of the parts stand for."""
+    for name in _wholes(carried):
+        parts = [cx.env.pop(part) for part in leaf_names(name, before[name])]
+        cx.env[name] = regrown(before[name], iter(parts))
+
+
+def take_apart(
+    cx: Context, carried: Sequence[tuple[str, Value]], before: Mapping[str, Item]
+) -> None:
+    """Bind the names of the parts that a loop carries, at its end.
+
+    Raises:
+        TypeMismatch: The local is another struct now, or none.
+    """
+    for name in _wholes(carried):
+        item = cx.env[name]
+        if not is_alike(before[name], item):
+            raise TypeMismatch(
+                cx.bound_at.get(name, cx.b.span),
+                f"'{name}' becomes {describe(item)} in the loop.",
+                f"{describe(before[name])} before it",
+                hint="keep its members from iteration to iteration.",
+            )
+        cx.env |= dict(zip(leaf_names(name, item), leaves(item), strict=True))
+        for part in leaf_names(name, item):
+            if name in cx.bound_at:
+                cx.bound_at[part] = cx.bound_at[name]
+
+
+def _wholes(carried: Sequence[tuple[str, Value]]) -> list[str]:
+    return list(dict.fromkeys(name.partition(".")[0] for name, _ in carried if "." in name))

@@ -14,11 +14,19 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     counted,
 )
+from difftile.frontend.changes import assigned, changed, roots
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Several, Unbound, describe
-from difftile.frontend.joins import check_kept, starts_as_number, type_hint
+from difftile.frontend.items import Item, Record, Several, Unbound, describe, leaf_names, leaves
+from difftile.frontend.joins import (
+    check_kept,
+    holds_numbers,
+    put_together,
+    starts_as_number,
+    take_apart,
+    type_hint,
+)
 from difftile.frontend.jumps import (
     BROKE,
     SKIPPED,
@@ -140,33 +148,6 @@ def _bound_names(node: ast.For | ast.While) -> set[str]:
     return {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
 
 
-def assigned(body: Sequence[ast.stmt]) -> list[str]:
-    """Return the local names that statements bind again, components included, in order."""
-    found: dict[str, None] = {}
-    for stmt in body:
-        for node in ast.walk(stmt):
-            targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = node.targets
-            elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
-                targets = [node.target]
-            for target in targets:
-                found |= dict.fromkeys(_roots(target))
-    return list(found)
-
-
-def _roots(target: ast.expr) -> list[str]:
-    match target:
-        case ast.Name(name):
-            return [name]
-        case ast.Tuple(elts) | ast.List(elts):
-            return [name for part in elts for name in _roots(part)]
-        case ast.Subscript(value=value) | ast.Attribute(value=value):
-            return _roots(value)
-        case _:
-            return []
-
-
 # Serial loops
 
 
@@ -192,6 +173,7 @@ def _nest(
         carried.append((BROKE, Const(False, BOOL)))
     carries = [Var(name, value.type) for name, value in carried]
     cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
+    put_together(cx, carried, before)
     start, stop = box.starts[axis], box.stops[axis]
     index = Var(names[axis], I32)
     broken = breaks(node.body)
@@ -207,6 +189,7 @@ def _nest(
             scaled = cx.call("mul", index, Const(box.step, I32))
             here = cx.call("add", start, scaled, name=names[axis])
         _nest(cx, node, box, names, axis + 1, [*indices, here])
+        take_apart(cx, carried, before)
         yields = tuple(
             _yielded(cx, name, carry, node, places.get(name))
             for (name, _), carry in zip(carried, carries, strict=True)
@@ -225,9 +208,10 @@ def _nest(
 
 def _leave(cx: Context, before: Env, carried: list[tuple[str, Value]], outs: Sequence[Var]) -> None:
     """Bind after a loop what it carried; names that it bound first end with it."""
-    new = [n for n in cx.env if n not in before and n not in (BROKE, SKIPPED)]
+    new = [n for n in cx.env if n not in before and n not in (BROKE, SKIPPED) and "." not in n]
     after = {name: out for (name, _), out in zip(carried, outs, strict=True) if name != BROKE}
     cx.env = {**before, **after}
+    put_together(cx, carried, before)
     for name in new:
         cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
 
@@ -269,6 +253,7 @@ def while_statement(cx: Context, node: ast.While) -> None:
             carried.append((BROKE, Const(False, BOOL)))
         carries = [Var(name, value.type) for name, value in carried]
         cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
+        put_together(cx, carried, before)
         with cx.b.region() as tests, only_on_one_side(cx):
             cond = condition(cx, node.test, cx.operand(node.test))
         in_test = cx.draws.pending
@@ -279,6 +264,7 @@ def while_statement(cx: Context, node: ast.While) -> None:
         with cx.b.region() as stmts:
             iteration(cx, node.body)
             cx.count_draws()
+            take_apart(cx, carried, before)
             yields = tuple(
                 _yielded(cx, name, carry, node, places.get(name))
                 for (name, _), carry in zip(carried, carries, strict=True)
@@ -298,7 +284,7 @@ def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tu
     cx.count_draws()
     kept: list[str] = []
     carried: list[tuple[str, Value]] = []
-    for name in (*assigned(node.body), DRAWS):
+    for name in (*changed(cx, node.body), DRAWS):
         item = cx.env.get(name)
         if item is None or isinstance(item, Unbound) or name in cx.reductions:
             continue
@@ -306,12 +292,15 @@ def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tu
             continue
         if starts_as_number(item):
             carried.append((name, cx.value(item)))
+        elif isinstance(item, (Several, Record)) and holds_numbers(item):
+            parts = zip(leaf_names(name, item), leaves(item), strict=True)
+            carried += [(part, cx.value(leaf)) for part, leaf in parts]
         elif isinstance(item, Several):
             raise TypeMismatch(
                 _binding_of(cx, node.body, name),
                 f"'{name}' is a tuple, and changes in the loop.",
                 related=cx.note(name, cx.bound_at, "bound here"),
-                hint="use one local for each part, or a vector.",
+                hint="only numbers change from iteration to iteration.",
             )
         else:
             kept.append(name)
@@ -411,15 +400,16 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
     kept: list[str] = []
     cells: list[tuple[str, Array]] = []
     inner = _bound_names(node)
-    for name in assigned(node.body):
+    for name in changed(cx, node.body):
         item = cx.env.get(name)
         if item is None or isinstance(item, Unbound) or name in inner:
             continue
-        if not starts_as_number(item) and not isinstance(item, Several):
+        several = isinstance(item, Several) or (isinstance(item, Record) and holds_numbers(item))
+        if not starts_as_number(item) and not several:
             kept.append(name)
             continue
         where = _not_a_sum(node.body, name)
-        if where is not None or isinstance(item, Several):
+        if where is not None or several:
             raise KernelError(
                 f"Local '{name}' is shared by the iterations of a parallel loop.",
                 _binding_of(cx, node.body, name) if where is None else cx.span(where),
@@ -444,13 +434,13 @@ def _not_a_sum(body: Sequence[ast.stmt], name: str) -> ast.AST | None:
                 case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub()) if target == name:
                     continue
                 case ast.Assign(targets=targets):
-                    if any(name in _roots(target) for target in targets):
+                    if any(name in roots(target) for target in targets):
                         return node
                 case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                    if name in _roots(target):
+                    if name in roots(target):
                         return node
                 case ast.For(target=target):
-                    if name in _roots(target):
+                    if name in roots(target):
                         return target
                 case _:
                     continue

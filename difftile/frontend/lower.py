@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture
 from difftile.frontend.context import Context
 from difftile.frontend.expressions import EXPRESSIONS
-from difftile.frontend.items import FieldRef, Item, Static
+from difftile.frontend.items import FieldRef, Item, Path, Record, Static
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.views import hidden, view_of
@@ -44,12 +44,34 @@ class ViewOf:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A parameter whose Python value is part of the specialisation: a function, a template."""
+    """A parameter whose Python value is known while compiling: a function, a template, `self`.
+
+    Args:
+        value: The value.
+        followed: What is in it is looked up at each launch, like what is captured; otherwise the
+            value is part of the specialisation.
+    """
 
     value: object
+    followed: bool = False
 
 
-Given: TypeAlias = FieldType | ViewOf | Type | SameAs | Known
+class PythonFloat:
+    """A parameter that is given a Python float: it takes the float type of the kernel."""
+
+
+FLOAT = PythonFloat()
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """A parameter that is given a field of structs: what its members are given, by name."""
+
+    fields: tuple[tuple[str, Given], ...]
+    methods: tuple[tuple[str, Any], ...]
+
+
+Given: TypeAlias = FieldType | ViewOf | Type | SameAs | Known | Members | PythonFloat
 Signature: TypeAlias = Mapping[str, Given]
 
 
@@ -91,13 +113,13 @@ def lower(
         KernelError: The body is not a program of the kernel language.
     """
     cx = Context(source, meanings, float_type, EXPRESSIONS, STATEMENTS)
-    params: list[Array | Var] = []
+    made = _Parameters(cx)
     for name, given in signature.items():
-        item, own = _parameter(cx, name, given)
-        params += own
+        cx.env[name] = made.item(name, given)
+    params = made.params
+    for name, item in made.items.items():
         if isinstance(item, FieldRef) and name in fields:
             cx.arrays[fields[name].identity] = FieldRef(item.array)
-        cx.env[name] = item
     cx.memories |= {meaning.memory for meaning in fields.values()}
     try:
         cx.run(source.tree.body)
@@ -116,31 +138,56 @@ def lower(
     return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0)
 
 
-def _parameter(cx: Context, name: str, given: Given) -> tuple[Item, list[Array | Var]]:
-    """Return what a parameter stands for, and the run-time parameters that come with it."""
-    match given:
-        case FieldType():
-            array = Array(name, given)
-            return FieldRef(array), [array]
-        case SameAs(other):
-            return cx.env[other], []
-        case ViewOf(field, kind):
-            own: list[Array | Var] = []
-            if isinstance(field, str):
-                first = cx.env[field]
-                assert isinstance(first, FieldRef)
-                array = first.array
-            else:
-                array = Array(name, field)
-                own.append(array)
-            numbers = () if kind is None else hidden(name, kind)
-            view = None if kind is None else view_of(kind, numbers)
-            return FieldRef(array, view), [*own, *numbers]
-        case Known(value):
-            return Static(value), []
-        case _:
-            number = Var(name, given)
-            return number, [number]
+@dataclass
+class _Parameters:
+    """The parameters of a kernel while they are made.
+
+    Args:
+        cx: The context.
+        params: What a launch passes.
+        items: What each parameter stands for; members of struct fields as 'p.pos'.
+    """
+
+    cx: Context
+    params: list[Array | Var] = field(default_factory=list[Any])
+    items: dict[str, Item] = field(default_factory=dict[str, Item])
+
+    def item(self, name: str, given: Given) -> Item:
+        """Return what a parameter stands for."""
+        self.items[name] = made = self._made(name, given)
+        return made
+
+    def _made(self, name: str, given: Given) -> Item:
+        match given:
+            case FieldType():
+                return FieldRef(self._passed(Array(name, given)))
+            case SameAs(other):
+                return self.items[other]
+            case ViewOf(whole, kind):
+                if isinstance(whole, str):
+                    first = self.items[whole]
+                    assert isinstance(first, FieldRef)
+                    array = first.array
+                else:
+                    array = self._passed(Array(name, whole))
+                numbers = () if kind is None else hidden(name, kind)
+                self.params += numbers
+                return FieldRef(array, None if kind is None else view_of(kind, numbers))
+            case Known(value, followed):
+                path = Path(self.cx.source.function, (("argument", name),))
+                return Static(value, path if followed else None)
+            case Members(fields, methods):
+                parts = tuple(self.item(f"{name}.{key}", one) for key, one in fields)
+                return Record(tuple(key for key, _ in fields), parts, methods)
+            case _:
+                type_ = self.cx.float_type if isinstance(given, PythonFloat) else given
+                number = Var(name, type_)
+                self.params.append(number)
+                return number
+
+    def _passed(self, array: Array) -> Array:
+        self.params.append(array)
+        return array
 
 
 def parameters_of(function: PythonFunction) -> list[inspect.Parameter]:
@@ -170,11 +217,16 @@ def _check_roles(program: Program, roles: Mapping[str, str]) -> None:
         RoleMismatch: An `In` field is written, or an `Out` field is read.
     """
     for stmt in walk(program.body):
-        if isinstance(stmt, Load) and roles.get(stmt.array.name) == "Out":
+        if isinstance(stmt, Load) and _role(roles, stmt.array) == "Out":
             raise RoleMismatch(
                 stmt.span, stmt.array.name, "dt.Out", "read here", "declare it 'dt.InOut'."
             )
-        if isinstance(stmt, (Store, Accumulate)) and roles.get(stmt.array.name) == "In":
+        if isinstance(stmt, (Store, Accumulate)) and _role(roles, stmt.array) == "In":
             raise RoleMismatch(
                 stmt.span, stmt.array.name, "dt.In", "written here", "declare it 'dt.InOut'."
             )
+
+
+def _role(roles: Mapping[str, str], array: Array) -> str | None:
+    """Return the declared role of a field; that of a struct field holds for its members."""
+    return roles.get(array.name.partition(".")[0])

@@ -18,10 +18,16 @@ from difftile.frontend.captures import (
     visible_names,
 )
 from difftile.frontend.context import Context
-from difftile.frontend.items import FieldRef, Item, Path, Several, Shape, Static, Unbound
+from difftile.frontend.items import FieldRef, Item, Path, Record, Several, Shape, Static, Unbound
 from difftile.frontend.views import hidden, size_of, view_of
 from difftile.ir.nodes import Array, Value, Var
-from difftile.ops.vocabulary import FieldMeaning, Refused, VectorMeaning, ViewMeaning
+from difftile.ops.vocabulary import (
+    FieldMeaning,
+    Refused,
+    StructMeaning,
+    VectorMeaning,
+    ViewMeaning,
+)
 
 _SEQUENCES: tuple[type, ...] = (tuple, list, range)
 
@@ -74,6 +80,8 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
         return _captured_field(cx, meaning, path, path)
     if isinstance(meaning, ViewMeaning):
         return _captured_view(cx, value, meaning, path)
+    if isinstance(meaning, StructMeaning):
+        return _captured_struct(cx, Static(value, path), meaning)
     if isinstance(meaning, VectorMeaning):
         return _captured_vector(cx, Static(value, path), meaning.shape)
     plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
@@ -165,6 +173,18 @@ def _captured_view(cx: Context, value: Any, meaning: ViewMeaning, path: Path | N
         cx.captures[where] = Capture(where, number)
     cx.views[path] = FieldRef(field.array, view_of(meaning.kind, numbers))
     return cx.views[path]
+
+
+def _captured_struct(cx: Context, item: Static, meaning: StructMeaning) -> Record:
+    """Return a struct made in Python, or a struct field; later launches must find one like it."""
+    path = item.path
+    if path is not None:
+        depend(cx, Static(meaning, path.then("meaning", cx.meanings)))
+    parts: list[Item] = []
+    for name in meaning.members:
+        step = None if path is None else path.then("attribute", name)
+        parts.append(captured(cx, getattr(item.value, name), step))
+    return Record(meaning.members, tuple(parts), meaning.methods)
 
 
 def _captured_vector(cx: Context, item: Static, shape: tuple[int, ...]) -> Value:

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
-from difftile.frontend.items import Element, FieldRef, Item, Selection, Shape, Static, describe
+from difftile.frontend.items import (
+    Element,
+    FieldRef,
+    Item,
+    Selection,
+    Shape,
+    Static,
+    describe,
+    field_of,
+)
 from difftile.frontend.names import parts_of
 from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
@@ -45,8 +54,9 @@ def box_of(cx: Context, node: ast.expr) -> Box:
             (inner,) = counted_arguments(cx, node, 1, 1)
             return replace(box_of(cx, inner), grouped=True)
     item = cx.expr(node)
-    if isinstance(item, FieldRef):
-        return _field(cx, node, item)
+    field = field_of(item)
+    if field is not None:
+        return _field(cx, node, field)
     if isinstance(item, Static) and isinstance(item.value, range):
         whole = item.value
         bounds = (Const(whole.start, I32), Const(whole.stop, I32))

@@ -9,7 +9,16 @@ from functools import partial
 from difftile.diagnostics import KernelError, Label, TypeMismatch, UnsupportedSyntax
 from difftile.frontend.context import Context, Side
 from difftile.frontend.convert import condition
-from difftile.frontend.items import Item, Several, Static, describe, is_number, is_same
+from difftile.frontend.items import (
+    Item,
+    Static,
+    describe,
+    is_alike,
+    is_number,
+    is_same,
+    leaves,
+    regrown,
+)
 from difftile.frontend.joins import join_branches, starts_as_number
 from difftile.frontend.logic import tested
 from difftile.frontend.names import depend
@@ -86,13 +95,12 @@ def _agree(cx: Context, then: Side, orelse: Side) -> None:
         KernelError: The two sides return different kinds of things.
     """
     items = (then.env[_RESULT], orelse.env[_RESULT])
-    first, second = (i.items if isinstance(i, Several) else (i,) for i in items)
-    if len(first) != len(second) or isinstance(items[0], Several) != isinstance(items[1], Several):
+    if not is_alike(*items):
         raise _mismatch(cx, then, orelse, describe(items[0]), describe(items[1]))
-    pairs = [_agreed(cx, then, orelse, *pair) for pair in zip(first, second, strict=True)]
+    parts = zip(leaves(items[0]), leaves(items[1]), strict=True)
+    pairs = [_agreed(cx, then, orelse, *pair) for pair in parts]
     for side, k in ((then, 0), (orelse, 1)):
-        found = tuple(pair[k] for pair in pairs)
-        side.env[_RESULT] = Several(found) if isinstance(items[k], Several) else found[0]
+        side.env[_RESULT] = regrown(items[k], iter([pair[k] for pair in pairs]))
 
 
 def _agreed(cx: Context, then: Side, orelse: Side, first: Item, second: Item) -> tuple[Item, Item]:

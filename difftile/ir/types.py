@@ -46,6 +46,22 @@ Type: TypeAlias = Scalar | Vector | Matrix
 
 
 @dataclass(frozen=True, slots=True)
+class Struct:
+    """Named members; the frontend takes structs apart, so that programs hold none.
+
+    Args:
+        members: Name and type of each member, in order.
+        methods: Name and function of each method.
+    """
+
+    members: tuple[tuple[str, Type | Struct], ...]
+    methods: tuple[tuple[str, Any], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"struct({', '.join(f'{name}: {type_}' for name, type_ in self.members)})"
+
+
+@dataclass(frozen=True, slots=True)
 class FieldType:
     """A field: elements of one type, indexed by `ndim` integers. Shapes are run-time values."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import CellType, CodeType
 from typing import Any, Protocol, TypeAlias
 
-from difftile.ir.types import FieldType, Type
+from difftile.ir.types import FieldType, Struct, Type
 from difftile.ir.views import ViewKind
 
 
@@ -71,6 +71,21 @@ class ViewMeaning:
 
 
 @dataclass(frozen=True, slots=True)
+class StructName:
+    """A type of structs: calling it builds one."""
+
+    type: Struct
+
+
+@dataclass(frozen=True, slots=True)
+class StructMeaning:
+    """A struct made in Python, or a field of structs: its members are attributes."""
+
+    members: tuple[str, ...]
+    methods: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class VectorMeaning:
     """A vector or matrix of numbers made in Python, such as `ti.Vector([0.0, -9.8])`."""
 
@@ -79,9 +94,10 @@ class VectorMeaning:
 
 @dataclass(frozen=True, slots=True)
 class FuncMeaning:
-    """A function decorated with `@dt.func`."""
+    """A function decorated with `@dt.func`; a bound one is a method of some object."""
 
     function: PythonFunction
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +109,15 @@ class Refused:
 
 
 Meaning: TypeAlias = (
-    OpName | Special | TypeName | FieldMeaning | ViewMeaning | VectorMeaning | FuncMeaning | Refused
+    OpName
+    | Special
+    | TypeName
+    | StructName
+    | FieldMeaning
+    | ViewMeaning
+    | StructMeaning
+    | VectorMeaning
+    | FuncMeaning
+    | Refused
 )
 Meanings: TypeAlias = Callable[[object], Meaning | None]

@@ -29,6 +29,15 @@ class Number:
     wanted: type
 
 
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An argument of which a launch takes what is in it, such as `self`: its place and type."""
+
+    name: str
+    argument: int
+    type: type
+
+
 @dataclass(slots=True)
 class Call:
     """A launch: the specialisation and the values of its parameters.
@@ -37,6 +46,7 @@ class Call:
         code: The specialisation.
         values: Fields and numbers in the order of `code.params`; a template for later launches.
         numbers: Which of the values are numbers among the arguments.
+        objects: Which of the arguments are looked into.
         pick: Takes the other arguments, in which two launches must not differ.
         same: Those of this launch.
         session: The start of Taichi that this belongs to.
@@ -48,6 +58,7 @@ class Call:
     code: Specialisation
     values: list[Any]
     numbers: tuple[Number, ...]
+    objects: tuple[Object, ...]
     pick: Callable[[tuple[Any, ...]], Any]
     same: Any
     session: Session
@@ -62,6 +73,9 @@ class Call:
         # Fields have no equality of their own: tuples of them are compared by identity.
         if session is not self.session or self.pick(args) != self.same:
             return None
+        for one in self.objects:
+            if type(args[one.argument]) is not one.type:
+                return None
         values = self.values.copy()
         for number in self.numbers:
             arg = args[number.argument]
@@ -69,7 +83,7 @@ class Call:
                 return None
             if number.wanted is int and not -_I32_LIMIT <= arg < _I32_LIMIT:
                 return None
-            values[number.value] = arg if number.given is number.wanted else float(arg)
+            values[number.value] = arg if number.given is number.wanted else number.wanted(arg)
         return values
 
     def draw_anew(self, values: list[Any]) -> None:

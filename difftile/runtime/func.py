@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from difftile.diagnostics import LaunchError
+from difftile.runtime.methods import check_class
 
 
 class Func:
@@ -22,6 +23,13 @@ class Func:
             f"func '{self.function.__name__}' is called from kernels; "
             "write a '@dt.kernel' around it."
         )
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Return the func as a method of an object."""
+        if instance is None:
+            return self
+        check_class(f"Func '{self.function.__name__}'", instance)
+        return MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<func {self.function.__name__}>"

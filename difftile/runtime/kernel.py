@@ -10,34 +10,31 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol, cast
 
-import numpy as np
-
 from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
-from difftile.frontend.captures import Capture, key_of, look_up
-from difftile.frontend.lower import Given, Known, lower, parameters_of
+from difftile.frontend.captures import Capture
+from difftile.frontend.lower import lower, parameters_of
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import (
     BOOL,
     FLOATS,
-    I32,
     Scalar,
     is_float,
     scalar_of,
     shape_of,
 )
-from difftile.ops.vocabulary import FuncMeaning, OpName, TypeName
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
-from difftile.runtime.arguments import AllPassed, first_given, meanings_of, passed
-from difftile.runtime.call import Call, Number, picker
+from difftile.runtime.call import Call, picker
 from difftile.runtime.explicit import run_adjoint, run_tangents
 from difftile.runtime.func import Func
 from difftile.runtime.meanings import meaning_of
+from difftile.runtime.methods import BoundKernel, check_class
+from difftile.runtime.passing import Parameter, Taken, current_captures, take_apart
 from difftile.runtime.roles import role_of
 from difftile.runtime.specialisation import Specialisation
 from difftile.runtime.stage import Stage
@@ -78,15 +75,13 @@ class Kernel:
         functools.update_wrapper(self, function)
         self._parameters = parameters_of(function)
         self._names = [p.name for p in self._parameters]
-        if self._names[:1] == ["self"]:
-            raise LaunchError(
-                f"Kernel '{function.__name__}' takes 'self'; kernels are no methods. "
-                "Put '@staticmethod' above '@dt.kernel', and pass what it needs."
-            )
-        self._annotations = [_annotation(p, function) for p in self._parameters]
         self._roles = {
             p.name: role for p in self._parameters if (role := role_of(p.annotation)) is not None
         }
+        self._given = [
+            Parameter(p.name, "field" if p.name in self._roles else _annotation(p, function))
+            for p in self._parameters
+        ]
         self._found: dict[Hashable, list[_Found]] = {}
         self._latest: Specialisation | None = None
         self._source: Source | None = None
@@ -94,6 +89,13 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.function.__name__}({', '.join(self._names)})>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Return the kernel as a method of an object."""
+        if instance is None:
+            return self
+        check_class(f"Kernel '{self.function.__name__}'", instance)
+        return BoundKernel(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Launch the kernel; on an open tape the launch is recorded.
@@ -165,7 +167,7 @@ class Kernel:
         call = self._call
         values = None if call is None else call.repeated(args, session)
         if values is not None and call is not None and call.captures:
-            values = _with_captures(call, values)
+            values = _with_captures(call, args, values)
         if call is None or values is None:
             call = self._prepare(args, session)
             values = call.values.copy()
@@ -174,43 +176,23 @@ class Kernel:
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
         """Find or compile the specialisation for some arguments."""
-        keys: list[Hashable] = []
-        runtime: list[Any] = []
-        numbers: list[Number] = []
-        others: list[int] = []
-        fields = passed(args)
-        for position, arg in enumerate(args):
-            one = fields.get(position)
-            if one is not None:
-                if one.value.base.storage.buffer.session is not session:
-                    _ = one.value.base.buffer  # raises the error that says what happened
-                keys.append(one.key)
-                runtime += one.run_time
-                others.append(position)
-                continue
-            given, key = self._number(position, arg)
-            keys.append(key)
-            if given is None:
-                others.append(position)
-            else:
-                numbers.append(Number(position, len(runtime), _type(arg), _type(given)))
-                runtime.append(given)
-        arrays = {self._names[k]: field for k, field in first_given(fields).items()}
-        found, captured = self._specialise(tuple(keys), args, session, fields, arrays)
+        taken = take_apart(self, self._given, args, session)
+        found, captured = self._specialise(taken, session)
         code = found.code
-        pick = picker(others)
+        pick = picker(taken.others)
         drawn = [0, 0] if code.streams else []
-        values = [*runtime, *captured, *drawn, *code.temps]
+        values = [*taken.values, *captured, *drawn, *code.temps]
         self._call = Call(
             code,
             values,
-            tuple(numbers),
+            tuple(taken.numbers),
+            tuple(taken.objects),
             pick,
             pick(args),
             session,
             found.captures,
-            arrays,
-            len(runtime),
+            taken.arrays,
+            len(taken.values),
         )
         return self._call
 
@@ -228,74 +210,34 @@ class Kernel:
         bound.apply_defaults()
         return tuple(bound.arguments[name] for name in self._names)
 
-    def _number(self, position: int, arg: Any) -> tuple[Any, Hashable]:
-        """Return the run-time value of an argument that is no field, or None, and its key."""
-        wanted = self._annotations[position]
-        if self._names[position] in self._roles:
-            raise LaunchError(f"{self!r}: '{self._names[position]}' is a field, not {arg!r}.")
-        arg = _plain(arg)
-        if isinstance(arg, bool) or wanted == "template":
-            return None, ("known", _Identity(arg))
-        if isinstance(arg, float) or (isinstance(arg, int) and wanted == "float"):
-            if wanted == "int":
-                raise LaunchError(
-                    f"{self!r}: '{self._names[position]}' is an integer, not {arg!r}."
-                )
-            return float(arg), "float"
-        if isinstance(arg, int):
-            if not -_I32_LIMIT <= arg < _I32_LIMIT:
-                raise LaunchError(
-                    f"{self!r}: '{self._names[position]}' = {arg} does not fit 32 bits."
-                )
-            return arg, "int"
-        plain = isinstance(arg, (FunctionType, str, type(None), tuple))
-        if plain or isinstance(meaning_of(arg), (OpName, FuncMeaning, TypeName)):
-            return None, ("known", _Identity(arg))
-        shown = type(arg).__name__
-        hint = (
-            "make it a field with dt.from_numpy()"
-            if hasattr(arg, "__array__")
-            else ("pass a field, a number or a func")
-        )
-        article = "an" if shown[0] in "aeiou" or shown == "ndarray" else "a"
-        raise LaunchError(f"{self!r}: '{self._names[position]}' is {article} {shown}; {hint}.")
-
     # Specialisation
 
-    def _specialise(
-        self,
-        key: Hashable,
-        args: tuple[Any, ...],
-        session: Session,
-        fields: AllPassed,
-        arrays: dict[str, Field],
-    ) -> tuple[_Found, list[Any]]:
+    def _specialise(self, taken: Taken, session: Session) -> tuple[_Found, list[Any]]:
+        key = tuple(taken.key)
         for found in self._found.get(key, ()):
             if found.session is session:
-                captured = _current_captures(found.captures, arrays)
+                captured = current_captures(found.captures, taken.arrays, taken.known)
                 if captured is not None:
                     return found, captured
-        found = self._compile(args, session, fields)
+        found = self._compile(taken, session)
         self._found.setdefault(key, []).append(found)
-        captured = _current_captures(found.captures, arrays)
+        captured = current_captures(found.captures, taken.arrays, taken.known)
         if captured is None:
             raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
         return found, captured
 
-    def _compile(self, args: tuple[Any, ...], session: Session, fields: AllPassed) -> _Found:
+    def _compile(self, taken: Taken, session: Session) -> _Found:
         if self._source is None:
             self._source = source_of(self.function)
-        floats = [scalar_of(one.value.element) for one in fields.values()]
+        floats = [scalar_of(meaning.type.element) for meaning in taken.meanings.values()]
         float_type = _widest(floats) or session.float_type
-        signature = self._signature(args, float_type, fields)
-        meanings = {self._names[k]: one for k, one in meanings_of(fields).items()}
-        lowered = lower(self._source, signature, meaning_of, float_type, meanings, self._roles)
+        given = (self._source, taken.signature, meaning_of)
+        lowered = lower(*given, float_type, taken.meanings, self._roles)
         params = [p for p in lowered.program.params if isinstance(p, Array)]
         widest = _widest([scalar_of(p.type.element) for p in params])
         if widest is not None and widest != float_type:
             # A captured field is wider, or the only one with floats: literals follow it.
-            signature = self._signature(args, widest, fields)
-            lowered = lower(self._source, signature, meaning_of, widest, meanings, self._roles)
+            lowered = lower(*given, widest, taken.meanings, self._roles)
         # Assertions and indices are checked under debug alone.
         checked = guard(lowered.program) if session.debug else unchecked(lowered.program)
         program = normalise(checked, checked=session.debug)
@@ -305,21 +247,6 @@ class Kernel:
             self.function.__name__, lowered.program.params, stages, lowered.streams
         )
         return _Found(lowered.captures, code, session)
-
-    def _signature(
-        self, args: tuple[Any, ...], float_type: Scalar, fields: AllPassed
-    ) -> dict[str, Given]:
-        signature: dict[str, Given] = {}
-        for position, (name, arg) in enumerate(zip(self._names, args, strict=True)):
-            if position in fields:
-                signature[name] = fields[position].given(self._names)
-                continue
-            given, key = self._number(position, arg)
-            if given is None:
-                signature[name] = Known(arg)
-            else:
-                signature[name] = float_type if key == "float" else I32
-        return signature
 
     # Looking inside
 
@@ -361,42 +288,15 @@ def _refuse_mixture(kernel: Kernel) -> None:
         )
 
 
-def _type(value: object) -> type:
-    return type(value)
-
-
-def _plain(value: Any) -> Any:
-    """Return a NumPy number as a Python number, and anything else as it is."""
-    if isinstance(value, np.generic):
-        return cast("Any", value).item()
-    return value
-
-
-class _Identity:
-    """A key for any Python object: equal values of plain types, the same object otherwise."""
-
-    __slots__ = ("_key", "_value")
-
-    def __init__(self, value: Any) -> None:
-        self._value = value  # kept alive, so that its id is not used again
-        plain = isinstance(value, (bool, int, float, str, type(None)))
-        self._key: Hashable = key_of(value) if not plain else (type(value).__name__, value)
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self._key == other._key
-
-
 def _widest(scalars: list[Scalar]) -> Scalar | None:
     floats = [s for s in scalars if s in FLOATS]
     return max(floats, key=FLOATS.index) if floats else None
 
 
-def _with_captures(call: Call, values: list[Any]) -> list[Any] | None:
+def _with_captures(call: Call, args: tuple[Any, ...], values: list[Any]) -> list[Any] | None:
     """Return the values with what is captured now, or None if that is not as in the call."""
-    captured = _current_captures(call.captures, call.arrays)
+    known = {one.name: args[one.argument] for one in call.objects}
+    captured = current_captures(call.captures, call.arrays, known)
     if captured is None:
         return None
     for position, value in enumerate(captured, call.captured_at):
@@ -404,47 +304,6 @@ def _with_captures(call: Call, values: list[Any]) -> list[Any] | None:
             return None
         values[position] = value
     return values
-
-
-def _current_captures(captures: tuple[Capture, ...], arrays: dict[str, Field]) -> list[Any] | None:
-    """Return the values of captured parameters now, or None if the specialisation does not fit.
-
-    Args:
-        captures: What the specialisation took from outside.
-        arrays: The field passed for each array. A captured field shares memory with one of them,
-            or with another captured field, exactly if it did when the kernel was compiled.
-    """
-    values: list[Any] = []
-    taken = {field.storage for field in arrays.values()}
-    at = dict(arrays)
-    for capture in captures:
-        value = look_up(capture.path)
-        param = capture.param
-        if capture.same_as is not None:
-            if not isinstance(value, Field) or not _is_one(value, at[capture.same_as.name]):
-                return None
-        elif param is None:
-            if key_of(value) != capture.key:
-                return None
-        elif isinstance(param, Array):
-            if not isinstance(value, Field) or value.type is not param.type:
-                return None
-            _ = value.buffer  # raises if it was made before the last start
-            if value.storage in taken:
-                return None
-            taken.add(value.storage)
-            at[param.name] = value
-            values.append(value)
-        else:
-            number = _plain(value)
-            if not isinstance(number, int if param.type == I32 else float):
-                return None
-            values.append(number)
-    return values
-
-
-def _is_one(a: Field, b: Field) -> bool:
-    return a.storage is b.storage and a.shape == b.shape
 
 
 _NUMBER_ANNOTATIONS: dict[Any, str] = {float: "float", int: "int", "float": "float", "int": "int"}

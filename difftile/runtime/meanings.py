@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+from dataclasses import replace
+from types import FunctionType, MethodType
 
 from difftile.fields.field import Field
+from difftile.fields.structs import StructField
 from difftile.fields.view import View
 from difftile.ops.vocabulary import (
     FieldMeaning,
@@ -12,6 +14,7 @@ from difftile.ops.vocabulary import (
     Meaning,
     Refused,
     Special,
+    StructMeaning,
     ViewMeaning,
 )
 from difftile.runtime.func import Func
@@ -27,6 +30,11 @@ def meaning_of(value: object) -> Meaning | None:
         return field_meaning(value)
     if isinstance(value, View):
         return ViewMeaning(field_meaning(value.base), value.kind)
+    if isinstance(value, StructField):
+        return StructMeaning(tuple(value.members), value.methods)
+    if isinstance(value, MethodType):
+        function = meaning_of(value.__func__)
+        return replace(function, bound=True) if isinstance(function, FuncMeaning) else function
     if isinstance(value, Func):
         return FuncMeaning(value.function)
     own = _OWN.get(value) if isinstance(value, FunctionType) else None

@@ -20,6 +20,10 @@ Out = Role("Out")
 InOut = Role("InOut")
 
 
+def template() -> None:
+    """Annotate a parameter that is known while compiling, as `ti.template()` does."""
+
+
 def role_of(annotation: Any) -> str | None:
     """Return the role that an annotation declares; it may be written as text."""
     if isinstance(annotation, Role):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import Any, cast
 
 import taichi as ti
 from taichi.lang.matrix import MatrixType, VectorType
+from taichi.lang.struct import StructType
 
 from difftile.ir.types import (
     BOOL,
@@ -24,10 +25,21 @@ from difftile.ir.types import (
     U64,
     Matrix,
     Scalar,
+    Struct,
     Type,
     Vector,
 )
-from difftile.ops.vocabulary import Meaning, OpName, Refused, Special, TypeName, VectorMeaning
+from difftile.ops.vocabulary import (
+    FuncMeaning,
+    Meaning,
+    OpName,
+    Refused,
+    Special,
+    StructMeaning,
+    StructName,
+    TypeName,
+    VectorMeaning,
+)
 
 _DTYPES: list[tuple[Any, Scalar]] = [
     (ti.f16, F16),
@@ -91,6 +103,7 @@ _SPECIAL: list[tuple[Any, str]] = [
     (ti.cast, "cast"),
     (ti.Vector, "vector"),
     (ti.Matrix, "matrix"),
+    (ti.Struct, "struct"),
     (ti.atomic_add, "atomic_add"),
     (ti.atomic_sub, "atomic_sub"),
     (ti.loop_config, "loop_config"),
@@ -162,6 +175,16 @@ def meaning_of(value: object) -> Meaning | None:
     type_ = value_type(value)
     if type_ is not None:
         return TypeName(type_)
+    if isinstance(value, StructType):
+        return StructName(struct_type(value))
+    if isinstance(value, ti.Struct):
+        methods: dict[str, Any] = getattr(value, "_Struct__methods", {})
+        return StructMeaning(tuple(value.keys), tuple(methods.items()))
+    if getattr(value, "_is_taichi_function", False):
+        # Its text is in the kernel language as well.
+        return FuncMeaning(cast(Any, value).__wrapped__)
+    if hasattr(value, "_is_wrapped_kernel"):
+        return Refused("A Taichi kernel", "make it a '@dt.func'.")
     if isinstance(value, ti.Matrix):
         return VectorMeaning((value.n, value.m)[: value.ndim])
     if isinstance(value, (ti.Field, ti.MatrixField, ti.Ndarray)):
@@ -181,6 +204,33 @@ def value_type(value: Any) -> Type | None:
         scalar = _scalar(value.dtype)
         return None if scalar is None else Matrix(value.n, value.m, scalar)
     return _scalar(value)
+
+
+def member_types(value: StructType) -> dict[str, Any]:
+    """Return Taichi's type of each member of a struct type."""
+    return dict(value.members)
+
+
+def struct_values(value: object) -> dict[str, Any] | None:
+    """Return the members of a struct made in Python by name, or None if it is none."""
+    if not isinstance(value, ti.Struct):
+        return None
+    return {name: getattr(value, name) for name in value.keys}
+
+
+def methods_of(value: StructType) -> tuple[tuple[str, Any], ...]:
+    """Return the methods of a struct type, by name."""
+    return tuple(value.methods.items())
+
+
+def struct_type(value: StructType) -> Struct:
+    """Return a Taichi struct type as one of ours."""
+    members: list[tuple[str, Type | Struct]] = []
+    for name, type_ in value.members.items():
+        found = struct_type(type_) if isinstance(type_, StructType) else value_type(type_)
+        assert found is not None, f"{name}: {type_}"
+        members.append((name, found))
+    return Struct(tuple(members), methods_of(value))
 
 
 def _scalar(value: object) -> Scalar | None:

@@ -1,0 +1,122 @@
+"""Which locals statements change: by assignment, and through funcs that are handed a place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from difftile.diagnostics import KernelError
+from difftile.frontend.context import Context
+from difftile.frontend.items import Item, Record, Static
+from difftile.frontend.source import source_of
+from difftile.ops.vocabulary import FuncMeaning, PythonFunction
+
+
+def assigned(body: Sequence[ast.stmt]) -> list[str]:
+    """Return the local names that statements bind again, components included, in order."""
+    found: dict[str, None] = {}
+    for stmt in body:
+        for node in ast.walk(stmt):
+            targets: list[ast.expr] = []
+            if isinstance(node, ast.Assign):
+                targets = node.targets
+            elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
+                targets = [node.target]
+            for target in targets:
+                found |= dict.fromkeys(roots(target))
+    return list(found)
+
+
+def roots(target: ast.expr) -> list[str]:
+    """Return the names of which an assignment to a target changes something."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [name for part in target.elts for name in roots(part)]
+    root = root_of(target)
+    return [] if root is None else [root]
+
+
+def root_of(node: ast.expr) -> str | None:
+    """Return the name that an expression such as `q.pos[0]` is a part of."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
+    """Return the locals that statements change, through calls too."""
+    return list(dict.fromkeys((*assigned(body), *_through_calls(cx, body))))
+
+
+def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
+    """Return the parameters that stand for the place that is passed.
+
+    Args:
+        tree: The parameters of a func.
+        method: The first one is what stands before the dot.
+    """
+    every = (*tree.posonlyargs, *tree.args, *tree.kwonlyargs)
+    found = {one.arg for one in every if _is_template(one.annotation)}
+    return found | {one.arg for one in every[:1]} if method else found
+
+
+def _is_template(annotation: ast.expr | None) -> bool:
+    if isinstance(annotation, ast.Call):
+        annotation = annotation.func
+    if isinstance(annotation, ast.Attribute):
+        return annotation.attr == "template"
+    return isinstance(annotation, ast.Name) and annotation.id == "template"
+
+
+def _through_calls(cx: Context, body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the locals that funcs may change which are called with them."""
+    for node in (node for stmt in body for node in ast.walk(stmt)):
+        if not isinstance(node, ast.Call):
+            continue
+        function, receiver = _function_of(cx, node)
+        if function is None:
+            continue
+        arguments = source_of(function).tree.args
+        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        given = [*([] if receiver is None else [receiver]), *node.args]
+        named = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        for name in _changed_parameters(function, method=receiver is not None):
+            place = given[names.index(name)] if name in names[: len(given)] else named.get(name)
+            root = None if place is None else root_of(place)
+            if root is not None and root in cx.env and not isinstance(cx.env[root], Static):
+                yield root
+
+
+def _changed_parameters(function: PythonFunction, *, method: bool) -> set[str]:
+    """Return the parameters by reference that a func may change, itself or through its calls."""
+    tree = source_of(function).tree
+    touched = set(assigned(tree.body))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            handed = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if isinstance(node.func, ast.Attribute):
+                handed.append(node.func.value)
+            touched |= {root for one in handed if (root := root_of(one)) is not None}
+    return by_reference(tree.args, method=method) & touched
+
+
+def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, ast.expr | None]:
+    """Return the func that is called, and what stands before the dot if it is a struct's method."""
+    if root_of(node.func) is None:
+        return None, None
+    with cx.b.region():
+        try:
+            if isinstance(node.func, ast.Attribute):
+                owner = cx.expr(node.func.value)
+                if isinstance(owner, Record):
+                    return method_of(cx, owner, node.func.attr), node.func.value
+            meaning = cx.meaning(cx.expr(node.func))
+        except KernelError:  # it is bound in the body only, or refused when its turn comes
+            return None, None
+    return (meaning.function if isinstance(meaning, FuncMeaning) else None), None
+
+
+def method_of(cx: Context, owner: Record, name: str) -> PythonFunction | None:
+    """Return the function of a method of a struct, or None if it has none of that name."""
+    found: Item = Static(dict(owner.methods).get(name))
+    meaning = cx.meaning(found)
+    return meaning.function if isinstance(meaning, FuncMeaning) else None

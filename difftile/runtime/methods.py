@@ -1,0 +1,70 @@
+"""`@dt.data_oriented`: classes whose methods are kernels and funcs."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from difftile.diagnostics import LaunchError
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def data_oriented(cls: _Class) -> _Class:
+    """Let kernels and funcs be methods of a class; the decorator `@dt.data_oriented`.
+
+    Kernels read fields and numbers of the object as `self.x`: numbers as they are at each launch.
+
+    Raises:
+        LaunchError: It is no class.
+    """
+    if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+        raise LaunchError(f"@dt.data_oriented decorates a class, not {cls!r}.")
+    # The same mark as Taichi's own decorator sets.
+    cls._data_oriented = True  # pyright: ignore[reportAttributeAccessIssue]
+    return cls
+
+
+def is_data_oriented(value: object) -> bool:
+    """Tell whether an object's class is decorated."""
+    return getattr(type(value), "_data_oriented", False) is True
+
+
+def check_class(what: str, instance: object) -> None:
+    """Check that kernels and funcs may be methods of an object.
+
+    Raises:
+        LaunchError: Its class is not decorated.
+    """
+    if not is_data_oriented(instance) and not isinstance(instance, type):
+        name = type(instance).__name__
+        raise LaunchError(
+            f"{what} is a method of '{name}', which is not decorated: "
+            f"put '@dt.data_oriented' above 'class {name}'."
+        )
+
+
+class BoundKernel:
+    """A kernel as a method of an object."""
+
+    __slots__ = ("_instance", "_kernel")
+
+    _is_difftile_kernel = True
+
+    def __init__(self, kernel: Any, instance: object) -> None:
+        self._kernel = kernel
+        self._instance = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch the kernel."""
+        return self._kernel(self._instance, *args, **kwargs)
+
+    def bwds(self, *args: Any, **kwargs: Any) -> None:
+        """Run the adjoint of one launch."""
+        self._kernel.bwds(self._instance, *args, **kwargs)
+
+    def source(self, mode: str = "forward") -> str:
+        """Return the Taichi source of the latest specialisation."""
+        return self._kernel.source(mode)
+
+    def __repr__(self) -> str:
+        return f"{self._kernel!r} of {self._instance!r}"

@@ -1,0 +1,198 @@
+"""Kernels and funcs as methods of `@dt.data_oriented` classes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+
+
+@dt.data_oriented
+class Springs:
+    def __init__(self, n: int, k: float = 2.0) -> None:
+        self.x = dt.from_numpy(np.linspace(0.1, 1.0, n), dtype=ti.f64, grad=True)
+        self.energy = dt.zeros((), dtype=ti.f64, grad=True)
+        self.k = k
+        self.power = 2
+        self.scales = [1.0, 0.5]
+
+    @property
+    def stiffness(self) -> float:
+        return 10 * self.k
+
+    @staticmethod
+    @dt.func
+    def squared(x):
+        return x * x
+
+    @dt.func
+    def force(self, i):
+        return self.k * self.x[i]
+
+    @dt.func
+    def work(self, i):
+        return self.force(i) * self.squared(self.x[i]) ** ti.static(self.power)
+
+    @dt.kernel
+    def add(self, factor: float):
+        for i in self.x:
+            self.energy[None] += factor * self.work(i) * self.scales[1]
+
+    @dt.kernel
+    def stiff(self, y):
+        for i in y:
+            y[i] = self.stiffness * self.x[i]
+
+
+@dt.data_oriented
+class Anchored(Springs):
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.other = Springs(n, k=3.0)
+
+    @dt.func
+    def force(self, i):
+        return self.k * (self.x[i] - 1.0) + self.other.force(i)
+
+
+def launches(kernel: object) -> int:
+    return sum(len(found) for found in kernel._found.values())
+
+
+def test_a_method_reads_its_object() -> None:
+    springs = Springs(4)
+    with dt.Tape(springs.energy):
+        springs.add(3.0)
+    x = springs.x.to_numpy()
+    np.testing.assert_allclose(springs.energy[None], np.sum(3 * 2 * x * x**4 * 0.5))
+    np.testing.assert_allclose(springs.x.grad.to_numpy(), 15 * x**4)
+
+
+def test_numbers_are_read_anew_and_integers_compile_again() -> None:
+    springs = Springs(3)
+    x = springs.x.to_numpy()
+    before = launches(Springs.add)
+    springs.add(1.0)
+    springs.k, springs.scales = 4.0, [0.0, 1.0]
+    springs.energy.fill(0)
+    springs.add(1.0)
+    np.testing.assert_allclose(springs.energy[None], np.sum(4 * x**5))
+    assert launches(Springs.add) <= before + 1
+    springs.power = 1
+    springs.energy.fill(0)
+    springs.add(1.0)
+    np.testing.assert_allclose(springs.energy[None], np.sum(4 * x**3))
+
+
+def test_objects_share_code_and_keep_their_fields() -> None:
+    first, second = Springs(3), Springs(5, k=1.0)
+    for _ in range(2):
+        first.add(1.0)
+        second.add(1.0)
+    count = launches(Springs.add)
+    third = Springs(2)
+    third.add(1.0)
+    assert launches(Springs.add) == count
+    np.testing.assert_allclose(second.energy[None], np.sum(second.x.to_numpy() ** 5))
+    third.x = dt.from_numpy([1.0], dtype=ti.f64)
+    third.energy.fill(0)
+    third.add(1.0)
+    np.testing.assert_allclose(third.energy[None], 1.0)
+    twin = copy.copy(third)
+    twin.x = dt.from_numpy([2.0], dtype=ti.f64)
+    third.energy.fill(0)
+    twin.add(1.0)
+    np.testing.assert_allclose(third.energy[None], 32.0)
+
+
+def test_inheritance_properties_and_other_objects() -> None:
+    springs, y = Anchored(3), dt.zeros(3, dtype=ti.f64)
+    springs.add(1.0)
+    x = springs.x.to_numpy()
+    np.testing.assert_allclose(springs.energy[None], np.sum((2 * (x - 1) + 3 * x) * x**4 / 2))
+    springs.stiff(y)
+    np.testing.assert_allclose(y.to_numpy(), 20 * x)
+    springs.stiff(y=y)
+    Springs.stiff(springs, y)
+    np.testing.assert_allclose(y.to_numpy(), 20 * x)
+
+
+def test_objects_with_an_equality_of_their_own() -> None:
+    @dt.data_oriented
+    @dataclass
+    class Box:
+        x: dt.Field
+        h: float
+
+        @dt.kernel
+        def fill(self):
+            for i in self.x:
+                self.x[i] = self.h
+
+    first, second = Box(dt.zeros(2), 1.0), Box(dt.zeros(2), 2.0)
+    for box in (first, second, first):
+        box.fill()
+    assert first.x[0] == 1.0 and second.x[0] == 2.0
+
+
+def test_taichi_decorator_and_bwds() -> None:
+    @ti.data_oriented
+    class Model:
+        def __init__(self) -> None:
+            self.x = dt.ones(2, grad=True)
+            self.y = dt.zeros(2, grad=True)
+
+        @ti.func
+        def f(self, a):
+            return a * a
+
+        @dt.kernel
+        def run(self):
+            for i in self.x:
+                self.y[i] = self.f(self.x[i])
+
+    model = Model()
+    model.run()
+    model.y.grad.fill(1.0)
+    model.run.bwds()
+    np.testing.assert_allclose(model.x.grad.to_numpy(), [2, 2])
+    assert "def run" in model.run.source()
+    assert repr(model.run).startswith("<kernel run(self)> of <")
+
+
+def test_objects_and_containers_as_template_arguments() -> None:
+    @dt.kernel
+    def step(model: ti.template(), many: ti.template(), f: ti.template(), n: dt.template, y):
+        for i in y:
+            for k in ti.static(range(len(many))):
+                y[i] += model.k * many[k][i] * f(y[i] + n)
+
+    @dt.func
+    def cubed(a):
+        return a * a * a
+
+    springs = Springs(2)
+    y = dt.ones(2, dtype=ti.f64)
+    many = [dt.ones(2, dtype=ti.f64), springs.x]
+    step(springs, many, cubed, 0, y)
+    first = y.to_numpy()
+    assert not np.allclose(first, 1)
+    many.append(dt.zeros(2, dtype=ti.f64))
+    y.fill(1)
+    step(springs, many, cubed, 0, y)
+    np.testing.assert_allclose(y.to_numpy(), first)
+    many[0].fill(0)
+    many[1] = many[0]
+    y.fill(1)
+    step(springs, many, cubed, 0, y)
+    np.testing.assert_allclose(y.to_numpy(), 1)
+
+
+def test_only_a_class_is_data_oriented() -> None:
+    with pytest.raises(dt.LaunchError, match="decorates a class"):
+        dt.data_oriented(3)
