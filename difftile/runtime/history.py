@@ -59,6 +59,10 @@ class History(Protocol):
         """Yield the records from the last to the first; each is good until the next is taken."""
         ...
 
+    def steps(self) -> Iterator[Record | Step]:
+        """Yield what ran, in order."""
+        ...
+
     @property
     def nbytes(self) -> int:
         """Bytes of old values."""
@@ -129,6 +133,14 @@ class FullHistory:
             self._region.host_copy(target, source)
         elif target.has_grads:
             self.entries.append(HostCopy(target, source))
+
+    def steps(self) -> Iterator[Record | Step]:
+        """Yield what ran, in order: of a launch the stages that were recorded."""
+        for entry in self.entries:
+            if isinstance(entry, LimitedHistory):
+                yield from entry.steps()
+            elif not isinstance(entry, Patch):
+                yield entry
 
     def begin_region(self) -> bool:
         """Keep from here on only what enters the region; False if one is open already."""
@@ -215,6 +227,10 @@ class LimitedHistory:
     def snapshots(self) -> int:
         """The number of snapshots held now."""
         return len(self._snapshots.taken)
+
+    def steps(self) -> Iterator[Record | Step]:
+        """Yield what ran, in order; of what is recorded, the stages of a launch."""
+        yield from self._steps if self._run.records is None else self._run.records
 
     # Recording
 

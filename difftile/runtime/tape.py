@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Token
+from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
@@ -29,9 +31,11 @@ from difftile.ir.types import shape_of
 from difftile.runtime.budget import as_text, parse_memory
 from difftile.runtime.call import Call
 from difftile.runtime.history import FullHistory, History, LimitedHistory
+from difftile.runtime.picture import draw
 from difftile.runtime.plan import StagePlan, make_plans
 from difftile.runtime.records import LaunchRecord, Record, written_by
 from difftile.runtime.replay import REPLAYS, Replay, add_seed, copied
+from difftile.runtime.trace import Times, Trace
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
 
@@ -64,6 +68,7 @@ class Tape(Recorder):
             such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.
         progress: Called in reverse with the number of launches done and the number of all.
+        measure: Note what each launch takes, for `visualize`.
 
     Raises:
         TapeError: The loss has no gradient, or more than one element; or a limit is none.
@@ -77,6 +82,7 @@ class Tape(Recorder):
         memory: str | int | None = None,
         snapshots: int | None = None,
         progress: Progress | None = None,
+        measure: bool = False,
     ) -> None:
         if loss is not None:
             _check_loss(loss)
@@ -95,6 +101,8 @@ class Tape(Recorder):
         self._launches = 0
         self._base = 0
         self._peak = 0
+        self._times = Times() if measure else None
+        self._trace: Trace | None = None
 
     # Recording
 
@@ -171,6 +179,25 @@ class Tape(Recorder):
             lines.append(f"{counted(self.recomputed, 'launch', 'launches')} run again")
         return "\n".join(lines)
 
+    def visualize(self, path: str | Path) -> None:
+        """Write a picture of what ran: fields, launches, what is kept, and times if measured.
+
+        Args:
+            path: A file whose name ends in .png or .svg.
+
+        Raises:
+            TapeError: It ends in neither; or the launches are gone, which `backward` lets go of
+                unless the tape measures them.
+        """
+        if self._trace is None and self._done:
+            raise TapeError(
+                "The launches of this tape are gone; call visualize() before backward(), or make "
+                "the tape with measure=True."
+            )
+        trace = self._trace or Trace(self._history.steps())
+        title = f"{counted(self._launches, 'launch', 'launches')}, old values of "
+        draw(trace, self._times, f"{title}{as_text(self.peak_nbytes)} at the most", path)
+
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
@@ -213,6 +240,7 @@ class Tape(Recorder):
                 if field.storage.graded is not None:
                     _check_twin(field)
         self._launches += 1
+        started = time.perf_counter() if self._times is not None else 0.0
         try:
             self._history.launch(call, values, plans)
         except OutOfMemory as error:
@@ -221,6 +249,8 @@ class Tape(Recorder):
                 f"'{call.code.name}': {error} Give the tape a limit, such as "
                 f"Tape(memory='1GB'); it holds {as_text(self.nbytes)} of old values."
             ) from error
+        if self._times is not None:
+            self._times.forward[id(values)] = 1e3 * (time.perf_counter() - started)
         if failed():
             self._failed = call.code.name
         for plan in plans:
@@ -318,6 +348,8 @@ class Tape(Recorder):
         for field in retain:
             if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TapeError(f"retain takes whole fields, not {field!r}.")
+        if self._times is not None:
+            self._trace = Trace(self._history.steps())
         base = POOL.peak = POOL.kept
         finished = False
         try:
@@ -378,7 +410,7 @@ class Tape(Recorder):
                         wanted = kept.pop(field.storage, None)
                         if wanted is not None:
                             snapshots[wanted] = copied(replay.gradient(wanted))
-                _reverse(replay, record, total - done)
+                _reverse(replay, record, total - done, self._times)
                 if progress is not None:
                     progress(done + 1, max(total, done + 1))
         finally:
@@ -419,14 +451,19 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
     return LimitedHistory(lambda state: count * state)
 
 
-def _reverse(replay: Replay, record: Record, number: int) -> None:
+def _reverse(replay: Replay, record: Record, number: int, times: Times | None) -> None:
     """Run the adjoint of one record.
 
     Raises:
         TapeError: It failed; the error names the launch.
     """
     try:
+        started = time.perf_counter() if times is not None else 0.0
         replay.reverse(record)
+        if times is not None and isinstance(record, LaunchRecord):
+            spent = 1e3 * (time.perf_counter() - started)
+            launch = id(record.values)
+            times.backward[launch] = times.backward.get(launch, 0.0) + spent
     except Exception as error:
         if not isinstance(record, LaunchRecord):
             raise
