@@ -416,21 +416,31 @@ def _check_gradient(
 def _push(one: Program, kernel: Any, values: Values, direction: Values) -> Values:
     """Return the tangents after the launches, by forward mode in the interpreter."""
     code = kernel._latest
-    by_name = {p.name: p for p in code.params}
-    wanted = frozenset(by_name[name] for name in direction if isinstance(by_name.get(name), Array))
+    pushed = {name: dot.astype(np.float64) for name, dot in direction.items()}
+    owners: dict[Array, str] = {}  # parts of one field share its tangent
+    for param in code.params:
+        argument: Any = one.arguments.get(param.name)
+        shared = isinstance(argument, Part) and isinstance(argument.of, str)
+        owner = argument.of if shared else param.name
+        if isinstance(param, Array) and owner in pushed:
+            owners[param] = owner
     temps = [t for launch in code.launches for t in launch.stage.program.temps]
-    smooth_temps = frozenset(t for t in temps if scalar_of(t.type.element) in FLOATS)
-    dots = {array: direction[array.name].astype(np.float64) for array in wanted}
-    dots |= {temp: np.zeros(shape_of(temp.type.element)) for temp in smooth_temps}
+    smooth_temps = [t for t in temps if scalar_of(t.type.element) in FLOATS]
+    dots = {temp: np.zeros(shape_of(temp.type.element)) for temp in smooth_temps}
 
     def stage(program: Any, fields: Any, numbers: Any) -> None:
-        tangents = forward(program, wanted | smooth_temps)
+        tangents = forward(program, frozenset((*owners, *smooth_temps)))
         check_program(tangents.program)
-        moving = {dot: dots[array] for array, dot in tangents.dots.items()}
+        moving = {
+            dot: pushed[owners[array]].reshape(fields[array].shape)  # the same memory
+            if array in owners
+            else dots[array]
+            for array, dot in tangents.dots.items()
+        }
         interp.run(tangents.program, {**fields, **moving}, numbers)
 
     _interpret(one, kernel, values, None, stage)
-    return {array.name: dots[array] for array in wanted}
+    return pushed
 
 
 def _check_given(one: Program, run: Run) -> None:
