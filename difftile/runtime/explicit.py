@@ -31,7 +31,7 @@ def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
     """
     plans: list[StagePlan] = call.plans(make_plans)
     written = {values[k].storage: values[k] for plan in plans for k in plan.writes}
-    _check_seeds(kernel, [field for field in written.values() if field not in call.code.temps])
+    _check_seeds(kernel, call, values)
     read = {values[k].storage for plan in plans for k in plan.loads}
     before = Snapshot(0)
     for storage in written:
@@ -52,9 +52,14 @@ def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
         before.release()
 
 
-def _check_seeds(kernel: str, outputs: list[Field]) -> None:
-    if not any(field.grad_in is not None for field in outputs):
-        what = ", ".join(repr(field) for field in outputs) or "no field"
+def _check_seeds(kernel: str, call: Call, values: list[Any]) -> None:
+    outputs = {
+        call.code.params[k].name: values[k]
+        for k in call.code.writes
+        if values[k] not in call.code.temps
+    }
+    if not any(field.grad_in is not None for field in outputs.values()):
+        what = " and ".join(f"'{name}'" for name in outputs) or "no field"
         raise LaunchError(
             f"{kernel}: bwds() reads the gradient of what the launch writes, and {what} has none. "
             "Make it with grad=True, set y.grad, then call bwds()."
