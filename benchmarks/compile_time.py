@@ -105,11 +105,7 @@ class Reference:
 def measure_ours(one: harness.Program) -> tuple[float, Reference]:
     """Return the seconds that difftile compiles for in single precision, and the right numbers."""
     rng = np.random.default_rng(7)
-    values = {
-        name: given.draw(rng)
-        for name, given in one.arguments.items()
-        if isinstance(given, (harness.Floats, harness.Given))
-    }
+    values = harness.drawn(one, rng)
     floats = [name for name, value in values.items() if value.dtype.kind == "f"]
     weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in floats}
     kernel: Any = dt.kernel(one.function)

@@ -32,8 +32,8 @@ def counterpart(value: Any) -> Any:
     """
     if isinstance(value, _FUNC):
         return ti.func(rewritten(value.function))
-    if type(value).__module__.startswith("difftile"):
-        raise NoCounterpart(f"captures {value!r}")
+    if type(value).__module__.startswith(("difftile", "tests.harness")):
+        raise NoCounterpart(f"takes or captures {value!r}")
     return value
 
 
