@@ -50,7 +50,8 @@ def test_examples_run(page: Path, tmp_path: Path) -> None:
         assert kind == "", f"{page.name}: an example of the kind {kind!r}"
         file = tmp_path / f"{page.stem}_{line}.py"  # kernels need their source in a file
         file.write_text("\n" * line + text, encoding="utf-8")
-        exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), namespace)
+        source = file.read_text(encoding="utf-8")
+        exec(compile(source, str(file), "exec", dont_inherit=True), namespace)
 
 
 def listed() -> set[str]:
@@ -84,3 +85,13 @@ def test_known_functions_are_listed() -> None:
     listed_ones = {names._key(resolved(name)) for name in listed()}
     meant = {names._key(value) for value, _ in (*names._OPS, *names._SPECIAL)}
     assert not {known[key] for key in meant - listed_ones}
+
+
+def test_what_is_said_to_be_refused_is_refused() -> None:
+    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    section = page.split("\n## Where difftile refuses\n")[1].split("\n## ")[0]
+    rows = [line.rsplit(" | ", 1)[1] for line in section.splitlines() if line.startswith("| ")]
+    named = re.findall(r"`([^`/]+)`", "\n".join(rows[1:]))
+    wrong = "\n".join(file.read_text("utf-8") for file in (ROOT / "tests/wrong").glob("*.txt"))
+    assert named
+    assert not set(named) - set(re.findall(r"^==== (.*)$", wrong, re.MULTILINE))
