@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from difftile.fields.structs import StructField
     from difftile.runtime.checkpoint import checkpoint
     from difftile.runtime.func import func
+    from difftile.runtime.functions import sigmoid
     from difftile.runtime.kernel import kernel
     from difftile.runtime.methods import data_oriented
     from difftile.runtime.random import rand, randint, randn
@@ -70,6 +71,7 @@ _HOME = {
     "difftile.fields.structs": ("StructField",),
     "difftile.runtime.checkpoint": ("checkpoint",),
     "difftile.runtime.func": ("func",),
+    "difftile.runtime.functions": ("sigmoid",),
     "difftile.runtime.kernel": ("kernel",),
     "difftile.runtime.random": ("rand", "randint", "randn"),
     "difftile.runtime.methods": ("data_oriented",),
@@ -115,6 +117,7 @@ __all__ = [
     "rand",
     "randint",
     "randn",
+    "sigmoid",
     "template",
     "vec",
     "zero_grads",

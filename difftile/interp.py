@@ -161,6 +161,8 @@ class _Machine:
     def let(self, let: Let) -> Any:
         args = [self.value(arg) for arg in let.args]
         scalar = scalar_of(let.out.type)
+        if let.op == "bit_cast":
+            return self.bit_cast(args[0], let)
         if let.op == "cast":
             return self.cast(args[0], let)
         result: Any = np.asarray(OPS[let.op].numpy(*args))
@@ -176,3 +178,8 @@ class _Machine:
         if source in FLOATS and scalar_of(let.out.type) not in FLOATS:
             value = np.trunc(value)
         return np.asarray(value).astype(target)[()]
+
+    def bit_cast(self, value: Any, let: Let) -> Any:
+        source, target = scalar_of(let.args[0].type), scalar_of(let.out.type)
+        real: npt.NDArray[Any] = np.asarray(np.real(value), numpy_dtype(source))
+        return real.view(numpy_dtype(target)).astype(_dtype(target, self.complex_step))[()]

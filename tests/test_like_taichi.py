@@ -57,6 +57,25 @@ _EXPRESSIONS: dict[tuple[int, ...], str] = {
         ti.select(i, a, b); ti.max(a, b, c); ti.max(a); abs(j); ti.rsqrt(c)
         ti.zero(a); ti.zero(i) + 1; ti.raw_div(i, k); ti.raw_div(j, k); ti.raw_div(a, b)
         ti.raw_mod(j, k); ti.raw_mod(i, j); ti.bit_shr(j, 1)
+        i // k; j // k; i // j; j // -2; i % j; j % k; j % -2; j / 2; i / k; 5 // k; -7 // k
+        7 % -3; a // b; b // a; b % a; a % b; b % -0.3; i // 2.5; i % 2.5; j % 2.5; i / 2 * 2
+        i ** 2; j ** 3; i ** 0; z ** 0; z ** 2; i ** k; j ** k; j ** l; i ** z; i ** 20; j ** 19
+        2 ** i; (-2) ** k; z ** z; ti.pow(i, 2); ti.pow(j, k); pow(2, l); i ** 0.5; 2.0 ** j
+        b ** 2; b ** 3; b ** -2; b ** k; b ** l; b ** j; b ** 2.0; a ** b; a ** 17; b ** 20
+        b ** -20; b ** (k * 1.0); pow(b, 2); ti.pow(b, k); (-2.0) ** 3
+        i << k; j << 2; j >> 1; i >> 31; i & j; i | j; i ^ j; ~i; ~j; (i & 3) == 3
+        2147483647 + i; i * 1000000000; -i; ti.max(i, j); ti.min(i, a); max(i, 2.5)
+        int(b); int(2.9); int(c * -2); float(i) / 2; bool(z); int(a > b); (a > b) * 3; not z
+        a < c < 2; 0 < a < b; a > b > -1 < c; i == 7 != j; a > 0 and b > 0; a > 0 or b > 0
+        i and j; z or j; z and 1; not (i and z); i if a > b else j; i < a; i == 7.0
+        ti.cast(i, ti.i8); ti.cast(300, ti.u8); ti.cast(i * 50, ti.i8); ti.cast(j, ti.u8)
+        ti.cast(j, ti.u32) > 5; ti.cast(b * 10, ti.i8); ti.cast(a, ti.f64); ti.cast(c, ti.f16)
+        ti.cast(b, ti.i64); ti.u8(i) + ti.u8(250); ti.i64(i) // ti.i64(j); ti.u32(j) // 2
+        ti.u32(i) - ti.u32(12); ti.u32(j) >> 1; ti.u8(200) + ti.i8(100); ti.i16(i) * 10000
+        ti.u8(i) * 100; 300 - ti.u8(i); ti.u8(i) == 263; i + ti.i64(j); ti.u32(5) - i
+        ti.u8(200) < ti.i8(-3); ti.u32(i) > j; ti.bit_cast(a, ti.i32); ti.bit_cast(j, ti.u32)
+        ti.bit_cast(i + 1065353216, ti.f32); ti.bit_cast(ti.cast(b, ti.f64), ti.i64) >> 32
+        ti.math.popcnt(ti.u32(j)); ti.math.popcnt(ti.i64(j)); ti.math.clz(ti.u32(j))
     """,
     (2,): """
         ti.math.vdir(a); ti.math.cmul(p, q); ti.math.cconj(p); ti.math.cdiv(p, q)

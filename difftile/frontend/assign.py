@@ -36,7 +36,7 @@ from difftile.frontend.parts import (
 )
 from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import I32, Vector, shape_of
+from difftile.ir.types import BOOL, I32, Vector, scalar_of, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +250,12 @@ def accumulate(
 ) -> None:
     """Append `place += item`, or `-=`."""
     _, type_ = element_part(place)
+    if scalar_of(type_) == BOOL:
+        raise TypeMismatch(
+            cx.b.span,
+            f"'{place.array.name}' holds bools, which do not add up.",
+            hint="count in a field of 'ti.i32'.",
+        )
     value = assignable(cx, node, item, type_, f"'{place.array.name}'")
     if negate:
         value = cx.call("neg", value)

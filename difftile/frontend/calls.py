@@ -19,6 +19,7 @@ from difftile.frontend.constants import (
     unit_call,
 )
 from difftile.frontend.construct import (
+    bit_cast_call,
     cast_call,
     columns_call,
     construct,
@@ -55,6 +56,7 @@ from difftile.frontend.items import (
 )
 from difftile.frontend.methods import method_call, truth_call
 from difftile.frontend.names import parts_of
+from difftile.frontend.power import power_call
 from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import unrolled
 from difftile.frontend.structs import free_struct, struct_call
@@ -288,7 +290,9 @@ def _hypot(cx: Context, node: ast.Call, name: str) -> Item:
 
 
 _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
+    "power": power_call,
     "cast": cast_call,
+    "bit_cast": bit_cast_call,
     "vector": vector_call,
     "matrix": matrix_call,
     "struct": free_struct,

@@ -112,6 +112,22 @@ def cast_call(cx: Context, node: ast.Call, name: str) -> Item:
     return cast(cx, value, item, scalar_of(type_of(cx, target)), name)
 
 
+def bit_cast_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.bit_cast(value, type)`: the same bits as another type of the same size."""
+    given, target = counted_arguments(cx, node, 2, 2)
+    value, scalar = cx.number(given), scalar_of(type_of(cx, target))
+    if shape_of(value.type):
+        raise TypeMismatch(cx.span(given), "one number is wanted here.", f"{value.type}")
+    sizes = [numpy_dtype(one).itemsize for one in (scalar_of(value.type), scalar)]
+    if sizes[0] != sizes[1] or BOOL in (value.type, scalar):
+        raise TypeMismatch(
+            cx.span(node),
+            f"{value.type} has {8 * sizes[0]} bits, {scalar} has {8 * sizes[1]}.",
+            hint="'ti.bit_cast' keeps the bits; 'ti.cast' converts numbers.",
+        )
+    return value if value.type == scalar else cx.call("bit_cast", value, name=name, type_=scalar)
+
+
 # Vectors and matrices
 
 

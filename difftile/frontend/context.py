@@ -40,6 +40,8 @@ from difftile.frontend.syntax import REFUSED
 from difftile.ir.nodes import Array, Const, Stmt, Value, Var
 from difftile.ir.types import (
     BOOL,
+    F16,
+    F32,
     FLOATS,
     I32,
     Scalar,
@@ -142,20 +144,24 @@ class Context:
         """Return an item with what it has in memory read."""
         match item:
             case Element(array, index):
-                return self.b.load(array, index, name)
+                return self.wide(self.b.load(array, index, name))
             case Selection(array, index, part):
                 cells = list(product(*part.axes))
                 if all(isinstance(at, Const) for cell in cells for at in cell):
-                    value = self.b.load(array, index)
+                    value = self.wide(self.b.load(array, index))
                     components = [self.call("extract", value, *cell) for cell in cells]
                 else:
-                    components = [self.b.load(array, (*index, *cell)) for cell in cells]
+                    components = [self.wide(self.b.load(array, (*index, *cell))) for cell in cells]
                 return self.b.assembled(part.shape, components, name)
             case Record(names, items):
                 named = zip(names, items, strict=True)
                 return item.with_items([self.loaded(i, f"{name}.{n}") for n, i in named])
             case _:
                 return item
+
+    def wide(self, value: Value) -> Value:
+        """Return a value that was read: half precision is for storage, arithmetic is in single."""
+        return self.b.cast(value, F32) if scalar_of(value.type) == F16 else value
 
     def numeric(self, node: ast.expr, name: str = "") -> Item:
         """Lower an expression that must be a number, vector or matrix; literals stay literals."""

@@ -10,10 +10,24 @@ from difftile.frontend.context import Context
 from difftile.frontend.items import Item, is_number
 from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import BOOL, FLOATS, I32, Type, promote, scalar_of, shape_of
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+    I8,
+    I16,
+    I32,
+    U8,
+    U16,
+    Type,
+    promote,
+    scalar_of,
+    shape_of,
+)
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.formula import composite
 from difftile.ops.row import OpTypeError
+
+_NARROW = (I8, I16, U8, U16)
 
 
 def common(cx: Context, items: Sequence[Item]) -> list[Value]:
@@ -23,6 +37,8 @@ def common(cx: Context, items: Sequence[Item]) -> list[Value]:
     has_float_literal = any(is_number(i) and isinstance(_python(i), float) for i in items)
     if like is not None and scalar_of(like) not in FLOATS and has_float_literal:
         like = cx.float_type
+    if like is not None and scalar_of(like) in _NARROW:
+        like = I32  # as in Taichi, where a literal is an i32: `2 * x[i]` of u8 goes beyond 255
     known = iter(typed)
     values = [cx.value(item, like) if is_number(item) else next(known) for item in items]
     scalar = scalar_of(values[0].type)

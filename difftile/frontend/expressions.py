@@ -7,14 +7,15 @@ import ast
 from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
 from difftile.frontend.calls import call
 from difftile.frontend.context import Context, ExpressionHandler
-from difftile.frontend.convert import common, filled, floats
+from difftile.frontend.convert import common, floats
 from difftile.frontend.indexing import attribute, subscript
 from difftile.frontend.items import Item, Several, Static, is_number
 from difftile.frontend.literals import folded
 from difftile.frontend.logic import compare, conditional, logic, negation
 from difftile.frontend.names import lookup
+from difftile.frontend.power import power
 from difftile.frontend.syntax import LITERALS
-from difftile.ir.nodes import Const, Value
+from difftile.ir.nodes import Value
 from difftile.ir.types import FLOATS, Matrix, Vector, scalar_of, shape_of
 
 # The op of the tables, and the function of Python's `operator` that folds literals.
@@ -38,7 +39,6 @@ _UNARY: dict[type[ast.unaryop], str] = {
     ast.UAdd: "pos",
     ast.Invert: "invert",
 }
-_LARGEST_EXPANDED_POWER = 16
 
 
 def _constant(cx: Context, node: ast.Constant, name: str) -> Item:
@@ -106,40 +106,6 @@ def _with_hint(cx: Context, error: TypeMismatch, op: str, values: list[Value]) -
     if op == "mul" and isinstance(values[0].type, Matrix):
         hint = "write '@' for the product of matrices."
     return TypeMismatch(cx.b.span, error.title.removeprefix("Type error: "), hint=hint)
-
-
-def power(cx: Context, base: Item, exponent: Item, name: str = "") -> Value:
-    """Return base ** exponent; a literal whole exponent becomes products."""
-    if isinstance(exponent, Static) and abs(exponent.value) <= _LARGEST_EXPANDED_POWER:
-        whole = int(exponent.value)
-        if whole == exponent.value:
-            value = cx.value(base)
-            if isinstance(exponent.value, float) or whole < 0:
-                (value,) = floats(cx, [value])
-            positive = _repeated(cx, value, abs(whole), name)
-            if whole >= 0:
-                return positive
-            return cx.call("div", Const(1.0, scalar_of(value.type)), positive, name=name)
-    values = common(cx, [base, exponent])
-    if scalar_of(values[0].type) not in FLOATS:
-        raise TypeMismatch(
-            cx.b.span,
-            "an integer to a power that is known at run time only.",
-            hint="cast the base to a float: 'float(n) ** k'.",
-        )
-    return cx.call("pow", *values, name=name)
-
-
-def _repeated(cx: Context, value: Value, times: int, name: str) -> Value:
-    """Return value ** times by squaring."""
-    if times == 0:
-        one = Const(1.0 if scalar_of(value.type) in FLOATS else 1, scalar_of(value.type))
-        return filled(cx, one, value.type) if shape_of(value.type) else one
-    if times == 1:
-        return value
-    half = _repeated(cx, value, times // 2, "")
-    squared = cx.call("mul", half, half, name=name if times % 2 == 0 else "")
-    return squared if times % 2 == 0 else cx.call("mul", squared, value, name=name)
 
 
 def _unary(cx: Context, node: ast.UnaryOp, name: str) -> Item:

@@ -385,7 +385,7 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
     cx.unbind(list(_bound_names(node)), _AFTER_LOOP)
     for name, cell in cells:
         del cx.reductions[name]
-        cx.env[name] = cx.b.load(cell, (), name)
+        cx.env[name] = cx.wide(cx.b.load(cell, (), name))
 
 
 def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, Array]]]:

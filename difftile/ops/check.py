@@ -5,7 +5,7 @@ from __future__ import annotations
 from difftile.ir.check import IllegalProgram
 from difftile.ir.check import check as check_structure
 from difftile.ir.nodes import Let, Program
-from difftile.ir.types import shape_of
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import walk
 from difftile.ops.row import OpTypeError
 from difftile.ops.table import OPS
@@ -33,7 +33,10 @@ def _check_let(name: str, let: Let) -> None:
         result = op.typing(types)
     except OpTypeError as error:
         raise IllegalProgram(f"{name}: {let.op}: {error}") from None
-    if let.op == "cast":
+    if let.op == "bit_cast":
+        sizes = {numpy_dtype(scalar_of(v.type)).itemsize for v in (*let.args, let.out)}
+        agrees = len(sizes) == 1 and not shape_of(let.out.type) and not shape_of(result)
+    elif let.op == "cast":
         agrees = shape_of(result) == shape_of(let.out.type)
     elif let.op == "mat":
         shape = shape_of(let.out.type)

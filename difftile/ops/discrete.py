@@ -57,6 +57,7 @@ INTEGER = (
     Op("shr_logical", "ti.bit_shr({0}, {1})", meaning.shr_logical, whole),
     Op("raw_div", "ti.raw_div({0}, {1})", meaning.raw_div, whole),
     Op("raw_mod", "ti.raw_mod({0}, {1})", meaning.raw_mod, whole),
+    Op("ipow", "ti.pow({0}, {1})", meaning.whole_power, whole),
     Op("popcnt", "ti.math.popcnt({0})", meaning.popcnt, whole),
     Op("clz", "ti.math.clz({0})", meaning.clz, whole),
 )
@@ -85,5 +86,8 @@ CAST = Op(
     ("astype(z_bar, a)",),
     jvp="astype(a_dot, z)",
 )
+
+# As `cast`, its target is the type of the variable it defines; it cuts the gradient.
+BIT_CAST = Op("bit_cast", "", meaning.identity, as_given)
 
 ROWS = (*COMPARISONS, *LOGIC, *INTEGER, *CHOICE, CAST)

@@ -104,6 +104,11 @@ def mod(a: Any, b: Any) -> Any:
     return np.mod(a, b)
 
 
+def whole_power(a: Any, b: Any) -> Any:
+    """Return a ** b of integers, low bits alone; b is not negative."""
+    return np.power(a, np.maximum(b, 0))
+
+
 def raw_div(a: Any, b: Any) -> Any:
     """Return a / b of integers, cut towards zero as in C."""
     return _array(np.sign(a) * np.sign(b) * (abs(a) // abs(b)))[()]
@@ -163,6 +168,12 @@ def power(a: Any, b: Any) -> Any:
 def rsqrt(a: Any) -> Any:
     """Return the reciprocal of the square root."""
     return 1 / np.sqrt(a)
+
+
+def sigmoid(a: Any) -> Any:
+    """Return 1 / (1 + exp(-a)), without an overflow on either side."""
+    small = np.exp(_where(_real(a) < 0, a, -a))
+    return (_where(_real(a) < 0, small, 1) / (1 + small))[()]
 
 
 def norm(a: Any) -> Any:

@@ -15,6 +15,12 @@ _WIDE = (-2.0, 2.0)
 _POSITIVE = (0.2, 3.0)
 _UNIT = (-0.9, 0.9)
 
+_SIGMOID = """\
+@ti.func
+def sigmoid(x):
+    return 1 / (1 + ti.exp(-x))
+"""
+
 ROWS = (
     Op(
         "add",
@@ -165,6 +171,16 @@ ROWS = (
         kinks="NaN at (0, 0)",
     ),
     Op("tanh", "ti.tanh({0})", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,)),
+    Op(
+        "sigmoid",
+        "sigmoid({0})",
+        meaning.sigmoid,
+        real,
+        # From the result: exp(-a) may have overflowed.
+        ("z_bar * z * (1 - z)",),
+        (_WIDE,),
+        helper=_SIGMOID,
+    ),
     Op(
         "exp",
         "ti.exp({0})",

@@ -11,6 +11,7 @@ OPS: dict[str, Op] = {
         *scalar.ROWS,
         *scalar.PIECEWISE_CONSTANT,
         *discrete.ROWS,
+        discrete.BIT_CAST,
         *algebra.ROWS,
         *random.ROWS,
     )

@@ -19,6 +19,8 @@ from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import (
     BOOL,
+    F16,
+    F32,
     FLOATS,
     Scalar,
     is_float,
@@ -289,7 +291,8 @@ def _refuse_mixture(kernel: Kernel) -> None:
 
 
 def _widest(scalars: list[Scalar]) -> Scalar | None:
-    floats = [s for s in scalars if s in FLOATS]
+    """Return the type that arithmetic with these is in; f16 is computed in f32."""
+    floats = [F32 if s == F16 else s for s in scalars if s in FLOATS]
     return max(floats, key=FLOATS.index) if floats else None
 
 

@@ -12,16 +12,21 @@ from difftile.ops.vocabulary import (
     FieldMeaning,
     FuncMeaning,
     Meaning,
+    OpName,
     Refused,
     Special,
     StructMeaning,
     ViewMeaning,
 )
 from difftile.runtime.func import Func
+from difftile.runtime.functions import sigmoid
 from difftile.runtime.random import rand, randint, randn
 from difftile.substrate.names import meaning_of as taichi_meaning
 
-_OWN: dict[object, Meaning] = {one: Special(one.__name__) for one in (rand, randn, randint)}
+_OWN: dict[object, Meaning] = {
+    **{one: Special(one.__name__) for one in (rand, randn, randint)},
+    sigmoid: OpName("sigmoid"),
+}
 
 
 def meaning_of(value: object) -> Meaning | None:

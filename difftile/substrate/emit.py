@@ -121,6 +121,9 @@ def literal(value: float | int | bool, type_: Type) -> str:
         return str(int(value))
     if scalar not in FLOATS:
         return f"ti.{scalar}({int(value)})"
+    if scalar == F32:
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))
     if not np.isfinite(value):
         sign = "-" if value < 0 else ""
         text = "ti.math.nan" if np.isnan(value) else f"{sign}ti.math.inf"
@@ -227,6 +230,8 @@ class _Emitter:
         reads = self.reads(args)
         plain = ", ".join(self.value(arg) for arg in args)
         match let.op:
+            case "bit_cast":
+                return _Text(f"ti.bit_cast({plain}, ti.{let.out.type})", ATOM, reads)
             case "cast":
                 target = "u1" if scalar_of(let.out.type) == BOOL else str(scalar_of(let.out.type))
                 return _Text(f"ti.cast({plain}, ti.{target})", ATOM, reads)

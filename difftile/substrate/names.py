@@ -62,7 +62,7 @@ _TI = ti.math
 _OPS: list[tuple[Any, str]] = [
     *((getattr(ti, name), name) for name in ("sin", "cos", "tan", "asin", "acos", "atan2", "tanh")),
     *((getattr(ti, name), name) for name in ("exp", "log", "sqrt", "rsqrt", "floor", "ceil")),
-    *((getattr(ti, name), name) for name in ("round", "abs", "max", "min", "pow", "select")),
+    *((getattr(ti, name), name) for name in ("round", "abs", "max", "min", "select")),
     *((getattr(_TI, name), name) for name in ("clamp", "mix", "fract", "sign", "degrees", "mod")),
     *((getattr(_TI, name), name) for name in ("radians", "step", "log2", "dot", "cross")),
     *((getattr(_TI, name), name) for name in ("distance", "determinant", "inverse", "isnan")),
@@ -78,7 +78,6 @@ _OPS: list[tuple[Any, str]] = [
     (_TI.length, "norm"),
     (_TI.normalize, "normalized"),
     (_TI.atan2, "atan2"),
-    (_TI.pow, "pow"),
     *((getattr(math, name), name) for name in ("sin", "cos", "tan", "asin", "acos", "atan")),
     *((getattr(math, name), name) for name in ("atan2", "tanh", "sinh", "cosh", "exp", "log")),
     *((getattr(math, name), name) for name in ("sqrt", "floor", "ceil", "log2", "log10", "pow")),
@@ -89,7 +88,6 @@ _OPS: list[tuple[Any, str]] = [
     (builtins.abs, "abs"),
     (builtins.max, "max"),
     (builtins.min, "min"),
-    (builtins.pow, "pow"),
     (builtins.round, "round"),
 ]
 
@@ -100,7 +98,10 @@ _SPECIAL: list[tuple[Any, str]] = [
     (ti.ndrange, "ndrange"),
     (ti.grouped, "grouped"),
     (ti.static, "static"),
+    (ti.pow, "power"),
+    (builtins.pow, "power"),
     (ti.cast, "cast"),
+    (ti.bit_cast, "bit_cast"),
     (ti.Vector, "vector"),
     (ti.Matrix, "matrix"),
     (ti.Struct, "struct"),
