@@ -1,13 +1,16 @@
 """The reverse of a loop: adjoints run backwards through the iterations.
 
 Where an adjoint needs the value that a local had in each iteration, those values are kept in a
-small array of the thread. A loop too long for it is checkpointed in levels: `FANOUT` positions
-are kept, the last segment between two of them is run again with `FANOUT` positions inside it, and
+small array of the thread. A loop too long for it is checkpointed in levels: FANOUT positions
+are kept, the last segment between two of them is run again with FANOUT positions inside it, and
 so on. Up to SLOTS (96) iterations are not repeated at all, up to FANOUT**2 (1,024) once, up to
 FANOUT**3 (32,768) twice; the memory is SLOTS values a carried scalar at any length. Beyond
 FANOUT**LEVELS the segments that are left get longer than one and are run again for each of their
-iterations. A `while` costs one forward run more, which counts its
 iterations. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
+
+A `while` keeps its first checkpoints before it is known how long it runs, and drops every second
+one each time there are ONLINE of them, which leaves ONLINE/2 to ONLINE. `docs/loops.md` has the
+figures.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from difftile.ir.nodes import (
     Store,
     Value,
     Var,
+    While,
 )
 from difftile.ir.types import I32, FieldType
 from difftile.ir.walk import (
@@ -44,6 +48,7 @@ from difftile.passes.dce import slim_block
 FANOUT = 32
 LEVELS = 3
 SLOTS = FANOUT * LEVELS
+ONLINE = SLOTS // 2
 
 
 class Reversing(Protocol):
@@ -66,13 +71,15 @@ class LoopReversal:
 
     Args:
         loop: The loop of the primal.
-        copy: Its copy in the forward part of the adjoint, which takes the checkpoints; None for a
-            `while`, whose iterations had to be counted first.
+        copy: Its copy in the forward part of the adjoint, which takes the checkpoints; that of a
+            `while` counts its iterations in its last carry. None if the loop has no results.
+        positions: Which carry of the copy each carry of the loop is.
         out_bars: Adjoints of its results.
     """
 
     loop: For
-    copy: Stmt | None
+    copy: For | While | None
+    positions: tuple[int, ...]
     out_bars: list[Value | None]
 
 
@@ -238,9 +245,8 @@ def _with_checkpoints(
     )
     kept = _Kept(carries, slots, Array("kept_at", FieldType(I32, 1), SLOTS))
     start, stop = r.value(loop.start), r.value(loop.stop)
-    _checkpointed_copy(r, todo, kept, start, stop)
+    stride = _checkpointed_copy(r, todo, kept)
     n = b.call("max", b.call("sub", stop, start), Const(0, I32), name="n")
-    stride = _first_stride(b, n)
     top = b.call("floordiv", b.call("sub", n, Const(1, I32)), stride, name="top")
     r.backwards = True
     step = Var("back", I32)
@@ -273,71 +279,103 @@ def _with_checkpoints(
     return outs
 
 
-def _stride(b: OpBuilder, n: Value) -> Value:
-    """Return the distance of checkpoints over n iterations: ceil(n / FANOUT), at least 1."""
-    rounded = b.call("add", n, Const(FANOUT - 1, I32))
-    return b.call(
-        "max", b.call("floordiv", rounded, Const(FANOUT, I32)), Const(1, I32), name="stride"
-    )
+def _stride(b: OpBuilder, n: Value, fanout: Value) -> Value:
+    """Return the distance of checkpoints over n iterations: ceil(n / fanout), at least 1."""
+    rounded = b.call("add", n, b.call("sub", fanout, Const(1, I32)))
+    return b.call("max", b.call("floordiv", rounded, fanout), Const(1, I32), name="stride")
 
 
 def _first_stride(b: OpBuilder, n: Value) -> Value:
     """Return the distance of the first checkpoints: 1 where the slots hold all iterations."""
     all_fit = b.call("le", n, Const(SLOTS, I32))
-    return b.call("select", all_fit, Const(1, I32), _stride(b, n), name="stride")
+    wide = _stride(b, n, Const(FANOUT, I32))
+    return b.call("select", all_fit, Const(1, I32), wide, name="stride")
 
 
-def _checkpointed_copy(
-    r: Reversing, todo: LoopReversal, kept: _Kept, start: Value, stop: Value
-) -> None:
-    """Make the forward copy of the loop keep a checkpoint at every stride-th iteration."""
-    b = r.b
-    copy = _sweep(r, todo.loop, kept) if todo.copy is None else todo.copy
-    assert isinstance(copy, For)
-    place = next((k for k, stmt in enumerate(b.stmts) if stmt is copy), len(b.stmts))
+def _checkpointed_copy(r: Reversing, todo: LoopReversal, kept: _Kept) -> Value:
+    """Make the forward copy of the loop keep a checkpoint at every stride-th iteration.
+
+    Returns:
+        The stride.
+    """
+    b, copy = r.b, todo.copy
+    assert copy is not None
+    place = next(k for k, stmt in enumerate(b.stmts) if stmt is copy)
+    state = tuple(copy.carries[todo.positions[k]] for k in kept.carries)
     with b.region() as before:
         for array in (*kept.slots, kept.at):
             b.append(Alloc(array, todo.loop.span))
-        stride = _first_stride(b, b.call("sub", stop, start))
+        if isinstance(copy, While):
+            changed, stride = _thinning(b, copy, kept, state)
+        else:
+            stride = _first_stride(b, b.call("sub", copy.stop, copy.start))
+            changed = _at_stride(b, copy, kept, state, stride)
+    b.stmts[place : place + 1] = [*before, changed]
+    return stride
+
+
+def _at_stride(b: OpBuilder, copy: For, kept: _Kept, state: tuple[Var, ...], stride: Value) -> For:
+    """Return a loop that keeps a checkpoint at every stride-th iteration."""
     slot, due = Var("slot", I32), Var("due", I32)
     with b.region() as stores:
-        done = b.call("sub", copy.index, start)
+        done = b.call("sub", copy.index, copy.start)
         with b.region() as keeps:
-            state = copy.carries if todo.copy is None else [copy.carries[k] for k in kept.carries]
-            kept.write(b, slot, done, tuple(state))
+            kept.write(b, slot, done, state)
             results = b.call("add", slot, Const(1, I32)), b.call("add", due, stride)
         after = Var("slot", I32), Var("due", I32)
         keep, skip = Block(tuple(keeps), results), Block((), (slot, due))
-        b.append(If(b.call("eq", done, due), keep, skip, after, todo.loop.span))
+        b.append(If(b.call("eq", done, due), keep, skip, after, copy.span))
     body = copy.body
-    counting = replace(
+    return replace(
         copy,
         carries=(*copy.carries, slot, due),
         inits=(*copy.inits, Const(0, I32), Const(0, I32)),
         outs=(*copy.outs, Var("slot", I32), Var("due", I32)),
         body=replace(body, stmts=(*stores, *body.stmts), results=(*body.results, *after)),
     )
-    b.stmts[place : place + 1] = [*before, counting]
 
 
-def _sweep(r: Reversing, loop: For, kept: _Kept) -> For:
-    """Return a run of the loop that computes the kept carries alone."""
-    slim = slim_block(
-        pure_block(replace(loop.body, results=tuple(loop.body.results[k] for k in kept.carries)))
+def _thinning(
+    b: OpBuilder, copy: While, kept: _Kept, state: tuple[Var, ...]
+) -> tuple[While, Value]:
+    """Return a `while` that keeps checkpoints before it is known how long it runs, and its stride.
+
+    Whenever ONLINE checkpoints are there it drops every second one and doubles the stride, as in
+    Stumm and Walther, New algorithms for optimal online checkpointing (2010), in its simplest form.
+    """
+    done = copy.carries[-1]
+    stride, after, out = Var("stride", I32), Var("stride", I32), Var("stride", I32)
+    with b.region() as stores:
+        due = b.call("eq", b.call("mod", done, stride), Const(0, I32))
+        with b.region() as keeps:
+            slot = b.call("floordiv", done, stride, name="slot")
+            full = b.call("eq", slot, Const(ONLINE, I32))
+            b.append(If(full, _every_second(b, kept, copy), Block(()), (), copy.span))
+            twice = b.call("mul", stride, Const(2, I32))
+            wider = b.call("select", full, twice, stride)
+            free = b.call("select", full, Const(ONLINE // 2, I32), slot)
+            kept.write(b, free, done, state)
+        b.append(If(due, Block(tuple(keeps), (wider,)), Block((), (stride,)), (after,), copy.span))
+    changed = replace(
+        copy,
+        carries=(*copy.carries, stride),
+        inits=(*copy.inits, Const(1, I32)),
+        outs=(*copy.outs, out),
+        body=Block((*stores, *copy.body.stmts), (*copy.body.results, after)),
     )
-    bare = replace(
-        loop,
-        carries=tuple(loop.carries[k] for k in kept.carries),
-        inits=tuple(loop.inits[k] for k in kept.carries),
-        outs=tuple(loop.outs[k] for k in kept.carries),
-        body=slim,
-    )
-    cloner = Cloner(_env(r, loop) | {v: r.value(v) for v in loop.inits if isinstance(v, Var)})
-    copy = cloner.stmt(bare)
-    r.note_loads(slim, cloner)
-    assert isinstance(copy, For)
-    # All of its carries are kept, in this order.
-    return copy
+    return changed, out
+
+
+def _every_second(b: OpBuilder, kept: _Kept, copy: While) -> Block:
+    """Return statements that move every second checkpoint to the front."""
+    slot = Var("slot", I32)
+    with b.region() as moves:
+        source = b.call("mul", slot, Const(2, I32))
+        for array in (*kept.slots, kept.at):
+            b.store(array, (slot,), b.load(array, (source,), array.name))
+    half = Const(ONLINE // 2, I32)
+    loop = For(slot, Const(0, I32), half, (), (), Block(tuple(moves)), (), copy.span)
+    return Block((loop,))
 
 
 def _advance(
@@ -352,7 +390,9 @@ def _advance(
     """Append the run from the last checkpoint to a position, with new checkpoints on the way."""
     b = r.b
     distance = b.call("sub", position, base, name="distance")
-    stride = _stride(b, distance)
+    spare = b.call("sub", Const(SLOTS - 1, I32), top)
+    fanout = b.call("max", b.call("min", spare, Const(FANOUT, I32)), Const(1, I32))
+    stride = _stride(b, distance, fanout)
     primal = pure_block(
         replace(loop.body, results=tuple(loop.body.results[k] for k in kept.carries))
     )

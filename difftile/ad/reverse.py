@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import NoneType
 
 from difftile.ad.activity import active_values
 from difftile.ad.checkpoints import LoopReversal, reverse_loop
+from difftile.ad.counters import unset_while, without_counters
 from difftile.ad.effects import without_effects
 from difftile.ad.remember import remembered
 from difftile.ad.suspects import suspects
@@ -164,7 +166,7 @@ class Reverser:
             if isinstance(copy, While):
                 copy = self.counting(stmt, copy)
             self.b.append(copy)
-            if isinstance(stmt, For):
+            if isinstance(copy, (For, While)):
                 loops[id(stmt)] = copy
             self.note_loads(Block((bare,)), self.cloner)
         return loops
@@ -367,8 +369,20 @@ def _if(r: Reverser, stmt: If, bars: dict[Var, Value], loops: object) -> None:
 
 
 def _for(r: Reverser, loop: For, bars: dict[Var, Value], loops: dict[int, Stmt]) -> None:
-    out_bars = [bars.pop(out, None) for out in loop.outs]
-    found = reverse_loop(r, LoopReversal(loop, loops.get(id(loop)), out_bars))
+    _reverse_counted(r, loop, frozenset(), loops.get(id(loop)), bars)
+
+
+def _reverse_counted(
+    r: Reverser, loop: For, unset: frozenset[Var], copy: Stmt | None, bars: dict[Var, Value]
+) -> None:
+    slim, positions = without_counters(loop, unset)
+    for k, (init, out) in enumerate(zip(loop.inits, loop.outs, strict=True)):
+        bar = None if k in positions else bars.pop(out, None)
+        if bar is not None:  # the loop leaves it as it was
+            r.add(bars, init, bar)
+    out_bars = [bars.pop(out, None) for out in slim.outs]
+    assert isinstance(copy, (For, While, NoneType))
+    found = reverse_loop(r, LoopReversal(slim, copy, positions, out_bars))
     for key, bar in found.items():
         r.add(bars, key, bar, masked=True)
 
@@ -415,7 +429,7 @@ def _backwards(
     return counters, [*lets, *stmts]
 
 
-def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: object) -> None:
+def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: dict[int, Stmt]) -> None:
     """Reverse a `while` as a loop over the iterations that were counted on the way forward."""
     counted = For(
         Var("trip", I32),
@@ -427,10 +441,7 @@ def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: object) -> N
         loop.outs,
         loop.span,
     )
-    out_bars = [bars.pop(out, None) for out in loop.outs]
-    found = reverse_loop(r, LoopReversal(counted, None, out_bars))
-    for key, bar in found.items():
-        r.add(bars, key, bar, masked=True)
+    _reverse_counted(r, counted, unset_while(loop), loops.get(id(loop)), bars)
 
 
 _RULES: dict[type[Stmt], Callable[..., None]] = {

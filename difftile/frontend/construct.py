@@ -46,9 +46,8 @@ def type_of(cx: Context, node: ast.expr) -> Type:
     return cx.float_type if meaning.type is None else meaning.type
 
 
-def as_declared(cx: Context, annotation: ast.expr, node: ast.expr, item: Item, name: str) -> Item:
+def as_declared(cx: Context, type_: Type, node: ast.expr, item: Item, name: str) -> Item:
     """Return the value of `name: type = value` in the declared type."""
-    type_ = type_of(cx, annotation)
     with cx.at(node):
         if is_number(item):
             value = _literal(cx, item, scalar_of(type_))

@@ -79,6 +79,36 @@ class Side:
 
 
 @dataclass
+class Returning:
+    """What the `return`s of a func do that may leave a loop.
+
+    Args:
+        names: The locals that take the parts of the result; none while these are found out.
+        types: Their types.
+        found: The results met so far, each with its place.
+    """
+
+    names: tuple[str, ...] = ()
+    types: tuple[Type, ...] = ()
+    found: list[tuple[Span, Item]] = field(default_factory=list[tuple[Span, Item]])
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a kernel returns.
+
+    Args:
+        cells: Where each value stands after the launch.
+        types: The type of each value; a bool stands in memory as an integer.
+        several: They are a tuple.
+    """
+
+    cells: tuple[Array, ...]
+    types: tuple[Type, ...]
+    several: bool
+
+
+@dataclass
 class Context:
     """Everything a handler needs; handlers call each other through `expr` and `run` alone.
 
@@ -100,6 +130,8 @@ class Context:
         serialize_next: The next loop does not.
         reductions: The locals that the current parallel loop adds to, and their cells.
         draws: Random draws so far.
+        returning: What a `return` of a func does that does not come last.
+        result: What the kernel returns, once its `return` was met.
     """
 
     source: Source
@@ -120,6 +152,8 @@ class Context:
     serialize_next: bool = False
     reductions: dict[str, Array] = field(default_factory=dict[str, Array])
     draws: Draws = field(default_factory=Draws)
+    returning: Returning = field(default_factory=Returning)
+    result: Result | None = None
 
     def __post_init__(self) -> None:
         self.env.setdefault(DRAWS, Const(0, I32))

@@ -50,14 +50,17 @@ def inline(
     before = dict(env)
     env[DRAWS] = cx.env[DRAWS]
     saved = (cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level)
+    returning, reductions = cx.returning, cx.reductions
     cx.calls = (*cx.calls, cx.source)
     cx.source, cx.env, cx.bound_at, cx.top_level = source, env, {}, False
+    cx.reductions = {}  # a local of the same name is another one
     try:
         returned = lower_body(cx, source.tree.body)
         saved[1][DRAWS] = cx.env[DRAWS]
         after = cx.env
     finally:
         cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level = saved
+        cx.returning, cx.reductions = returning, reductions
     for name, place in places.items():
         # What was computed for the call alone has no place.
         if not is_same(before[name], after[name]) and root_of(place) is not None:

@@ -94,8 +94,7 @@ class _Join:
         self.widen(name, values)
         if values[0].type != values[1].type:
             raise self.changed(name, values[0].type, values[1].type)
-        known = name.isidentifier() or name == DRAWS
-        out = Var(name if known else "returned", values[0].type)
+        out = Var(name.replace(" ", "_"), values[0].type)
         self.outs.append(out)
         self.results.append((values[0], values[1]))
         return out

@@ -1,13 +1,14 @@
-"""`break` and `continue`: flags that guard what follows them, since the IR has no jumps.
+"""`break`, `continue` and `return` in loops: flags that guard what follows, as the IR has no jumps.
 
-`if c: continue` sets a flag, and the rest of the body runs under `if not flag`. A loop that
-breaks becomes a `while` that also tests its flag.
+`if c: continue` sets a flag, and the rest of the body runs under `if not flag`. A loop that may be
+left early becomes a `while` that also tests its flags. A flag that is known while compiling, as in
+loops unrolled by `ti.static`, guards nothing: what follows is lowered or left out.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from difftile.diagnostics import UnsupportedSyntax
@@ -17,8 +18,13 @@ from difftile.frontend.joins import branch, join_branches
 from difftile.ir.nodes import Const, Stmt, Value
 from difftile.ir.types import BOOL
 
-BROKE = "broke out"  # no Python name has a space
+# No Python name has a space.
+BROKE = "broke out"
 SKIPPED = "skipped the rest"
+RETURNED = "has returned"
+FLAGS = (BROKE, SKIPPED, RETURNED)
+
+_YES, _NO = Const(True, BOOL), Const(False, BOOL)
 
 
 def run_body(cx: Context, stmts: Sequence[ast.stmt]) -> None:
@@ -26,37 +32,36 @@ def run_body(cx: Context, stmts: Sequence[ast.stmt]) -> None:
     for position, stmt in enumerate(stmts):
         cx.run([stmt])
         rest = stmts[position + 1 :]
-        if isinstance(stmt, (ast.Break, ast.Continue)):
+        if isinstance(stmt, (ast.Break, ast.Continue, ast.Return)):
             return  # nothing behind it ever runs
         if rest and any(True for _ in jumps([stmt])):
-            _guard(cx, stmt, rest)
+            unless_left(cx, stmt, partial(run_body, cx, rest))
             return
 
 
-def jumps(stmts: Sequence[ast.stmt]) -> Iterator[ast.Break | ast.Continue]:
-    """Yield the jumps that leave these statements; those of loops inside them stay there."""
+def jumps(stmts: Sequence[ast.stmt]) -> Iterator[ast.Break | ast.Continue | ast.Return]:
+    """Yield the jumps that leave these statements; those that stay in loops inside them do not."""
     for stmt in stmts:
-        if isinstance(stmt, (ast.Break, ast.Continue)):
+        if isinstance(stmt, (ast.Break, ast.Continue, ast.Return)):
             yield stmt
         elif isinstance(stmt, ast.If):
             yield from jumps(stmt.body)
             yield from jumps(stmt.orelse)
+        elif isinstance(stmt, (ast.For, ast.While)):
+            yield from returns([stmt])
+
+
+def returns(stmts: Sequence[ast.stmt]) -> Iterator[ast.Return]:
+    """Yield every `return` in these statements."""
+    for stmt in stmts:
+        for node in ast.walk(stmt):
+            if isinstance(node, ast.Return):
+                yield node
 
 
 def breaks(stmts: Sequence[ast.stmt]) -> bool:
     """Tell whether statements of a loop's body may break out of it."""
     return any(isinstance(jump, ast.Break) for jump in jumps(stmts))
-
-
-def refuse_jumps(cx: Context, stmts: Sequence[ast.stmt], where: str, hint: str) -> None:
-    """Refuse jumps where there is no loop at run time that they could leave.
-
-    Raises:
-        UnsupportedSyntax: There is one.
-    """
-    for jump in jumps(stmts):
-        word = "break" if isinstance(jump, ast.Break) else "continue"
-        raise UnsupportedSyntax(cx.keyword_span(jump), f"'{word}' {where}", hint)
 
 
 def refuse_breaks(cx: Context, stmts: Sequence[ast.stmt], where: str, hint: str) -> None:
@@ -72,38 +77,76 @@ def refuse_breaks(cx: Context, stmts: Sequence[ast.stmt], where: str, hint: str)
 
 def break_statement(cx: Context, node: ast.Break) -> None:
     """Lower `break`."""
-    cx.env[BROKE] = Const(True, BOOL)
+    cx.env[BROKE] = _YES
 
 
 def continue_statement(cx: Context, node: ast.Continue) -> None:
     """Lower `continue`."""
-    cx.env[SKIPPED] = Const(True, BOOL)
+    cx.env[SKIPPED] = _YES
+
+
+def loop(cx: Context, body: Sequence[ast.stmt], lower: Callable[[], None]) -> None:
+    """Lower a loop with a flag of its own, if its body breaks out of it."""
+    outer = cx.env.pop(BROKE, None)
+    if breaks(body):
+        cx.env[BROKE] = _NO
+    lower()
+    cx.env.pop(BROKE, None)
+    if outer is not None:
+        cx.env[BROKE] = outer
 
 
 def iteration(cx: Context, body: Sequence[ast.stmt]) -> None:
     """Lower the body of a loop for one iteration."""
     outer = cx.env.get(SKIPPED)
-    cx.env[SKIPPED] = Const(False, BOOL)
+    cx.env[SKIPPED] = _NO
     run_body(cx, body)
     del cx.env[SKIPPED]
     if outer is not None:
         cx.env[SKIPPED] = outer
 
 
-def unless_broken(cx: Context, broke: Value, stmts: list[Stmt], cond: Value) -> Value:
-    """Return the condition of a loop that may break: its test runs only if it has not."""
-    runs = cx.call("not", broke)
-    return branch(cx, runs, (stmts, cond), ([], Const(False, BOOL)))
+def leaving(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
+    """Return the flags that end the loop around a body."""
+    flags = [BROKE] if breaks(body) else []
+    may_return = RETURNED in cx.env and any(True for _ in returns(body))
+    return [*flags, RETURNED] if may_return else flags
 
 
-def _guard(cx: Context, stmt: ast.stmt, rest: Sequence[ast.stmt]) -> None:
+def stays(cx: Context, flags: Sequence[str]) -> Value:
+    """Return whether none of some flags is set."""
+    left: Value = _NO
+    for flag in flags:
+        left = cx.call("or", left, truth(cx, cx.value(cx.env[flag])))
+    return cx.call("not", left)
+
+
+def unless_set(cx: Context, flags: Sequence[str], stmts: list[Stmt], cond: Value) -> Value:
+    """Return the condition of a loop that may be left: its test runs only if it was not."""
+    runs = stays(cx, flags)
+    always = not stmts and isinstance(cond, Const) and cond.value
+    return runs if always else branch(cx, runs, (stmts, cond), ([], _NO))
+
+
+def unless_left(cx: Context, stmt: ast.stmt, lower: Callable[[], None]) -> None:
+    """Lower what runs only if none of the jumps was taken that a statement may take."""
+    flags = [flag for flag in FLAGS if flag in cx.env]
+    known = [cx.env[flag] for flag in flags if isinstance(cx.env[flag], Const)]
+    if any(flag.value for flag in known if isinstance(flag, Const)):
+        return
+    if len(known) == len(flags):
+        lower()
+        return
     with cx.at(stmt):
-        left: Value = Const(False, BOOL)
-        for flag in (BROKE, SKIPPED):
-            if flag in cx.env:
-                left = cx.call("or", left, truth(cx, cx.value(cx.env[flag])))
-        runs = cx.call("not", left)
+        runs = stays(cx, flags)
+
+    def then() -> None:
+        before = {flag: cx.env[flag] for flag in flags}
+        cx.env |= dict.fromkeys(flags, _NO)
+        lower()
+        # What was not set again needs no joining.
+        cx.env |= {flag: item for flag, item in before.items() if cx.env[flag] is _NO}
+
     with cx.nested():
-        then = cx.side(partial(run_body, cx, rest))
-        orelse = cx.side(lambda: None)
-    join_branches(cx, runs, (then, orelse), cx.source.span(stmt))
+        sides = (cx.side(then), cx.side(lambda: None))
+    join_branches(cx, runs, sides, cx.source.span(stmt))

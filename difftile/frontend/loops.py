@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 
 from difftile.diagnostics import (
     KernelError,
@@ -28,19 +29,21 @@ from difftile.frontend.joins import (
     type_hint,
 )
 from difftile.frontend.jumps import (
-    BROKE,
-    SKIPPED,
-    breaks,
+    FLAGS,
+    RETURNED,
     iteration,
+    leaving,
+    loop,
     refuse_breaks,
-    refuse_jumps,
-    unless_broken,
+    stays,
+    unless_left,
+    unless_set,
 )
 from difftile.frontend.names import parts_of
 from difftile.frontend.random import only_on_one_side
 from difftile.frontend.ranges import Box, box_of
 from difftile.ir.nodes import Array, Block, Const, For, ParallelFor, Value, Var, While
-from difftile.ir.types import BOOL, FLOATS, I32, FieldType, scalar_of, shape_of
+from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
 
 _IN_LOOP = "it has a value inside the loop only"
 _AFTER_LOOP = "a loop variable ends with its loop"
@@ -52,7 +55,7 @@ def for_statement(cx: Context, node: ast.For) -> None:
     _refuse_else(cx, node)
     serialize, cx.serialize_next = cx.serialize_next, False
     if cx.special(node.iter) == "static":
-        _unroll(cx, node)
+        loop(cx, node.body, partial(_unroll, cx, node))
         return
     box = box_of(cx, node.iter)
     if cx.top_level and not serialize:
@@ -72,7 +75,6 @@ def _refuse_else(cx: Context, node: ast.For | ast.While) -> None:
 
 
 def _unroll(cx: Context, node: ast.For) -> None:
-    refuse_jumps(cx, node.body, "in an unrolled loop", "leave 'ti.static' out, or use 'if'.")
     item = cx.expr(node.iter)
     items = parts_of(cx, item)
     if items is None:
@@ -82,9 +84,13 @@ def _unroll(cx: Context, node: ast.For) -> None:
             f"{describe(item)} cannot be unrolled.",
             hint="unroll a range with known bounds, or a tuple.",
         )
+
+    def once(item: Item) -> None:
+        _bind_static(cx, node, node.target, item)
+        iteration(cx, node.body)
+
     for one in items:
-        _bind_static(cx, node, node.target, one)
-        cx.run(node.body)
+        unless_left(cx, node, partial(once, one))
 
 
 def _bind_static(cx: Context, node: ast.For, target: ast.expr, item: Item) -> None:
@@ -153,7 +159,7 @@ def _bound_names(node: ast.For | ast.While) -> set[str]:
 
 def _serial(cx: Context, node: ast.For, box: Box) -> None:
     names = _targets(cx, node, box)
-    _nest(cx, node, box, names, 0, [])
+    loop(cx, node.body, partial(_nest, cx, node, box, names, 0, []))
     cx.unbind([n for n in _bound_names(node) if n not in cx.reductions], _AFTER_LOOP)
 
 
@@ -169,21 +175,19 @@ def _nest(
     span = cx.keyword_span(node)
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, carried = _carried(cx, node)
-    if breaks(node.body):
-        carried.append((BROKE, Const(False, BOOL)))
     carries = [Var(name, value.type) for name, value in carried]
     cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
     put_together(cx, carried, before)
     start, stop = box.starts[axis], box.stops[axis]
     index = Var(names[axis], I32)
-    broken = breaks(node.body)
+    flags = leaving(cx, node.body)
     here: Value = index
     bounds = (start, stop)
-    if broken and len(names) > 1:
-        refuse_breaks(cx, node.body, "of a loop over several indices", "write a loop for each.")
     if box.step != 1:
         bounds = (Const(0, I32), _count(cx, start, stop, box.step))
         index = Var(f"{names[axis]}_count", I32)
+    with cx.b.region() as tests:
+        runs = cx.call("and", cx.call("lt", index, bounds[1]), stays(cx, flags)) if flags else None
     with cx.b.region() as stmts:
         if box.step != 1:
             scaled = cx.call("mul", index, Const(box.step, I32))
@@ -199,81 +203,75 @@ def _nest(
     outs = tuple(Var(carry.name, carry.type) for carry in carries)
     inits = tuple(value for _, value in carried)
     body = Block(tuple(stmts), yields)
-    if broken:
-        cx.b.append(_until_broken(cx, index, bounds, carries, inits, body, outs))
-    else:
+    if runs is None:
         cx.b.append(For(index, *bounds, tuple(carries), inits, body, outs, span))
+    else:
+        test = Block(tuple(tests), (runs,))
+        counted = For(index, *bounds, tuple(carries), inits, body, outs, span)
+        cx.b.append(_until_left(cx, counted, test))
     _leave(cx, before, carried, outs)
 
 
 def _leave(cx: Context, before: Env, carried: list[tuple[str, Value]], outs: Sequence[Var]) -> None:
     """Bind after a loop what it carried; names that it bound first end with it."""
-    new = [n for n in cx.env if n not in before and n not in (BROKE, SKIPPED) and "." not in n]
-    after = {name: out for (name, _), out in zip(carried, outs, strict=True) if name != BROKE}
+    new = [n for n in cx.env if n not in before and n not in FLAGS and "." not in n]
+    after = {name: out for (name, _), out in zip(carried, outs, strict=True)}
     cx.env = {**before, **after}
     put_together(cx, carried, before)
     for name in new:
         cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
 
 
-def _until_broken(
-    cx: Context,
-    index: Var,
-    bounds: tuple[Value, Value],
-    carries: Sequence[Var],
-    inits: tuple[Value, ...],
-    body: Block,
-    outs: tuple[Var, ...],
-) -> While:
-    """Return a counted loop that may break as a `while` over its index; the flag comes last."""
-    start, stop = bounds
-    with cx.b.region() as tests:
-        runs = cx.call("and", cx.call("lt", index, stop), cx.call("not", carries[-1]))
+def _until_left(cx: Context, loop: For, test: Block) -> While:
+    """Return a counted loop that may be left early as a `while` over its index."""
     with cx.b.region() as counts:
-        after = cx.call("add", index, Const(1, I32), name=index.name)
+        after = cx.call("add", loop.index, Const(1, I32), name=loop.index.name)
+    body = Block((*loop.body.stmts, *counts), (after, *loop.body.results))
     return While(
-        (index, *carries),
-        (start, *inits),
-        Block(tuple(tests), (runs,)),
-        Block((*body.stmts, *counts), (after, *body.results)),
-        (Var(index.name, I32), *outs),
-        cx.b.span,
+        (loop.index, *loop.carries),
+        (loop.start, *loop.inits),
+        test,
+        body,
+        (Var(loop.index.name, I32), *loop.outs),
+        loop.span,
     )
 
 
 def while_statement(cx: Context, node: ast.While) -> None:
     """Lower a `while`; it is serial wherever it stands."""
     _refuse_else(cx, node)
-    span = cx.keyword_span(node)
-    before, places = dict(cx.env), dict(cx.bound_at)
     with cx.nested():
-        kept, carried = _carried(cx, node)
-        broken = breaks(node.body)
-        if broken:
-            carried.append((BROKE, Const(False, BOOL)))
-        carries = [Var(name, value.type) for name, value in carried]
-        cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
-        put_together(cx, carried, before)
-        with cx.b.region() as tests, only_on_one_side(cx):
-            cond = condition(cx, node.test, cx.operand(node.test))
-        in_test = cx.draws.pending
-        if broken:
-            with cx.b.region() as guarded:
-                cond = unless_broken(cx, carries[-1], tests, cond)
-            tests = guarded
-        with cx.b.region() as stmts:
-            iteration(cx, node.body)
-            cx.count_draws()
-            take_apart(cx, carried, before)
-            yields = tuple(
-                _yielded(cx, name, carry, node, places.get(name))
-                for (name, _), carry in zip(carried, carries, strict=True)
-            )
-            for name in kept:
-                check_kept(cx, name, before[name], places.get(name))
+        loop(cx, node.body, partial(_while, cx, node))
+
+
+def _while(cx: Context, node: ast.While) -> None:
+    before, places = dict(cx.env), dict(cx.bound_at)
+    kept, carried = _carried(cx, node)
+    carries = [Var(name, value.type) for name, value in carried]
+    cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
+    put_together(cx, carried, before)
+    flags = leaving(cx, node.body)
+    with cx.b.region() as tests, only_on_one_side(cx):
+        cond = condition(cx, node.test, cx.operand(node.test))
+    in_test = cx.draws.pending
+    if flags:
+        with cx.b.region() as guarded:
+            cond = unless_set(cx, flags, tests, cond)
+        tests = guarded
+    with cx.b.region() as stmts:
+        iteration(cx, node.body)
+        cx.count_draws()
+        take_apart(cx, carried, before)
+        yields = tuple(
+            _yielded(cx, name, carry, node, places.get(name))
+            for (name, _), carry in zip(carried, carries, strict=True)
+        )
+        for name in kept:
+            check_kept(cx, name, before[name], places.get(name))
     outs = tuple(Var(carry.name, carry.type) for carry in carries)
     inits = tuple(value for _, value in carried)
     test, body = Block(tuple(tests), (cond,)), Block(tuple(stmts), yields)
+    span = cx.keyword_span(node)
     cx.b.append(While(tuple(carries), inits, test, body, outs, span))
     _leave(cx, before, carried, outs)
     cx.draws.pending = in_test  # the test is run once more than the body
@@ -284,7 +282,9 @@ def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tu
     cx.count_draws()
     kept: list[str] = []
     carried: list[tuple[str, Value]] = []
-    for name in (*changed(cx, node.body), DRAWS):
+    flags = leaving(cx, node.body)
+    results = cx.returning.names if RETURNED in flags else ()
+    for name in (*changed(cx, node.body), DRAWS, *results, *flags):
         item = cx.env.get(name)
         if item is None or isinstance(item, Unbound) or name in cx.reductions:
             continue

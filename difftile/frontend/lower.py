@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture
-from difftile.frontend.context import Context
+from difftile.frontend.context import Context, Result
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.items import FieldRef, Item, Path, Record, Static
+from difftile.frontend.jumps import run_body
+from difftile.frontend.results import check_declared
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.views import hidden, view_of
@@ -84,11 +86,13 @@ class Lowered:
         captures: What was taken from outside, in the order in which it was met.
         streams: How many streams of random numbers a launch takes. If any, two numbers follow the
             captured parameters: the seed and the first stream.
+        result: What the kernel returns to Python.
     """
 
     program: Program
     captures: tuple[Capture, ...]
     streams: int
+    result: Result | None
 
 
 def lower(
@@ -122,20 +126,21 @@ def lower(
             cx.arrays[fields[name].identity] = FieldRef(item.array)
     cx.memories |= {meaning.memory for meaning in fields.values()}
     try:
-        cx.run(source.tree.body)
+        run_body(cx, source.tree.body)
     except RecursionError:
         raise KernelError(
             "An expression is nested too deeply.",
             cx.b.span,
             hint="compute parts of it in statements of their own, or write a loop.",
         ) from None
+    check_declared(cx)
     captures = tuple(cx.captures.values())
     params += [capture.param for capture in captures if capture.param is not None]
     if cx.draws.used:
         params += [cx.draws.seed, cx.draws.first]
     program = Program(source.name, tuple(params), cx.b.block(), tuple(cx.temps))
     _check_roles(program, roles)
-    return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0)
+    return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0, cx.result)
 
 
 @dataclass

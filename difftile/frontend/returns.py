@@ -1,4 +1,9 @@
-"""The body of a func: statements, and a `return` that comes last on every path."""
+"""The body of a func: statements, and a `return` on every path.
+
+Where no `return` stands in a loop, what follows an `if` that returns is its other branch. Where one
+does, a `return` sets a flag, as `break` does, and leaves its result in locals. Their types must be
+known before the loop, so the body is lowered twice: the first time finds them out.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,11 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from difftile.diagnostics import KernelError, Label, TypeMismatch, UnsupportedSyntax
-from difftile.frontend.context import Context, Side
+from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
+from difftile.frontend.context import Context, Returning, Side
 from difftile.frontend.convert import condition
 from difftile.frontend.items import (
+    Element,
     Item,
     Static,
     describe,
@@ -20,18 +26,123 @@ from difftile.frontend.items import (
     regrown,
 )
 from difftile.frontend.joins import join_branches, starts_as_number
+from difftile.frontend.jumps import RETURNED, breaks, returns, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.names import depend
-from difftile.ir.nodes import Value
-from difftile.ir.types import FLOATS, Scalar, scalar_of, shape_of
+from difftile.ir.nodes import Const, Value
+from difftile.ir.types import BOOL, FLOATS, Scalar, Type, scalar_of, shape_of
+from difftile.ops.build import zero
 
 _RESULT = "return value"  # no Python name has a space
 
 
 def lower_body(cx: Context, body: Sequence[ast.stmt]) -> Item:
     """Lower the body of a func and return what it returns; None where it returns nothing."""
+    loops = [
+        node for stmt in body for node in ast.walk(stmt) if isinstance(node, ast.For | ast.While)
+    ]
+    if any(True for _ in returns(loops)):
+        return _with_flags(cx, body)
     _body(cx, body)
     return cx.env.get(_RESULT, Static(None))
+
+
+# With a `return` in a loop
+
+
+def return_statement(cx: Context, node: ast.Return) -> None:
+    """Lower a `return` that may not come last: set a flag, and the locals of the result."""
+    place = cx.source.span(node)
+    item = _read(cx, _returned(cx, node))
+    returning = cx.returning
+    returning.found.append((place, item))
+    for name, type_, part in zip(returning.names, returning.types, _parts(item), strict=False):
+        cx.bind(name, cx.b.cast(cx.value(part), scalar_of(type_)), node)
+    cx.env[RETURNED] = Const(True, BOOL)
+
+
+def _with_flags(cx: Context, body: Sequence[ast.stmt]) -> Item:
+    cx.count_draws()
+    start = (cx.env, cx.bound_at)
+    with cx.b.region():
+        cx.env, cx.bound_at = dict(cx.env), dict(cx.bound_at)
+        cx.returning = Returning()
+        cx.env[RETURNED] = Const(False, BOOL)
+        run_body(cx, body)
+        found = cx.returning.found
+        types = _types(cx, body, found)
+    cx.env, cx.bound_at = start
+    cx.draws.pending = 0
+    names = tuple(f"{_RESULT} {k}" for k in range(len(types)))
+    cx.returning = Returning(names, types)
+    cx.env[RETURNED] = Const(False, BOOL)
+    cx.env |= {name: zero(type_) for name, type_ in zip(names, types, strict=True)}
+    run_body(cx, body)
+    return regrown(found[0][1], iter([cx.env[name] for name in names])) if names else Static(None)
+
+
+def _types(
+    cx: Context, body: Sequence[ast.stmt], found: list[tuple[Span, Item]]
+) -> tuple[Type, ...]:
+    """Return the types of the parts of the results, which must agree.
+
+    Raises:
+        KernelError: They do not, or some path returns nothing.
+    """
+    first_at, first = found[0]
+    for at, item in found:
+        if not is_alike(item, first) or len(_parts(item)) != len(_parts(first)):
+            raise _disagree(cx, (first_at, describe(first)), (at, describe(item)))
+        for part in _parts(item):
+            if not starts_as_number(part):
+                raise KernelError(
+                    f"Func '{cx.source.name}' returns {describe(part)} from a loop.",
+                    at,
+                    "not a number",
+                    hint="return numbers, vectors or matrices, or a tuple of them.",
+                )
+    if not _parts(first):
+        return ()
+    if not _always_returns(body):
+        raise KernelError(
+            f"Func '{cx.source.name}' returns a value on some paths only.",
+            cx.keyword_span(body[-1]),
+            "the end of the func can be reached without 'return'",
+            hint="end the func with a 'return'.",
+        )
+    columns = zip(*(_parts(item) for _, item in found), strict=True)
+    places = [at for at, _ in found]
+    return tuple(_common(cx, places, [cx.value(part).type for part in parts]) for parts in columns)
+
+
+def _common(cx: Context, places: list[Span], types: list[Type]) -> Type:
+    """Return the type of one part of the result: integers go with floats."""
+    common = next((t for t in types if scalar_of(t) in FLOATS), types[0])
+    for at, type_ in zip(places, types, strict=True):
+        mixes = scalar_of(type_) != scalar_of(common)
+        both_float = scalar_of(type_) in FLOATS
+        both_not = scalar_of(common) not in FLOATS
+        if shape_of(type_) != shape_of(common) or (mixes and (both_float or both_not)):
+            other = places[types.index(common)]
+            raise _disagree(cx, (other, str(common)), (at, str(type_)))
+    return common
+
+
+def _parts(item: Item) -> tuple[Item, ...]:
+    return () if isinstance(item, Static) and item.value is None else leaves(item)
+
+
+def _disagree(cx: Context, first: tuple[Span, str], second: tuple[Span, str]) -> TypeMismatch:
+    return TypeMismatch(
+        first[0],
+        f"func '{cx.source.name}' returns one type here and another there.",
+        first[1],
+        related=(Label(*second),),
+        hint="return the same type on every path.",
+    )
+
+
+# Without
 
 
 def _body(cx: Context, body: Sequence[ast.stmt]) -> None:
@@ -40,17 +151,10 @@ def _body(cx: Context, body: Sequence[ast.stmt]) -> None:
             with cx.at(stmt):
                 cx.bind(_RESULT, _returned(cx, stmt), stmt)
             return
-        if isinstance(stmt, ast.If) and _returns(stmt):
+        if isinstance(stmt, ast.If) and any(True for _ in returns([stmt])):
             # What follows an `if` that returns is the other branch.
             _branches(cx, stmt, body[position + 1 :])
             return
-        if _returns(stmt):
-            inner = next(n for n in ast.walk(stmt) if isinstance(n, ast.Return))
-            raise UnsupportedSyntax(
-                cx.keyword_span(inner),
-                "'return' inside a loop",
-                "set a local in the loop and return it at the end.",
-            )
         cx.run([stmt])
 
 
@@ -61,8 +165,10 @@ def _returned(cx: Context, stmt: ast.Return) -> Item:
     return cx.value(item) if is_number(item) else item
 
 
-def _returns(stmt: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Return) for node in ast.walk(stmt))
+def _read(cx: Context, item: Item) -> Item:
+    """Return an item with the elements of fields in it read now."""
+    parts = [cx.value(part) if isinstance(part, Element) else part for part in leaves(item)]
+    return regrown(item, iter(parts))
 
 
 def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
@@ -130,13 +236,7 @@ def _in(cx: Context, side: Side, item: Item, scalar: Scalar | None = None) -> Va
 
 
 def _mismatch(cx: Context, then: Side, orelse: Side, first: str, second: str) -> TypeMismatch:
-    return TypeMismatch(
-        then.bound_at[_RESULT],
-        f"func '{cx.source.name}' returns one type here and another there.",
-        first,
-        related=(Label(orelse.bound_at[_RESULT], second),),
-        hint="return the same type on every path.",
-    )
+    return _disagree(cx, (then.bound_at[_RESULT], first), (orelse.bound_at[_RESULT], second))
 
 
 def _always_returns(body: Sequence[ast.stmt]) -> bool:
@@ -147,4 +247,6 @@ def _always_returns(body: Sequence[ast.stmt]) -> bool:
         return True
     if isinstance(last, ast.If):
         return _always_returns(last.body) and _always_returns(last.orelse)
+    if isinstance(last, ast.While) and isinstance(last.test, ast.Constant):
+        return bool(last.test.value) and not breaks(last.body)
     return False

@@ -14,7 +14,7 @@ from difftile.diagnostics import (
 )
 from difftile.frontend.assign import LocalPart, accumulate, assign_to, current, place_of, put
 from difftile.frontend.calls import atomic_statement
-from difftile.frontend.construct import as_declared
+from difftile.frontend.construct import as_declared, type_of
 from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
 from difftile.frontend.expressions import binary
@@ -31,6 +31,8 @@ from difftile.frontend.jumps import break_statement, continue_statement, run_bod
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
 from difftile.frontend.names import depend, lookup
+from difftile.frontend.results import kernel_return
+from difftile.frontend.returns import return_statement
 from difftile.frontend.texts import assert_statement, print_statement
 from difftile.ir.types import FLOATS, scalar_of
 
@@ -51,7 +53,8 @@ def _annotated(cx: Context, node: ast.AnnAssign) -> None:
         )
     wanted = node.target.id if isinstance(node.target, ast.Name) else ""
     item = cx.operand(node.value, wanted)
-    item = as_declared(cx, node.annotation, node.value, item, ast.unparse(node.target))
+    type_ = type_of(cx, node.annotation)
+    item = as_declared(cx, type_, node.value, item, ast.unparse(node.target))
     assign_to(cx, node.target, item, node.value, node)
 
 
@@ -168,10 +171,10 @@ def _pass(cx: Context, node: ast.Pass) -> None:
 
 
 def _return(cx: Context, node: ast.Return) -> None:
-    hint = "store the result in a field of shape (): 'result[None] = ...'."
-    if node.value is None:
-        hint = "put an 'if' around what follows."
-    raise UnsupportedSyntax(cx.keyword_span(node), "'return' in a kernel", hint)
+    if cx.calls:
+        return_statement(cx, node)
+    else:
+        kernel_return(cx, node)
 
 
 STATEMENTS: dict[type[ast.stmt], StatementHandler] = {

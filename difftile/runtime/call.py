@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from difftile.diagnostics import Span
 from difftile.fields.field import GRADIENTS, Field
 from difftile.frontend.captures import Capture
 from difftile.runtime.random import STREAMS
@@ -53,6 +54,7 @@ class Call:
         captures: What the kernel takes from outside, to be looked up at each launch.
         arrays: The field passed for each parameter that is an array of its own.
         captured_at: Where the captured values begin.
+        result_cut: Where the kernel returns a value that varies with fields that have gradients.
     """
 
     code: Specialisation
@@ -65,6 +67,7 @@ class Call:
     captures: tuple[Capture, ...]
     arrays: dict[str, Field]
     captured_at: int
+    result_cut: Span | None = None
     _epoch: int = -1
     _plans: list[StagePlan] = field(default_factory=list[Any])
 
@@ -99,7 +102,9 @@ class Call:
     def plans(self, make: Callable[[Specialisation, tuple[bool, ...]], list[StagePlan]]) -> Any:
         """Return how the stages are recorded, worked out again when some gradient was attached."""
         if self._epoch != GRADIENTS.epoch:
-            self._plans = make(self.code, self.grads())
+            grads = self.grads()
+            self._plans = make(self.code, grads)
+            self.result_cut = self.code.result_cut(grads)
             self._epoch = GRADIENTS.epoch
         return self._plans
 

@@ -99,8 +99,12 @@ class Kernel:
         check_class(f"Kernel '{self.function.__name__}'", instance)
         return BoundKernel(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Launch the kernel; on an open tape the launch is recorded.
+
+        Returns:
+            What the kernel returns: a Python number, an array of the components of a vector or
+            matrix, or a tuple of those. A tape takes it for a constant.
 
         Raises:
             LaunchError: The arguments do not fit the parameters.
@@ -119,6 +123,7 @@ class Kernel:
             cast("LaunchRecorder", tape).launch(call, values)
         if call.session.debug:
             raise_first()
+        return None if call.code.result is None else call.code.returned()
 
     def bwds(self, *args: Any, **kwargs: Any) -> None:
         """Run the adjoint of one launch, without a tape.
@@ -246,7 +251,11 @@ class Kernel:
         check_races(program)
         stages = [Stage(stage) for stage in split(program)]
         code = Specialisation(
-            self.function.__name__, lowered.program.params, stages, lowered.streams
+            self.function.__name__,
+            lowered.program.params,
+            stages,
+            lowered.streams,
+            lowered.result,
         )
         return _Found(lowered.captures, code, session)
 

@@ -209,9 +209,7 @@ def make_plan(
         NotDifferentiable: The stage has no adjoint.
     """
     stage = launch.stage
-    wanted = frozenset(
-        p for p, has in zip(code.params, grads, strict=True) if has and isinstance(p, Array)
-    )
+    wanted = code.wanted(grads)
     adjoint = stage.adjoint(wanted, constant=constant)
     passing = frozenset[Array]() if constant else wanted
     reads: list[int] = []

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from difftile.ad.activity import active_writes
+from difftile.diagnostics import Span
 from difftile.fields.field import Field, make
+from difftile.frontend.context import Result
 from difftile.ir.nodes import Array, Var
-from difftile.ir.types import is_float
+from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.runtime.stage import Stage
 from difftile.substrate.memory import POOL
 
@@ -39,7 +42,12 @@ class Specialisation:
     """
 
     def __init__(
-        self, name: str, params: Sequence[Array | Var], stages: list[Stage], streams: int
+        self,
+        name: str,
+        params: Sequence[Array | Var],
+        stages: list[Stage],
+        streams: int,
+        result: Result | None,
     ) -> None:
         self.name = name
         self.streams = streams
@@ -48,7 +56,10 @@ class Specialisation:
         temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))
         self.params = (*params, *temps)
         self.position = {param: k for k, param in enumerate(self.params)}
-        self.temps = [_hidden_field(temp) for temp in temps]
+        cells = () if result is None else result.cells
+        self.temps = [_hidden_field(temp, grad=temp not in cells) for temp in temps]
+        self.result = result
+        self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self.launches = [
             StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))
             for stage in stages
@@ -61,6 +72,47 @@ class Specialisation:
             for array in launch.stage.written:
                 make_writable(values[self.position[array]])
             launch.stage.forward.launch(arguments(launch.positions, values))
+
+    def returned(self) -> Any:
+        """Return what the launch before returned: Python numbers, and arrays of components."""
+        if self.result is None:
+            return None
+        hidden = dict(zip(self.params[-len(self.temps) :], self.temps, strict=True))
+        found = [
+            _as_python(hidden[cell].storage.buffer.read_at(()), type_)
+            for cell, type_ in zip(self.result.cells, self.result.types, strict=True)
+        ]
+        return tuple(found) if self.result.several else found[0]
+
+    def wanted(self, grads: tuple[bool, ...]) -> frozenset[Array]:
+        """Return the fields whose gradients are worked out, hidden ones included.
+
+        A hidden field counts if what it is given varies with a field of the user's that counts.
+        """
+        found = self._wanted.get(grads)
+        if found is None:
+            temps = set(self.params[len(self.params) - len(self.temps) :])
+            graded = {
+                p for p, has in zip(self.params, grads, strict=True) if has and isinstance(p, Array)
+            }
+            sources = graded - temps
+            while True:  # from stage to stage
+                writes = [w for s in self.launches for w in active_writes(s.stage.program, sources)]
+                more = {w.array for w in writes} & graded
+                if not more:
+                    break
+                sources |= more
+            found = self._wanted[grads] = frozenset(sources)
+        return found
+
+    def result_cut(self, grads: tuple[bool, ...]) -> Span | None:
+        """Return where a value that varies with fields that have gradients is returned."""
+        cells = () if self.result is None else self.result.cells
+        for launch in self.launches if cells else ():
+            for write in active_writes(launch.stage.program, self.wanted(grads)):
+                if write.array in cells:
+                    return write.span
+        return None
 
 
 def arguments(positions: Sequence[int], values: Sequence[Any]) -> list[Any]:
@@ -85,6 +137,12 @@ def make_writable(target: Field) -> None:
         target.storage.move(fresh)
 
 
-def _hidden_field(temp: Array) -> Field:
+def _as_python(value: Any, type_: Type) -> Any:
+    if shape_of(type_):
+        return value
+    return bool(value) if type_ == BOOL else value.item()
+
+
+def _hidden_field(temp: Array, *, grad: bool) -> Field:
     hidden = make(temp.type.element, ())
-    return hidden.with_grads() if is_float(temp.type.element) else hidden
+    return hidden.with_grads() if grad and is_float(temp.type.element) else hidden

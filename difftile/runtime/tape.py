@@ -21,7 +21,15 @@ from typing import Any, cast
 
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientCut, Label, OutOfMemory, TapeError, counted, render
+from difftile.diagnostics import (
+    GradientCut,
+    Label,
+    OutOfMemory,
+    Span,
+    TapeError,
+    counted,
+    render,
+)
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
@@ -259,6 +267,8 @@ class Tape(Recorder):
                     self._written[values[k].storage] = values[k]
                     if self.loss is not None and values[k] is self.loss.base:
                         self._last_writer = call.code.name
+        if call.result_cut is not None and not NO_GRAD.depth:
+            _warn_of_result(call.code.name, call.result_cut)
 
     @contextmanager
     def region(self) -> Generator[None]:
@@ -490,6 +500,14 @@ def _is_seeds(seeds: object) -> bool:
     return isinstance(seeds, Mapping) and all(
         isinstance(field, Values) for field in cast("Mapping[object, object]", seeds)
     )
+
+
+def _warn_of_result(name: str, span: Span) -> None:
+    """Warn that a kernel returns a number that varies with fields that have gradients."""
+    title = f"The gradient is cut: what kernel '{name}' returns is a plain number."
+    hint = "store it in a field of shape () with a gradient: 'result[None] = ...'."
+    text = render(title, [Label(span, "returned here")], (), hint)
+    warnings.warn(GradientCut(text), stacklevel=4)
 
 
 def _check_twin(field: Field) -> None:

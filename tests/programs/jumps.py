@@ -128,3 +128,21 @@ def search_in_series(x, y):
             found = k
         k += 1
     y[None] = x[found] * x[found]
+
+
+@program(x=floats(3, low=0.5, high=1.5), y=floats(3), n=5)
+def carried_and_left_as_it_was(x, y, n: int):
+    """A local that a branch would change, whose branch is folded away, goes through the loop."""
+    for i in x:
+        a, k, s = x[i] * x[i], 3, 1.0
+        for t in range(n):
+            k += 2
+            if ti.static(False):
+                a = 0.0
+            s = s * a + 0.01 * k
+        while k > 0:
+            k -= 3
+            if ti.static(False):
+                a = 0.0
+            s += 0.1 * a * k * s
+        y[i] = a * s

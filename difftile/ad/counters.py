@@ -1,0 +1,99 @@
+"""Carries that a reverse loop knows without having kept them: counters, and flags that ended it.
+
+`k += 1` is worth its start plus the number of the iteration. A flag that the test of a `while`
+asks for is unset in every iteration that runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from difftile.ir.nodes import Block, Const, For, If, Let, Stmt, Value, Var, While
+from difftile.ir.types import BOOL, I32
+from difftile.ir.walk import definitions, substitute
+from difftile.ops.build import OpBuilder
+
+
+def without_counters(loop: For, unset: frozenset[Var]) -> tuple[For, tuple[int, ...]]:
+    """Return the loop without such carries, and the positions of those that are left.
+
+    Args:
+        loop: A loop of the primal.
+        unset: Carries that are false at the start of each iteration.
+    """
+    defs = {v: stmt for stmt in loop.body.stmts for v in definitions(stmt)}
+    b = OpBuilder()
+    done = b.call("sub", loop.index, loop.start)
+    known: dict[Var, Value] = {}
+    left: list[int] = []
+    for k, (carry, init, result) in enumerate(
+        zip(loop.carries, loop.inits, loop.body.results, strict=True)
+    ):
+        step = 0 if result is carry else _step(carry, result, defs)
+        if carry in unset:
+            known[carry] = Const(False, BOOL)
+        elif step is not None:
+            moved = b.call("mul", done, Const(step, I32)) if step else None
+            known[carry] = init if moved is None else b.call("add", init, moved, name=carry.name)
+        else:
+            left.append(k)
+    if not known:
+        return loop, tuple(left)
+
+    def change(value: Value) -> Value:
+        return known.get(value, value) if isinstance(value, Var) else value
+
+    stmts = (*b.stmts, *(substitute(stmt, change) for stmt in loop.body.stmts))
+    slim = replace(
+        loop,
+        carries=tuple(loop.carries[k] for k in left),
+        inits=tuple(loop.inits[k] for k in left),
+        body=Block(stmts, tuple(change(loop.body.results[k]) for k in left)),
+        outs=tuple(loop.outs[k] for k in left),
+    )
+    return slim, tuple(left)
+
+
+def _step(carry: Var, result: Value, defs: dict[Var, Stmt]) -> int | None:
+    """Return by how much a carry grows each iteration, if that is a literal integer."""
+    stmt = defs.get(result) if isinstance(result, Var) else None
+    if carry.type != I32 or not isinstance(stmt, Let) or stmt.op not in ("add", "sub"):
+        return None
+    first, second = stmt.args
+    if first is carry and isinstance(second, Const):
+        return int(second.value) if stmt.op == "add" else -int(second.value)
+    if second is carry and isinstance(first, Const) and stmt.op == "add":
+        return int(first.value)
+    return None
+
+
+def unset_while(loop: While) -> frozenset[Var]:
+    """Return the carries that are false whenever the body of a `while` runs."""
+    found: set[Var] = set()
+    _assume(loop.cond.results[0], True, loop.cond, found)
+    return frozenset(found & set(loop.carries))
+
+
+def _assume(value: Value, holds: bool, block: Block, found: set[Var]) -> None:
+    """Collect the variables that are false if a value computed in a block is what is assumed."""
+    if not isinstance(value, Var):
+        return
+    if not holds:
+        found.add(value)
+    for stmt in block.stmts:
+        match stmt:
+            case Let(out, "not", (arg,)) if out is value:
+                _assume(arg, not holds, block, found)
+            case Let(out, "and" | "or" as op, args) if out is value and holds == (op == "and"):
+                for arg in args:
+                    _assume(arg, holds, block, found)
+            case Let(out, "select", (cond, one, Const(False))) if out is value and holds:
+                _assume(cond, True, block, found)
+                _assume(one, True, block, found)
+            case If(cond, then, orelse, outs) if value in outs and holds:
+                k = outs.index(value)
+                if orelse.results[k] == Const(False, BOOL):
+                    _assume(cond, True, block, found)
+                    _assume(then.results[k], True, then, found)
+            case _:
+                pass
