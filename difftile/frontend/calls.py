@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
@@ -37,6 +36,7 @@ from difftile.frontend.convert import (
     spread,
 )
 from difftile.frontend.decompositions import decomposition
+from difftile.frontend.foreign import instead
 from difftile.frontend.indexing import attribute
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
@@ -107,7 +107,7 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             raise CallMismatch(
                 cx.span(node.func),
                 f"'{ast.unparse(node.func)}' cannot be called in a kernel.",
-                _instead(target.value),
+                instead(target.value),
             )
 
 
@@ -131,31 +131,9 @@ def _struct_method(cx: Context, node: ast.Call, called: ast.Attribute, owner: Re
         raise CallMismatch(
             cx.span(called),
             f"'{ast.unparse(called)}' cannot be called in a kernel.",
-            _instead(value),
+            instead(value),
         )
     return inline(cx, node, function, (called.value, owner))
-
-
-def _instead(value: Any) -> str:
-    """Return what to do about a Python object that is called in a kernel."""
-    name = getattr(value, "__name__", "it")
-    module = (getattr(value, "__module__", None) or "").partition(".")[0]
-    if module == "taichi":
-        return "it is not part of the kernel language."
-    if isinstance(value, type):
-        return "make the object in Python, and use its attributes in the kernel."
-    if name == "<lambda>":
-        return "write it as a 'def', decorated with '@dt.func'."
-    if isinstance(value, FunctionType) and module != "numpy":
-        return f"decorate '{name}' with '@dt.func'."
-    owner = type(getattr(value, "__self__", None)).__module__
-    if "random" in (module, *owner.split(".")):
-        return "draw with 'dt.rand()', 'dt.randn()' or 'dt.randint(low, high)'."
-    if module == "numpy" or type(value).__module__.startswith("numpy"):
-        return "use the functions of 'ti' and 'ti.math', such as 'ti.sin'."
-    if isinstance(getattr(value, "__func__", None), FunctionType):
-        return f"decorate '{name}' with '@dt.func'."
-    return "it is not part of the kernel language."
 
 
 def _op(cx: Context, node: ast.Call, op: str, name: str) -> Item:

@@ -18,7 +18,10 @@ def folded(cx: Context, python: str, *items: Static) -> Static:
     try:
         if python in ("pow", "lshift") and _too_large(python, *values):
             raise OverflowError("the result is too large")
-        return Static(getattr(operator, python)(*values))
+        found = getattr(operator, python)(*values)
+        if isinstance(found, complex):
+            raise ValueError("a negative number has no fractional power")
+        return Static(found)
     except TypeError:
         wanted = "vectors and matrices" if python == "matmul" else "integers"
         raise TypeMismatch(cx.b.span, f"{wanted} are wanted here.") from None

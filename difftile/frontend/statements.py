@@ -121,6 +121,12 @@ def _expression(cx: Context, node: ast.Expr) -> None:
             cx.span(value),
             hint="write '=' to assign." if isinstance(value.ops[0], ast.Eq) else "leave it out.",
         )
+    if isinstance(value, (ast.BinOp, ast.UnaryOp, ast.BoolOp)):
+        raise KernelError(
+            "This expression has no effect.",
+            cx.span(value),
+            hint="write '=' or '+=' to change something, or leave it out.",
+        )
     if isinstance(value, ast.Call):
         special = cx.special(value)
         if special in ("atomic_add", "atomic_sub"):

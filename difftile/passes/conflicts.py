@@ -82,13 +82,18 @@ def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -
 
 def _race(write: Memory, other: Memory) -> Race:
     assert other.span is not None
+    hint = (
+        "write to a second field, or run the loop in order: 'ti.loop_config(serialize=True)' "
+        "before it."
+    )
+    if isinstance(write, Store) and isinstance(other, Load) and write.index == other.index:
+        hint = f"add with '+=', whose order does not matter; else {hint}"
     return Race(
         write.span,
         write.array.name,
         _ACT[type(write)],
         Label(other.span, f"{_ACT[type(other)]}, maybe by another iteration"),
-        "write to a second field, or run the loop in order: 'ti.loop_config(serialize=True)' "
-        "before it.",
+        hint,
     )
 
 

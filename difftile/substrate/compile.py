@@ -18,7 +18,7 @@ import numpy as np
 import taichi as ti
 from taichi.lang import impl
 
-from difftile.diagnostics import CompileError, DifftileError
+from difftile.diagnostics import CompileError, DifftileError, LaunchError
 from difftile.ir.nodes import Array, Fail, Print, Program, Var
 from difftile.ir.types import (
     FLOATS,
@@ -35,6 +35,7 @@ from difftile.substrate.memory import Buffer
 from difftile.substrate.names import to_taichi
 from difftile.substrate.reading import reading_emitted_source
 from difftile.substrate.report import is_silenced, report_of
+from difftile.substrate.translate import said, translated
 from difftile.substrate.work import Work, work_of
 
 _counter = itertools.count()
@@ -101,7 +102,9 @@ class CompiledProgram:
                     report=self._reported,
                 )
                 params = (*self.params, *(self._reported or ()))
-                variant = self._variants[serial] = _Variant(emitted, params, self._on_host)
+                variant = self._variants[serial] = _Variant(
+                    emitted, self.program, params, self._on_host
+                )
             self._choice[key] = variant
         if self._report is None:
             variant.launch(args)
@@ -112,7 +115,9 @@ class CompiledProgram:
 class _Variant:
     """One compiled kernel and its launch context."""
 
-    def __init__(self, emitted: Emitted, params: tuple[Array | Var, ...], on_host: bool) -> None:
+    def __init__(
+        self, emitted: Emitted, of: Program, params: tuple[Array | Var, ...], on_host: bool
+    ) -> None:
         kernel = _build(emitted)
         primal: Any = kernel._primal
         examples = [_example(param) for param in params]
@@ -126,12 +131,10 @@ class _Variant:
         except DifftileError:
             raise
         except Exception as error:
-            raise CompileError(
-                f"Taichi could not compile the source of '{emitted.name}'.",
-                None,
-                notes=[str(error).strip().splitlines()[-1] if str(error).strip() else repr(error)],
-                hint="this is a fault of difftile: please report it with kernel.source().",
-            ) from error
+            raise translated(
+                emitted, of, error, lambda: _build(emitted)._primal.ensure_compiled(*examples)
+            ) from None
+        self._name = emitted.name
         self._run: Callable[[Any, Any], None] = program.launch_kernel
         self._on_host = on_host
         self._context: Any = self._kernel.make_launch_context()
@@ -159,7 +162,10 @@ class _Variant:
             else:
                 context.set_arg_int((position,), int(arg))
             last[position] = arg
-        self._run(self._compiled, context)
+        try:
+            self._run(self._compiled, context)
+        except Exception as error:
+            raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
 
 
 def _build(emitted: Emitted) -> Any:
