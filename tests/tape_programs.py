@@ -138,6 +138,32 @@ class Copy:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A write from Python into every so many elements of a long field, or a copy between such."""
+
+    target: str
+    source: str | None
+    where: tuple[slice, slice]
+    values: Any
+
+    def run(self, at: Fields) -> None:
+        part = at[self.target][self.where[0]]
+        if self.source is not None:
+            part.copy_from(at[self.source][self.where[1]])
+        elif np.shape(self.values):
+            part.from_numpy(self.values)
+        else:
+            part.fill(self.values)
+
+    def refer(self, run: Reference) -> None:
+        target = run.at[self.target]
+        source = target if self.source is None else run.at[self.source]
+        values = self.values if self.source is None else source.array[self.where[1]].copy()
+        target.array[self.where[0]] = values
+        run.did([target, source], [target])
+
+
+@dataclass(frozen=True)
 class Swap:
     """Two names change places, as in `a, b = b, a`."""
 
@@ -187,7 +213,7 @@ class Group:
                 action.refer(run)
 
 
-Action: TypeAlias = Launch | Write | Copy | Swap | Read | Group
+Action: TypeAlias = Launch | Write | Copy | Part | Swap | Read | Group
 
 
 @dataclass(frozen=True)
@@ -265,8 +291,10 @@ def _action(rng: random.Random, *, deep: bool) -> Action:
     kind = rng.random()
     if kind < 0.62:
         return _launch(rng)
-    if kind < 0.78:
+    if kind < 0.73:
         return _write(rng)
+    if kind < 0.78:
+        return _part(rng)
     if kind < 0.83:
         target = rng.choice("abckl")
         return Copy(target, rng.choice("kl" if target in "kl" else "abcw"))
@@ -306,6 +334,17 @@ def _write(rng: random.Random) -> Write:
     if how < 0.6:
         return Write(name, None, values.uniform(-1, 1, shape))
     return Write(name, None, 0.0 if how < 0.8 else round(rng.uniform(-1, 1), 3))
+
+
+def _part(rng: random.Random) -> Part:
+    size, step = rng.choice(((1, 1), (2, 1), (2, 2), (3, 2), (3, 1), (5, 1)))
+    first, second = (rng.randint(0, N - 1 - (size - 1) * step) for _ in range(2))
+    where = tuple(slice(k, k + (size - 1) * step + 1, step) for k in (first, second))
+    target, source = rng.sample("abc", 2)
+    if rng.random() < 0.5:
+        return Part(target, source, (where[0], where[1]), None)
+    values = np.random.default_rng(rng.getrandbits(32)).uniform(-1, 1, size)
+    return Part(target, None, (where[0], where[1]), values if rng.random() < 0.5 else 0.25)
 
 
 # Checking
