@@ -16,6 +16,9 @@ from difftile.runtime.stage import AdjointCode, Stage
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.memory import POOL
 
+# A patch takes some hundred bytes itself, and longer to be worked out than less is to be copied.
+_WORTH_A_PATCH = 512
+
 
 class Source(Enum):
     """Where a parameter of an adjoint comes from."""
@@ -156,6 +159,8 @@ class StagePlan:
         if k in self.reads and k in self.reads_after:
             return None  # the adjoint reads both versions
         target: Field = values[k]
+        if target.storage.buffer.nbytes < _WORTH_A_PATCH:
+            return None
         array = self.code.params[k]
         stage = self.stage_launch.stage
         known = {p: v for p, v in zip(self.code.params, values, strict=True) if isinstance(p, Var)}
