@@ -210,9 +210,10 @@ def check(one: Program) -> None:
     values = drawn(one, rng)
     weights = {name: rng.uniform(0.5, 1.5, values[name].shape) for name in _floats(values)}
     kernel = dt.kernel(one.function)
-    # As little work as here is run by one thread, in code of its own; that is what the single
-    # precision below runs, and double precision the code for many threads.
-    with mock.patch.object(compiling, "_SERIAL_WORK", 0):
+    # As little work as here is run by one thread, in code of its own, and adds to gradients; that
+    # is what the single precision below runs, and double precision the code for many threads,
+    # which stores into gradients that are zero.
+    with mock.patch.multiple(compiling, _SERIAL_WORK=0, _FRESH_BYTES=0):
         double = _run(one, kernel, values, F64, weights)
     _check_stages(kernel)
     _check_forward(one, kernel, values, double)

@@ -99,13 +99,18 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """`array[index] += value`, atomically unless one thread alone touches the element."""
+    """`array[index] += value`, atomically unless one thread alone touches the element.
+
+    `once` says that the program touches the element nowhere else, and here at most once: where the
+    array is known to hold zeros, the value can be stored.
+    """
 
     array: Array
     index: tuple[Value, ...]
     value: Value
     span: Span | None = field(default=None, compare=False)
     atomic: bool = True
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ computed again for each offset.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -53,19 +54,23 @@ def gather(program: Program) -> Program:
     """Return the program with such scatters turned around."""
     defs = definitions_of(program.body)
     stale = stale_loads(program).keys()
+    touched = Counter(array_of(stmt) for stmt in walk(program.body))
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:
         if isinstance(stmt, ParallelFor):
-            stmts += _turned(stmt, defs, set(stale))
+            stmts += _turned(stmt, defs, set(stale), touched)
         else:
             stmts.append(stmt)
     return replace(program, body=replace(program.body, stmts=tuple(stmts)))
 
 
-def _turned(task: ParallelFor, defs: dict[Var, Stmt], stale: set[Var]) -> list[Stmt]:
+def _turned(
+    task: ParallelFor, defs: dict[Var, Stmt], stale: set[Var], touched: Counter[Array | None]
+) -> list[Stmt]:
     found: list[Stmt] = []
     for array, scatters in _scatters(task, defs).items():
-        loop = _gathering(task, array, scatters, stale)
+        once = touched[array] == len(scatters)
+        loop = _gathering(task, array, scatters, stale, once=once)
         if loop is None:
             continue
         found += loop
@@ -115,7 +120,7 @@ def _offset(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> tuple
 
 
 def _gathering(
-    task: ParallelFor, array: Array, scatters: list[_Scatter], stale: set[Var]
+    task: ParallelFor, array: Array, scatters: list[_Scatter], stale: set[Var], *, once: bool
 ) -> list[Stmt] | None:
     inside = defined_in(task.body)
     slices = [slice_of(task.body, s.stmt) for s in scatters]
@@ -131,7 +136,7 @@ def _gathering(
     axes = range(len(task.indices))
     lows = [min(s.offset[d] for s in scatters) for d in axes]
     highs = [max(s.offset[d] for s in scatters) for d in axes]
-    todo = _Turn(task, array, scatters, slices, (lows, highs))
+    todo = _Turn(task, array, scatters, slices, (lows, highs), once)
     # Where every contribution is inside the loop's box no bounds are tested; the rim goes apart.
     inner = _shifted(b, task.starts, highs), _shifted(b, task.stops, lows)
     outer = _shifted(b, task.starts, lows), _shifted(b, task.stops, highs)
@@ -153,6 +158,7 @@ class _Turn:
         scatters: The accumulations.
         slices: For each the statements that compute whether it happens, and its value.
         extremes: The least and the largest offset of each axis.
+        once: Nothing else in the program touches the field.
     """
 
     task: ParallelFor
@@ -160,6 +166,7 @@ class _Turn:
     scatters: list[_Scatter]
     slices: list[Block]
     extremes: tuple[list[int], list[int]]
+    once: bool
 
 
 def _sum(b: OpBuilder, todo: _Turn, indices: tuple[Value, ...], *, guarded: bool) -> None:
@@ -172,12 +179,11 @@ def _sum(b: OpBuilder, todo: _Turn, indices: tuple[Value, ...], *, guarded: bool
         total = b.call("add", total, value)
         touched = b.call("or", touched, hit)
     b.span = todo.task.span
+    add = Accumulate(todo.array, indices, total, b.span, atomic=False, once=todo.once)
     if touched == Const(True, BOOL):
-        b.accumulate(todo.array, indices, total, atomic=False)
-        return
-    with b.region() as adds:
-        b.accumulate(todo.array, indices, total, atomic=False)
-    b.append(If(touched, Block(tuple(adds)), Block(()), (), todo.task.span))
+        b.append(add)
+    else:
+        b.append(If(touched, Block((add,)), Block(()), (), todo.task.span))
 
 
 _Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]

@@ -21,6 +21,7 @@ from difftile.passes.fold import fold
 from difftile.passes.gather import gather
 from difftile.passes.interchange import interchange
 from difftile.passes.merge import merge
+from difftile.passes.once import once
 from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
 from difftile.passes.sink import sink
@@ -61,6 +62,7 @@ def finish(
             cse,
             dce,
             exclusive,
+            once,
             reduced,
             fold,
             cse,

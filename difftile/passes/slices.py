@@ -8,9 +8,11 @@ from difftile.ir.nodes import (
     Accumulate,
     Block,
     Const,
+    Fail,
     If,
     Let,
     Load,
+    Print,
     Size,
     Stmt,
     Store,
@@ -54,8 +56,9 @@ def _yielding(block: Block, target: Accumulate) -> tuple[Block, bool]:
 
 
 def pure(block: Block) -> Block:
-    """Return the block without writes."""
-    kept = (with_blocks(s, pure) for s in block.stmts if not isinstance(s, (Store, Accumulate)))
+    """Return the block without writes, and without what it says."""
+    effects = (Store, Accumulate, Print, Fail)
+    kept = (with_blocks(s, pure) for s in block.stmts if not isinstance(s, effects))
     return replace(block, stmts=tuple(kept))
 
 

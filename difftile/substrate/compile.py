@@ -19,7 +19,7 @@ import taichi as ti
 from taichi.lang import impl
 
 from difftile.diagnostics import CompileError, DifftileError, LaunchError
-from difftile.ir.nodes import Array, Fail, Print, Program, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Store, Var
 from difftile.ir.types import (
     FLOATS,
     FieldType,
@@ -44,6 +44,9 @@ _MOST_ARGUMENTS = 64
 # Waking the threads of the pool costs 20-40 us: up to about that much work one thread is faster.
 _SERIAL_WORK = 200_000
 
+# Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
+_FRESH_BYTES = 1 << 20
+
 
 class CompiledProgram:
     """A program ready to be launched; the variants of its code are compiled on first use.
@@ -65,11 +68,16 @@ class CompiledProgram:
         self._on_host = current().on_host
         self._threads = current().threads
         self._work: Work = work_of(program)
-        self._variants: dict[bool, _Variant] = {}
+        self._variants: dict[tuple[bool, tuple[int, ...]], _Variant] = {}
         self._choice: dict[tuple[Any, ...], _Variant] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._report = report_of(program)
         self._reported = None if self._report is None else (self._report.count, self._report.values)
+        writes = [s for s in walk(program.body) if isinstance(s, (Store, Accumulate))]
+        written = {s.array for s in writes}
+        stored = {s.array for s in writes if isinstance(s, Accumulate) and s.once}
+        self._written = [k for k, param in enumerate(self.params) if param in written]
+        self._stored = [k for k, param in enumerate(self.params) if param in stored]
 
     def source(self, *, serial: bool = False) -> str:
         """Return the Taichi source."""
@@ -86,30 +94,45 @@ class CompiledProgram:
         if self._speaks and is_silenced():
             self._silent.launch(args)
             return
+        fresh = self._fresh(args) if self._stored and self._on_host else ()
         key = self._work.key(args)
-        variant = self._choice.get(key)
+        variant = self._choice.get((fresh, key))
         if variant is None:
             alone = self._threads == 1 or self._work.amount(key) < _SERIAL_WORK
             serial = self._on_host and alone
-            variant = self._variants.get(serial)
+            variant = self._variants.get((serial, fresh))
             if variant is None:
-                threads = self._threads if self._on_host and not serial else 0
-                emitted = emit(
-                    self.program,
-                    serial=serial,
-                    flat=not self._on_host,
-                    threads=threads,
-                    report=self._reported,
-                )
-                params = (*self.params, *(self._reported or ()))
-                variant = self._variants[serial] = _Variant(
-                    emitted, self.program, params, self._on_host
-                )
-            self._choice[key] = variant
+                variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)
+            self._choice[(fresh, key)] = variant
+        for position in self._written:
+            args[position].zeros = False
         if self._report is None:
             variant.launch(args)
         else:
             self._report.collect(lambda memory: variant.launch([*args, *memory]))
+
+    def _variant(self, serial: bool, fresh: tuple[int, ...]) -> _Variant:
+        emitted = emit(
+            self.program,
+            serial=serial,
+            flat=not self._on_host,
+            threads=self._threads if self._on_host and not serial else 0,
+            fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
+            report=self._reported,
+        )
+        params = (*self.params, *(self._reported or ()))
+        return _Variant(emitted, self.program, params, self._on_host)
+
+    def _fresh(self, args: Sequence[Any]) -> tuple[int, ...]:
+        """Return the arguments that hold zeros, which what is added to them may replace."""
+        addresses = [arg.address for arg in args if isinstance(arg, Buffer)]
+        return tuple(
+            k
+            for k in self._stored
+            if (buffer := args[k]).zeros
+            and buffer.nbytes >= _FRESH_BYTES
+            and addresses.count(buffer.address) == 1
+        )
 
 
 class _Variant:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -83,6 +84,7 @@ def emit(
     serial: bool = False,
     flat: bool = False,
     threads: int = 0,
+    fresh: Collection[Array] = (),
     report: tuple[Array, Array] | None = None,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
@@ -92,9 +94,12 @@ def emit(
         serial: Run parallel loops on one thread, without atomics.
         flat: Run all dimensions of a loop in parallel (GPUs); else rows in parallel (CPUs).
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
+        fresh: Arrays that hold zeros: what is added there once is stored.
         report: Where failures are counted, and where the first one leaves its number and values.
     """
-    emitter = _Emitter(serial=serial, flat=flat, threads=threads, report=report)
+    emitter = _Emitter(
+        serial=serial, flat=flat, threads=threads, fresh=frozenset(fresh), report=report
+    )
     return emitter.kernel(program)
 
 
@@ -152,6 +157,7 @@ class _Emitter:
     serial: bool
     flat: bool
     threads: int = 0
+    fresh: frozenset[Array] = frozenset()
     part: str = ""
     names: Names = field(default_factory=lambda: Names(_RESERVED))
     lines: list[str] = field(default_factory=list[str])
@@ -319,8 +325,9 @@ class _Emitter:
                 self.define(out, text, here)
             case Store(array, index, value):
                 self.store(array, index, value, add=False, atomic=False)
-            case Accumulate(array, index, value, _, atomic):
-                self.store(array, index, value, add=True, atomic=atomic and not self.serial)
+            case Accumulate(array, index, value, _, atomic, once):
+                add = not (once and array in self.fresh)
+                self.store(array, index, value, add=add, atomic=atomic and not self.serial)
             case Alloc(array):
                 self.alloc(array)
             case Print(parts):

@@ -29,12 +29,14 @@ class Buffer:
 
     `owners` counts the fields whose contents are here now. `pins` counts the tape records that
     read these contents again: while it is above zero nothing must write here. With neither it is
-    free, and goes to `siblings`, the free buffers of its kind.
+    free, and goes to `siblings`, the free buffers of its kind. `zeros` says that all contents are
+    known to be zero; whoever writes here by another way than the methods below takes it back.
     """
 
     __slots__ = (
         "_array",
         "_reshaped",
+        "_zeros",
         "address",
         "element",
         "nbytes",
@@ -54,6 +56,7 @@ class Buffer:
         self.owners = 0
         self.siblings: list[Buffer] = []
         self._reshaped: dict[tuple[int, ...], Buffer] = {}
+        self._zeros = [False]  # shared with those of other shapes
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
         self.nbytes = math.prod(full) * dtype.itemsize
@@ -70,8 +73,18 @@ class Buffer:
             self.ndarray = ti.ndarray(to_taichi(element), shape)
 
     @property
+    def zeros(self) -> bool:
+        """Whether all contents are known to be zero."""
+        return self._zeros[0]
+
+    @zeros.setter
+    def zeros(self, value: bool) -> None:
+        self._zeros[0] = value
+
+    @property
     def view(self) -> npt.NDArray[Any] | None:
         """The memory as a NumPy array where it is on the host, else None."""
+        self.zeros = False
         return self._array
 
     def array(self) -> npt.NDArray[Any]:
@@ -80,6 +93,7 @@ class Buffer:
 
     def change(self, change: Callable[[npt.NDArray[Any]], None]) -> None:
         """Let a function change the contents, given as an array."""
+        self.zeros = False
         values = self.array()
         change(values)
         if self._array is None:
@@ -99,7 +113,7 @@ class Buffer:
                     "dt.from_numpy(x.to_numpy().reshape(...))."
                 )
             found = object.__new__(Buffer)
-            for name in ("element", "session", "nbytes", "ndarray", "address"):
+            for name in ("element", "session", "nbytes", "ndarray", "address", "_zeros"):
                 setattr(found, name, getattr(self, name))
             found.shape = shape
             found.pins, found.owners = 0, 0
@@ -116,6 +130,7 @@ class Buffer:
 
     def write(self, values: npt.NDArray[Any]) -> None:
         """Set the contents from an array of the same shape and dtype."""
+        self.zeros = False
         if self._array is not None:
             self._array[...] = values
         else:
@@ -132,6 +147,7 @@ class Buffer:
 
     def write_at(self, index: tuple[int, ...], value: npt.NDArray[Any]) -> None:
         """Set one element."""
+        self.zeros = False
         if self._array is not None:
             self._array[index] = value
         else:
@@ -139,6 +155,7 @@ class Buffer:
 
     def fill(self, number: float) -> None:
         """Set every number to one value."""
+        self.zeros = number == 0
         if self._array is not None:
             self._array.fill(number)
         else:
@@ -146,6 +163,7 @@ class Buffer:
 
     def copy_from(self, other: Buffer) -> None:
         """Set the contents from a buffer of the same shape and element."""
+        self.zeros = other.zeros
         if self._array is not None:
             self._array[...] = other._array
         else:

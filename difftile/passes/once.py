@@ -1,0 +1,71 @@
+"""Which accumulations are all that a program does with their elements.
+
+Where the gradient of a field is known to be zero, such an accumulation can be a store, which
+spares reading the memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    For,
+    If,
+    ParallelFor,
+    Program,
+    Stmt,
+    Var,
+)
+from difftile.ir.walk import array_of, defined_in, walk, with_blocks
+from difftile.passes.affine import affine, definitions_of, owns, ranges_of
+
+
+def once(program: Program) -> Program:
+    """Return the program with such accumulations marked; exclusive ones must be marked."""
+    touched = Counter(array_of(stmt) for stmt in walk(program.body))
+    alone = {array for array, count in touched.items() if array is not None and count == 1}
+    defs = definitions_of(program.body)
+    stmts = tuple(
+        replace(task, body=_Marker(task, alone, defs).block(task.body, task.indices))
+        if isinstance(task, ParallelFor)
+        else task
+        for task in program.body.stmts
+    )
+    return replace(program, body=replace(program.body, stmts=stmts))
+
+
+class _Marker:
+    """Marks the accumulations of one parallel loop."""
+
+    def __init__(self, task: ParallelFor, alone: set[Array], defs: dict[Var, Stmt]) -> None:
+        self.alone = alone
+        self.defs = defs
+        self.varying = defined_in(task.body) | set(task.indices)
+        self.ranges = ranges_of(task.body)
+
+    def block(self, block: Block, loops: tuple[Var, ...]) -> Block:
+        """Return the block marked; `loops` are the indices of the loops around it."""
+        return replace(block, stmts=tuple(self.stmt(stmt, loops) for stmt in block.stmts))
+
+    def stmt(self, stmt: Stmt, loops: tuple[Var, ...]) -> Stmt:
+        match stmt:
+            case Accumulate(array) if array in self.alone and self.differs(stmt, loops):
+                return replace(stmt, once=True)
+            case For(index):
+                return replace(stmt, body=self.block(stmt.body, (*loops, index)))
+            case If():
+                return with_blocks(stmt, lambda inner: self.block(inner, loops))
+            case _:
+                return stmt
+
+    def differs(self, stmt: Accumulate, loops: tuple[Var, ...]) -> bool:
+        """Tell whether every iteration of all loops has an element of its own."""
+        whole = len(stmt.index) == stmt.array.type.ndim and stmt.array.size is None
+        if stmt.atomic or not whole:
+            return False
+        forms = tuple(affine(i, self.defs) for i in stmt.index)
+        return owns([forms], loops, self.varying, self.ranges)

@@ -1,0 +1,152 @@
+"""Gradients known to be zero take values by stores, and only while they are known to be zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from unittest import mock
+
+import numpy as np
+import numpy.testing as npt
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.substrate import compile as compiling
+from difftile.substrate.emit import emit
+
+
+@pytest.fixture(autouse=True)
+def small_fields_count() -> Iterator[None]:
+    with mock.patch.object(compiling, "_FRESH_BYTES", 0):
+        yield
+
+
+@dt.kernel
+def squares(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+
+
+@dt.kernel
+def sums_of_rows(a, y):
+    for i in y:
+        for j in range(a.shape[1]):
+            y[i] += a[i, j] * a[i, j]
+
+
+@dt.kernel
+def halved_index(x, y):
+    for i in y:
+        for j in range(2):
+            y[i] += x[i, j // 2] * x[i, j // 2]
+
+
+def field(*values: float) -> dt.Field:
+    return dt.from_numpy(np.array(values), grad=True)
+
+
+def run(x: dt.Field) -> None:
+    """Add the gradient of the sum of the squares of a field to what it has."""
+    y = dt.zeros_like(x, grad=True)
+    with dt.Tape(accumulate=True) as tape:
+        squares(x, y)
+    tape.backward({y: 1.0})
+
+
+def spoil_by_host(x: dt.Field) -> None:
+    x.grad[1] = 10.0
+
+
+def spoil_whole(x: dt.Field) -> None:
+    x.grad.from_numpy(np.array([0.0, 10.0, 0.0]))
+
+
+def spoil_by_fill(x: dt.Field) -> None:
+    x.grad.fill(10.0)
+
+
+def spoil_by_copy(x: dt.Field) -> None:
+    x.grad.copy_from(field(0.0, 10.0, 0.0))
+
+
+def spoil_by_kernel(x: dt.Field) -> None:
+    @dt.kernel
+    def add_ten(g):
+        for i in g:
+            g[i] += 10.0
+
+    add_ten(x.grad)
+
+
+def spoil_under_another_shape(x: dt.Field) -> None:
+    x.grad.view(3, 1)[1, 0] = 10.0
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        spoil_by_host,
+        spoil_whole,
+        spoil_by_fill,
+        spoil_by_copy,
+        spoil_by_kernel,
+        spoil_under_another_shape,
+    ],
+)
+def test_what_was_written_is_added_to(spoil: Callable[[dt.Field], None]) -> None:
+    x = field(1.0, 2.0, 3.0)
+    run(x)
+    npt.assert_array_equal(x.grad.to_numpy(), [2.0, 4.0, 6.0])
+    x.grad.fill(0.0)
+    spoil(x)
+    before, slope = x.grad.to_numpy(), 2.0 * x.to_numpy()
+    run(x)
+    npt.assert_array_equal(x.grad.to_numpy(), before + slope)
+    run(x)
+    npt.assert_array_equal(x.grad.to_numpy(), before + 2.0 * slope)
+
+
+def test_the_same_kernel_twice_on_a_tape_adds() -> None:
+    x, y, z = field(1.0, 2.0, 3.0), field(0.0, 0.0, 0.0), field(0.0, 0.0, 0.0)
+    with dt.Tape() as tape:
+        squares(x, y)
+        squares(x, z)
+    tape.backward({y: 1.0, z: 10.0})
+    npt.assert_array_equal(x.grad.to_numpy(), [22.0, 44.0, 66.0])
+
+
+def stored(kernel: dt.Kernel) -> bool:
+    """Tell whether the adjoint stores into a gradient of zeros instead of adding."""
+    assert kernel._latest is not None
+    (launch,) = kernel._latest.launches
+    adjoints = [a for a in launch.stage._adjoints.values() if a is not None]
+    program = adjoints[0].code.program
+    fresh = [bar for bar in adjoints[0].bars]
+    return emit(program).text != emit(program, fresh=fresh).text
+
+
+def test_only_elements_touched_once_are_stored() -> None:
+    run(field(1.0, 2.0))
+    assert stored(squares)
+    a, y = dt.ones((2, 3), grad=True), dt.zeros(2, grad=True)
+    for kernel, expected in ((sums_of_rows, True), (halved_index, False)):
+        a.grad.fill(0.0)
+        with dt.Tape() as tape:
+            kernel(a, y)
+        tape.backward({y: 1.0})
+        assert stored(kernel) is expected
+    npt.assert_array_equal(a.grad.to_numpy(), [[4.0, 0.0, 0.0]] * 2)
+
+
+def test_branches_leave_zero_what_they_do_not_touch() -> None:
+    @dt.kernel
+    def positive(x, y):
+        for i in x:
+            if x[i] > 0.0:
+                y[i] = ti.sqrt(x[i])
+
+    x, y = field(4.0, -1.0), field(0.0, 0.0)
+    with dt.Tape() as tape:
+        positive(x, y)
+    tape.backward({y: 1.0})
+    npt.assert_array_equal(x.grad.to_numpy(), [0.25, 0.0])
