@@ -38,6 +38,11 @@ SHAPES: dict[str, tuple[int, ...]] = {
 GRADED = "abcmukl"
 OF_KIND = {"n": "abc", "m": "m", "k": "kl", "u": "u", "g": "g", "w": "w"}
 LONGEST = 100  # actions
+# Of fields that are launched over; whole ones, backwards, where another field goes with them.
+PARTS = (
+    (slice(1, 4), slice(0, None, 2), slice(None, None, -1), slice(2, 3)),
+    (slice(None, None, -1),),
+)
 STEP = 1e-30  # of the complex step
 ROUNDING = 1e-15
 
@@ -79,19 +84,26 @@ Fields: TypeAlias = dict[str, dt.Field]
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch of a kernel."""
+    """A launch of a kernel, with a part of its first field if so said."""
 
     name: str
     fields: tuple[str, ...]
     numbers: tuple[float, ...]
+    part: slice | None = None
 
     def run(self, at: Fields) -> None:
-        SPECS[self.name].kernel(*(at[f] for f in self.fields), *self.numbers)
+        fields: list[Any] = [at[f] for f in self.fields]
+        if self.part is not None:
+            fields[0] = fields[0][self.part]
+        SPECS[self.name].kernel(*fields, *self.numbers)
 
     def refer(self, run: Reference) -> None:
         spec = SPECS[self.name]
         cells = [run.at[f] for f in self.fields]
-        spec.reference(*(c.array for c in cells), *self.numbers)
+        arrays = [c.array for c in cells]
+        if self.part is not None:
+            arrays[0] = arrays[0][self.part]
+        spec.reference(*arrays, *self.numbers)
         run.did(cells, list({id(cells[k]): cells[k] for k in spec.writes}.values()))
 
 
@@ -318,7 +330,10 @@ def _launch(rng: random.Random) -> Launch:
         rng.randint(1, N) if kind == "int" else round(rng.uniform(-1, 1), 3)
         for kind in spec.numbers
     )
-    return Launch(name, fields, numbers)
+    part = None
+    if name in ("update", "set_all", "reduce") and len(set(fields)) == len(fields):
+        part = rng.choice((None, *PARTS[name == "reduce"]))
+    return Launch(name, fields, numbers, part)
 
 
 def _write(rng: random.Random) -> Write:
