@@ -106,6 +106,58 @@ def test_loop_in_a_loop(n: int, m: int) -> None:
     np.testing.assert_allclose(gradient, slope, rtol=1e-8)
 
 
+@dt.kernel
+def iterated_sine_by_a_while(x, y, n: int):
+    for i in x:
+        s, k = 0.5, 0
+        while True:
+            s = ti.sin(s) * x[i] + 0.3
+            k += 1
+            if k >= n:
+                break
+        y[i] = s
+
+
+@pytest.mark.parametrize("kernel", [iterated_sine, iterated_sine_by_a_while])
+@pytest.mark.parametrize("n", [10, 31, 49, 100, 5000, 200_000])
+def test_one_thread(kernel: Any, n: int) -> None:
+    # The last steps alone count: each one scales what was before by less than 0.7.
+    s, slope = 0.5, 0.0
+    for _ in range(min(n, 400)):
+        s, slope = math.sin(s) * 0.7 + 0.3, math.cos(s) * slope * 0.7 + math.sin(s)
+    y, gradient = _gradient(kernel, np.array([0.7]), n)
+    np.testing.assert_allclose(y, s, rtol=1e-12)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-11)
+
+
+@dt.kernel
+def three_deep(x, y, n: int, m: int):
+    for i in x:
+        u = ti.Vector([x[i], 0.4])
+        a = ti.Matrix([[1.0, 0.1], [0.0, 1.0]])
+        for j in range(-1, n - 1):
+            for k in range(m, 0, -2):
+                t = u[0]
+                c = 0
+                while c * c < j + k + 2:
+                    t = 0.9 * ti.sin(t) + 0.05 * t * u[1]
+                    c += 1
+                if t > 0.2:
+                    if k > 2:
+                        u = 0.5 * (a @ u) + ti.Vector([t, 0.3 * t * t])
+                    else:
+                        u[1] = t * u[0]
+            a = 0.8 * a @ a + 0.1 * x[i] * a
+        y[i] = u[0] * u[0] + u[1] * u[1] + a[0, 1]
+
+
+def test_three_deep_with_vectors_and_matrices() -> None:
+    x, step = np.array([0.7, 1.1]), 1e-5
+    _, gradient = _gradient(three_deep, x, 7, 5)
+    ends = [_gradient(three_deep, x + h, 7, 5)[0] for h in (-step, step)]
+    np.testing.assert_allclose(gradient, (ends[1] - ends[0]) / (2 * step), rtol=1e-7)
+
+
 def test_long_loop_of_vectors() -> None:
     n = 5000
     v = dt.from_numpy(np.array([[1.0, 0.0], [0.6, 0.8]]), dtype=dt.vec(2, ti.f64), grad=True)

@@ -282,7 +282,8 @@ class Reverser:
                 "the same loop.",
                 "read after a write",
                 related=() if write.span is None else (Label(write.span, "written here"),),
-                hint="keep the running value in a local, or split the loop in two.",
+                hint="keep the running value in a local, or launch one step of the loop at a time: "
+                "a tape keeps what each launch overwrites.",
             )
 
 
