@@ -10,6 +10,7 @@ from difftile.frontend.context import Context, ExpressionHandler
 from difftile.frontend.convert import common, floats
 from difftile.frontend.indexing import attribute, subscript
 from difftile.frontend.items import Item, Several, Static, is_number
+from difftile.frontend.lists import comprehension, joined
 from difftile.frontend.literals import folded
 from difftile.frontend.logic import compare, conditional, logic, negation
 from difftile.frontend.names import lookup
@@ -64,12 +65,21 @@ def _binary(cx: Context, node: ast.BinOp, name: str) -> Item:
     chain = [node]
     while isinstance(chain[-1].left, ast.BinOp):
         chain.append(chain[-1].left)
-    item = cx.numeric(chain[-1].left)
+    item = _term(cx, chain[-1].left)
     for one in reversed(chain):
         with cx.at(one):
-            right = cx.numeric(one.right)
-            item = binary(cx, one, item, right, name if one is node else "")
+            right = _term(cx, one.right)
+            if isinstance(item, Several) or isinstance(right, Several):
+                item = joined(cx, one, item, right)
+            else:
+                item = binary(cx, one, item, right, name if one is node else "")
     return item
+
+
+def _term(cx: Context, node: ast.expr) -> Item:
+    """Lower an operand: a number, or a list."""
+    lists = (ast.List, ast.Tuple, ast.ListComp, ast.BinOp)
+    return cx.operand(node) if isinstance(node, lists) else cx.numeric(node)
 
 
 def binary(
@@ -130,6 +140,7 @@ EXPRESSIONS: dict[type[ast.expr], ExpressionHandler] = {
     ast.Name: _name,
     ast.Tuple: _tuple,
     ast.List: _tuple,
+    ast.ListComp: comprehension,
     ast.BinOp: _binary,
     ast.UnaryOp: _unary,
     ast.Compare: compare,

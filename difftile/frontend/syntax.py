@@ -7,7 +7,6 @@ import ast
 _LOOP = "write an explicit 'for' over a range."
 
 REFUSED: dict[type[ast.AST], tuple[str, str]] = {
-    ast.ListComp: ("list comprehension", _LOOP),
     ast.SetComp: ("set comprehension", _LOOP),
     ast.DictComp: ("dict comprehension", _LOOP),
     ast.GeneratorExp: ("generator expression", _LOOP),

@@ -1,0 +1,107 @@
+"""Lists of known length: comprehensions, `[0.0] * n`, and one list after another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from difftile.diagnostics import KernelError, TypeMismatch, UnsupportedSyntax, counted
+from difftile.frontend.context import Context
+from difftile.frontend.items import Item, Several, Static, describe
+from difftile.frontend.names import depend, parts_of
+
+_LONGEST = 4096
+
+
+def comprehension(cx: Context, node: ast.ListComp, name: str) -> Item:
+    """Lower `[f(k) for k in range(3)]`: what it runs over must be known while compiling."""
+    outside = dict(cx.env)
+    parts = tuple(cx.operand(node.elt) for _ in _rounds(cx, node, node.generators))
+    # The names that it binds end with it; a func in it may have changed others.
+    for inside in cx.env.keys() - outside.keys():
+        del cx.env[inside]
+    hidden = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    cx.env |= {one: outside[one] for one in hidden & outside.keys()}
+    return Several(parts)
+
+
+def _rounds(
+    cx: Context, node: ast.ListComp, generators: Sequence[ast.comprehension]
+) -> Iterator[None]:
+    if not generators:
+        yield
+        return
+    first, *rest = generators
+    for item in _iterated(cx, node, first.iter):
+        _bind(cx, first.target, item)
+        if all(_holds(cx, test) for test in first.ifs):
+            yield from _rounds(cx, node, rest)
+
+
+def _iterated(cx: Context, node: ast.ListComp, over: ast.expr) -> Sequence[Item]:
+    try:
+        parts = parts_of(cx, cx.expr(over))
+    except KernelError as error:
+        if not isinstance(error, TypeMismatch) or cx.special(over) not in ("range", "ndrange"):
+            raise
+        parts = None
+    if parts is None:
+        raise UnsupportedSyntax(
+            cx.span(node),
+            "list comprehension over what is known at run time only",
+            "write an explicit 'for' over a range.",
+        )
+    return parts
+
+
+def _holds(cx: Context, test: ast.expr) -> bool:
+    item = cx.operand(test)
+    if not isinstance(item, Static):
+        raise TypeMismatch(
+            cx.span(test),
+            "the 'if' of a list comprehension must be known while compiling.",
+            describe(item),
+        )
+    depend(cx, item)
+    return bool(item.value)
+
+
+def _bind(cx: Context, target: ast.expr, item: Item) -> None:
+    if isinstance(target, ast.Name):
+        cx.bind(target.id, item, target)
+        return
+    parts = parts_of(cx, item)
+    elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    if parts is None or len(parts) != len(elements):
+        given = describe(item) if parts is None else counted(len(parts), "value")
+        raise TypeMismatch(cx.span(target), f"'{ast.unparse(target)}' is given {given}.")
+    for one, part in zip(elements, parts, strict=True):
+        _bind(cx, one, part)
+
+
+def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:
+    """Return `[a, b] + [c]` or `[0.0] * n`."""
+    match node.op, left, right:
+        case ast.Add(), Several(first), Several(second):
+            return Several((*first, *second))
+        case ast.Mult(), Several(items), Static(int() as count):
+            return Several(_repeated(cx, items, count))
+        case ast.Mult(), Static(int() as count), Several(items):
+            return Several(_repeated(cx, items, count))
+        case _:
+            other = right if isinstance(left, Several) else left
+            raise TypeMismatch(
+                cx.span(node),
+                f"a tuple or list does not go with {describe(other)} here.",
+                hint="make a vector of it: 'ti.Vector([...])'.",
+            )
+
+
+def _repeated(cx: Context, items: tuple[Item, ...], count: int) -> tuple[Item, ...]:
+    if len(items) * count > _LONGEST:
+        raise TypeMismatch(
+            cx.b.span,
+            f"a list of {len(items) * count} entries.",
+            hint="keep them in a field; vectors are for up to 64 components.",
+        )
+    return items * count
