@@ -204,6 +204,21 @@ def test_writes_outside_are_left_out(debug: None) -> None:
     assert y.to_numpy().tolist() == [3, 6, 9, 12]
 
 
+@pytest.mark.parametrize(("step", "by", "index"), [(1, 1, 3), (1, -1, -1), (2, 2, 3)])
+def test_index_outside_a_view(step: int, by: int, index: int, debug: None) -> None:
+    @dt.kernel
+    def copied(v, y, by: int):
+        for i in y:
+            if i + by < 3 or i == 2 or by < 0:
+                y[i] = v[i + by]
+
+    x, y = dt.zeros(8), dt.zeros(3)
+    copied(x[1 : 1 + 3 * step : step], y, 0)
+    with pytest.raises(IndexOutOfRange) as caught:
+        copied(x[1 : 1 + 3 * step : step], y, by)
+    assert caught.value.shape == (3,) and caught.value.index[0] in (index, index + 1)
+
+
 def test_failure_ends_a_tape(debug: None) -> None:
     x, y = dt.ones(4, grad=True), dt.zeros(4, grad=True)
     with dt.Tape() as tape, pytest.raises(IndexOutOfRange):

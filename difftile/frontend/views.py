@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from difftile.frontend.context import Context
 from difftile.frontend.items import Element, FieldRef, View
-from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import I32
+from difftile.ir.failures import BadIndex
+from difftile.ir.nodes import Block, Const, Fail, If, Value, Var
+from difftile.ir.types import BOOL, I32
 from difftile.ir.views import ViewKind
 
 
@@ -33,11 +34,25 @@ def size_of(cx: Context, field: FieldRef, axis: int) -> Value:
     return cx.b.size(field.array, view.kind.whole[axis]) if size is None else size
 
 
+def _check(cx: Context, field: FieldRef, view: View, index: tuple[Value, ...]) -> None:
+    """Append the report of an index outside a view, which may be inside the field all the same."""
+    if all(size is None for size in view.sizes):
+        return
+    sizes = tuple(size_of(cx, field, axis) for axis in range(field.ndim))
+    outside: Value = Const(False, BOOL)
+    for one, size in zip(index, sizes, strict=True):
+        low, high = cx.call("lt", one, Const(0, I32)), cx.call("ge", one, size)
+        outside = cx.call("or", outside, cx.call("or", low, high))
+    fail = Fail(BadIndex(f"'{field.array.name}'"), (*index, *sizes), cx.b.span)
+    cx.b.append(If(outside, Block((fail,)), Block(()), (), cx.b.span))
+
+
 def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Element:
     """Return an element, its index turned into that of the whole field."""
     view = field.view
     if view is None:
         return Element(field.array, index)
+    _check(cx, field, view, index)
     found: list[Value] = []
     for one, start in zip(view.kind.axes, view.starts, strict=True):
         if start is None:
