@@ -52,6 +52,7 @@ from difftile.ir.types import (
 from difftile.ir.walk import operands, regions, walk
 from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
+from difftile.substrate.parts import ahead_of, for_each_part
 
 _HELPERS = {op.name: op.helper for op in OPS.values() if op.helper}
 _RESERVED = frozenset(
@@ -159,6 +160,7 @@ class _Emitter:
     threads: int = 0
     fresh: frozenset[Array] = frozenset()
     part: str = ""
+    for_each_part: tuple[Let, ...] = ()
     names: Names = field(default_factory=lambda: Names(_RESERVED))
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
@@ -189,7 +191,9 @@ class _Emitter:
                 self.uses.update(v for v in operands(stmt) if isinstance(v, Var))
         self.lines = [*_helpers(program), "@ti.kernel", *_signature(name, params)]
         self.depth = 1
-        self.block(program.body)
+        self.for_each_part = for_each_part(program.body) if self.threads else ()
+        kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
+        self.block(Block(kept))
         if self.lines[-1].endswith(":"):
             self.write("pass")
         return Emitted(name, "\n".join(self.lines) + "\n", annotations)
@@ -547,12 +551,11 @@ class _Emitter:
         self.flush(_written(loop))
         line, depth = self.line_number, self.depth
         together = len(axes) if self.flat else max(1, len(axes) - 1)
-        stmts = loop.body.stmts
+        stmts = list(loop.body.stmts)
         if self.threads:
             self.open_part()
-            ahead = _the_same_for_all(loop)
-            self.block(Block(tuple(s for s in stmts if s in ahead)))
-            stmts = tuple(s for s in stmts if s not in ahead)
+            ahead, stmts = ahead_of(loop, self.for_each_part)
+            self.block(Block(tuple(ahead)))
             self.line_number = line
         if together == 1:
             self.open_range(self.names[loop.indices[0]], starts[0], stop, lengths[0])
@@ -562,7 +565,7 @@ class _Emitter:
             self.line_number = line
             self.open(f"for {self.names[index]} in range({bound}):")
         self.depth -= 1
-        self.indented(replace(loop.body, stmts=stmts), [])
+        self.indented(replace(loop.body, stmts=tuple(stmts)), [])
         self.depth = depth
 
     def open(self, header: str) -> None:
@@ -616,14 +619,6 @@ class _Emitter:
             if start != "0":
                 text = f"{text} + {start}"
             self.write(f"{self.names[index]} = {text}")
-
-
-def _the_same_for_all(loop: ParallelFor) -> list[Stmt]:
-    """Return the loads of single elements that all iterations repeat: they are there to be read."""
-    written = _written(loop)
-    return [
-        s for s in loop.body.stmts if isinstance(s, Load) and not s.index and s.array not in written
-    ]
 
 
 def _helpers(program: Program) -> list[str]:

@@ -1,0 +1,49 @@
+"""What a thread computes ahead of its part of a parallel loop, to have it in registers.
+
+A value from in front of the loop would come from memory in every iteration, and take a task of its
+own to get there.
+"""
+
+from __future__ import annotations
+
+from difftile.ir.nodes import Block, Const, Let, Load, ParallelFor, Size, Stmt, Var
+from difftile.ir.walk import arrays_written, defined_in, free_variables, operands, uses
+
+
+def for_each_part(body: Block) -> tuple[Let, ...]:
+    """Return the ops on shapes and numbers in front of parallel loops that those alone need."""
+    known = free_variables(body) | {s.out for s in body.stmts if isinstance(s, Size)}
+    found: list[Let] = []
+    for stmt in body.stmts:
+        if isinstance(stmt, Let) and all(isinstance(a, Const) or a in known for a in stmt.args):
+            known.add(stmt.out)
+            found.append(stmt)
+    outs = {let.out for let in found}
+    elsewhere: set[Var] = set()
+    for stmt in reversed(body.stmts):
+        if isinstance(stmt, ParallelFor):
+            continue
+        if not (isinstance(stmt, Let) and stmt.out in outs - elsewhere):
+            elsewhere |= uses(Block((stmt,)))
+    return tuple(let for let in found if let.out not in elsewhere)
+
+
+def ahead_of(loop: ParallelFor, lets: tuple[Let, ...]) -> tuple[list[Stmt], list[Stmt]]:
+    """Return what a thread computes ahead of its part of a loop, and what each iteration does.
+
+    Args:
+        loop: The loop.
+        lets: Ops on shapes and numbers in front of it.
+    """
+    wanted = uses(Block((loop,))) - defined_in(loop.body)
+    needed: list[Stmt] = []
+    for let in reversed(lets):
+        if let.out in wanted:
+            needed.append(let)
+            wanted.update(v for v in operands(let) if isinstance(v, Var))
+    written = arrays_written(loop.body)
+    # Elements of fields without dimensions are there to be read even where no iteration runs.
+    loads = [
+        s for s in loop.body.stmts if isinstance(s, Load) and not s.index and s.array not in written
+    ]
+    return [*reversed(needed), *loads], [s for s in loop.body.stmts if s not in loads]
