@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.field import Field, Storage, make
-from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.runtime.plan import Source
 from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.substrate.memory import POOL
@@ -86,7 +83,7 @@ class Replay:
             case HostCopy(target, source):
                 taken = self._take(target.base, target.window)
                 if source.has_grads:
-                    _add(self.gradient(source.base), taken, source.window)
+                    add_to(self.gradient(source.base), taken, source.window)
 
     def _take(self, field: Field, window: Window | None) -> npt.NDArray[Any]:
         """Return the gradient of a field or of a part of one, and leave zero there."""
@@ -136,10 +133,10 @@ class Replay:
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
             if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
                 field.grad_out.fresh_if_pinned(keep=True)
-                _add(field.grad_out, work.buffer.read())
+                add_to(field.grad_out, work.buffer.read())
 
 
-def _add(target: Field, values: npt.NDArray[Any], window: Window | None = None) -> None:
+def add_to(target: Field, values: npt.NDArray[Any], window: Window | None = None) -> None:
     """Add to a field, or to a part of one."""
 
     def add(array: npt.NDArray[Any]) -> None:
@@ -149,21 +146,6 @@ def _add(target: Field, values: npt.NDArray[Any], window: Window | None = None) 
             window.add(array, values)
 
     target.buffer.change(add)
-
-
-def add_seed(gradient: Field, output: Values, seed: Any) -> None:
-    """Add the seed of an output, a field or a part of one, to the gradient of the field."""
-    if isinstance(seed, Values):
-        values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()
-    else:
-        values = np.asarray(seed)
-        if values.dtype.kind not in "biuf":
-            raise TapeError(f"The seed of {output!r} is no number and no array: {seed!r}.")
-    wanted = (*output.shape, *shape_of(output.element))
-    if values.ndim and values.shape != wanted:
-        raise FieldError(f"The seed of {output!r} has the shape {values.shape}, not {wanted}.")
-    dtype = numpy_dtype(scalar_of(gradient.element))
-    _add(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False), output.window)
 
 
 def copied(field: Field) -> Field:

@@ -11,38 +11,30 @@ from __future__ import annotations
 import math
 import threading
 import time
-import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Token
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
 import numpy.typing as npt
 
-from difftile.diagnostics import (
-    GradientCut,
-    Label,
-    OutOfMemory,
-    Span,
-    TapeError,
-    counted,
-    render,
-)
+from difftile.diagnostics import OutOfMemory, TapeError, counted
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.ir.types import shape_of
 from difftile.runtime.budget import as_text, parse_memory
 from difftile.runtime.call import Call
+from difftile.runtime.cuts import Cuts, warn_of_result
 from difftile.runtime.history import FullHistory, History, LimitedHistory
 from difftile.runtime.picture import draw
 from difftile.runtime.plan import StagePlan, make_plans
 from difftile.runtime.records import LaunchRecord, Record, written_by
-from difftile.runtime.replay import REPLAYS, Replay, add_seed, copied
+from difftile.runtime.replay import REPLAYS, Replay, copied
+from difftile.runtime.seeds import add_seed, check_loss, checked_seeds
 from difftile.runtime.trace import Times, Trace
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
@@ -93,7 +85,7 @@ class Tape(Recorder):
         measure: bool = False,
     ) -> None:
         if loss is not None:
-            _check_loss(loss)
+            check_loss(loss)
         self.loss = loss
         self.accumulate = accumulate
         self.progress = progress
@@ -105,7 +97,7 @@ class Tape(Recorder):
         self._written: dict[Storage, Field] = {}
         self._last_writer = ""
         self._failed = ""
-        self._cut: dict[Storage, tuple[str, Any]] = {}
+        self._cuts = Cuts()
         self._launches = 0
         self._base = 0
         self._peak = 0
@@ -213,7 +205,7 @@ class Tape(Recorder):
         _check_twin(field)
         stays = self._history.host_write(field, where, values)
         if where is None:
-            self._cut.pop(field.storage, None)
+            self._cuts.overwritten(field.storage)
         if field.has_grads:
             self._written[field.storage] = field
         return stays
@@ -227,11 +219,7 @@ class Tape(Recorder):
         self._history.host_copy(target, source)
         if target.has_grads:
             self._written[target.base.storage] = target.base
-            self._warn_of_cut(source.base.storage, "source")
-        elif source.has_grads or source.base.storage in self._cut:
-            self._cut[target.base.storage] = ("", None)
-        elif target.window is None:
-            self._cut.pop(target.base.storage, None)
+        self._cuts.copied(target, source)
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
@@ -241,8 +229,8 @@ class Tape(Recorder):
         else:
             plans = call.plans(make_plans)
         for plan in plans:
-            if self._cut or plan.cuts:
-                self._report_cuts(plan, values)
+            if self._cuts or plan.cuts:
+                self._cuts.launched(plan, values)
             for k in plan.writes:
                 field: Field = values[k]
                 if field.storage.graded is not None:
@@ -268,7 +256,7 @@ class Tape(Recorder):
                     if self.loss is not None and values[k] is self.loss.base:
                         self._last_writer = call.code.name
         if call.result_cut is not None and not NO_GRAD.depth:
-            _warn_of_result(call.code.name, call.result_cut)
+            warn_of_result(call.code.name, call.result_cut)
 
     @contextmanager
     def region(self) -> Generator[None]:
@@ -291,27 +279,6 @@ class Tape(Recorder):
             f"The loss is {value}, so no gradient was computed"
             + (f"; kernel '{self._last_writer}' wrote it." if self._last_writer else ".")
         )
-
-    def _report_cuts(self, plan: StagePlan, values: list[Any]) -> None:
-        """Warn when a value that depends on a wanted field went through one without gradient."""
-        early, late = plan.ungraded
-        for k in early:
-            self._warn_of_cut(values[k].storage, plan.code.params[k].name)
-        for k, name_and_span in plan.cuts.items():
-            self._cut[values[k].storage] = name_and_span
-        for k in late:
-            self._warn_of_cut(values[k].storage, plan.code.params[k].name)
-
-    def _warn_of_cut(self, storage: Storage, reader: str) -> None:
-        """Warn if the gradient is cut at a field that is now read under some name."""
-        found = self._cut.pop(storage, None)
-        if found is not None:
-            name, span = found
-            name = name or reader
-            labels = [] if span is None else [Label(span, "written here, without a gradient")]
-            title = f"The gradient is cut: field '{name}' has none and is read again."
-            hint = f"make it with grad=True, or {name} = {name}.with_grads()."
-            warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=5)
 
     # Replay
 
@@ -353,7 +320,7 @@ class Tape(Recorder):
                 "backward() has run on this tape; record the launches again, "
                 "or call the first one with keep=True."
             )
-        seeds = self._seeds(seeds)
+        seeds = checked_seeds(self.loss if seeds is None else seeds, self._written)
         retain = (retain,) if isinstance(retain, Values) else tuple(retain)
         for field in retain:
             if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -369,31 +336,6 @@ class Tape(Recorder):
             self._peak = max(self._peak, POOL.peak - base + self.nbytes)
             if not (keep and finished):
                 self.release()
-
-    def _seeds(self, seeds: Values | Mapping[Values, Any] | None) -> Mapping[Values, Any]:
-        """Return the seeds as a mapping, checked.
-
-        Raises:
-            TapeError: They are of the wrong kind, or of a field that no launch wrote.
-        """
-        seeds = self.loss if seeds is None else seeds
-        if seeds is None:
-            raise TapeError("backward() needs an output: backward(loss), or backward({y: seed}).")
-        if isinstance(seeds, Values):
-            _check_loss(seeds)
-            seeds = {seeds: 1.0}
-        if not _is_seeds(seeds):
-            raise TapeError(
-                f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
-            )
-        for field in seeds:
-            if field.base.storage not in self._written:
-                raise TapeError(
-                    f"No launch on this tape wrote {field!r}, so nothing can be differentiated."
-                )
-            if not field.has_grads:
-                raise TapeError(f"{field!r} has no gradient; make it with grad=True.")
-        return seeds
 
     def _replay(
         self,
@@ -496,20 +438,6 @@ def no_grad() -> Generator[None]:
         NO_GRAD.depth -= 1
 
 
-def _is_seeds(seeds: object) -> bool:
-    return isinstance(seeds, Mapping) and all(
-        isinstance(field, Values) for field in cast("Mapping[object, object]", seeds)
-    )
-
-
-def _warn_of_result(name: str, span: Span) -> None:
-    """Warn that a kernel returns a number that varies with fields that have gradients."""
-    title = f"The gradient is cut: what kernel '{name}' returns is a plain number."
-    hint = "store it in a field of shape () with a gradient: 'result[None] = ...'."
-    text = render(title, [Label(span, "returned here")], (), hint)
-    warnings.warn(GradientCut(text), stacklevel=4)
-
-
 def _check_twin(field: Field) -> None:
     """Check that a field to be written is the one whose gradient belongs to its memory.
 
@@ -522,14 +450,3 @@ def _check_twin(field: Field) -> None:
             f"{field!r} shares its memory with {twin!r}, which has a gradient. A write through "
             "the first would be missed by it: write through the field with the gradient."
         )
-
-
-def _check_loss(loss: Values) -> None:
-    if not isinstance(loss, Values):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TapeError(f"A loss is a field of one element, not {loss!r}.")
-    if loss.size != 1 or shape_of(loss.element):
-        raise TapeError(
-            f"A loss is one number, and {loss!r} is more; use backward({{field: seeds}})."
-        )
-    if not loss.has_grads:
-        raise TapeError(f"The loss {loss!r} has no gradient; make it with grad=True.")

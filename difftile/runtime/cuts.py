@@ -1,0 +1,66 @@
+"""Where a gradient that is wanted stops, because a field on its way has no gradient buffer."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from difftile.diagnostics import GradientCut, Label, Span, render
+from difftile.fields.field import Storage
+from difftile.fields.values import Values
+from difftile.runtime.plan import StagePlan
+
+
+class Cuts:
+    """The fields without gradient that hold values which vary with fields that have one.
+
+    Reading such a field cuts the gradient, which is reported at the first read.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Storage, tuple[str, Span | None]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
+    def launched(self, plan: StagePlan, values: list[Any]) -> None:
+        """Note what a stage reads and writes, and warn of what it cuts."""
+        early, late = plan.ungraded
+        for k in early:
+            self._warn(values[k].storage, plan.code.params[k].name)
+        for k, name_and_span in plan.cuts.items():
+            self._held[values[k].storage] = name_and_span
+        for k in late:
+            self._warn(values[k].storage, plan.code.params[k].name)
+
+    def copied(self, target: Values, source: Values) -> None:
+        """Note that Python copied a field into another."""
+        if target.has_grads:
+            self._warn(source.base.storage, "source")
+        elif source.has_grads or source.base.storage in self._held:
+            self._held[target.base.storage] = ("", None)
+        elif target.window is None:
+            self.overwritten(target.base.storage)
+
+    def overwritten(self, storage: Storage) -> None:
+        """Note that a field holds constants now."""
+        self._held.pop(storage, None)
+
+    def _warn(self, storage: Storage, reader: str) -> None:
+        """Warn if the gradient is cut at a field that is now read under some name."""
+        found = self._held.pop(storage, None)
+        if found is not None:
+            name, span = found
+            name = name or reader
+            labels = [] if span is None else [Label(span, "written here, without a gradient")]
+            title = f"The gradient is cut: field '{name}' has none and is read again."
+            hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+            warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=5)
+
+
+def warn_of_result(name: str, span: Span) -> None:
+    """Warn that a kernel returns a number that varies with fields that have gradients."""
+    title = f"The gradient is cut: what kernel '{name}' returns is a plain number."
+    hint = "store it in a field of shape () with a gradient: 'result[None] = ...'."
+    text = render(title, [Label(span, "returned here")], (), hint)
+    warnings.warn(GradientCut(text), stacklevel=4)
