@@ -63,3 +63,12 @@ def prefix_sums(x, y):
             s[k] = 0.5 * s[k - 1] * s[k - 1] + x[i, k]
         for k in range(N):
             y[i, k] = s[N - 1 - k]
+
+
+@program(x=floats(2, element=(24,)), y=floats(2, element=(24,)))
+def long_vectors(x, y):
+    for i in x:
+        v = x[i]
+        for k in range(1, 24):
+            v[k] = 0.5 * v[k - 1] * v[k] + 0.1
+        y[i] = v * v
