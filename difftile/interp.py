@@ -17,6 +17,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     Fail,
     For,
     If,
@@ -114,6 +115,12 @@ class _Machine:
                 self.arrays[array][self.index(array, index)] = self.value(value)
             case Accumulate(array, index, value):
                 self.arrays[array][self.index(array, index)] += self.value(value)
+            case Combine(out, op, array, index, value):
+                where = self.index(array, index)
+                old = self.arrays[array][where]
+                if out is not None:
+                    self.values[out] = old
+                self.arrays[array][where] = OPS[op].numpy(old, self.value(value))
             case Alloc(array):
                 dtype = _dtype(scalar_of(array.type.element), self.complex_step)
                 self.arrays[array] = np.zeros(

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from difftile.ir.nodes import (
-    Accumulate,
     Array,
     Block,
+    Combine,
     For,
     If,
     Let,
     Load,
     Program,
-    Store,
     Value,
     Var,
     While,
+    Write,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import regions, walk
+from difftile.ir.walk import WRITES, regions, walk
 from difftile.ops.table import OPS
 
 
@@ -39,15 +39,13 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
             return active
 
 
-def active_writes(program: Program, sources: Collection[Array]) -> list[Store | Accumulate]:
+def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
     """Return the writes of active values into fields that are not sources themselves."""
     active = active_values(program, sources)
     return [
         stmt
         for stmt in walk(program.body)
-        if isinstance(stmt, (Store, Accumulate))
-        and stmt.array not in sources
-        and stmt.value in active
+        if isinstance(stmt, WRITES) and stmt.array not in sources and stmt.value in active
     ]
 
 
@@ -60,6 +58,9 @@ def _block(block: Block, active: set[Var], sources: Collection[Array]) -> None:
         match stmt:
             case Let(out, op, args):
                 if is_float(out.type) and OPS[op].vjp and any(_is_active(a, active) for a in args):
+                    active.add(out)
+            case Combine(out, _, array, _, value) if out is not None and is_float(out.type):
+                if array in sources or _is_active(value, active):
                     active.add(out)
             case Load(out, array):
                 if array in sources and is_float(out.type):

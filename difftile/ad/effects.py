@@ -8,9 +8,11 @@ from difftile.ir.nodes import (
     Accumulate,
     Alloc,
     Block,
+    Combine,
     Fail,
     For,
     If,
+    Load,
     ParallelFor,
     Print,
     Stmt,
@@ -23,6 +25,9 @@ def without_effects(stmt: Stmt) -> Stmt | None:
     """Return the statement without effects; None if nothing but effects would be left."""
     if isinstance(stmt, (Store, Accumulate, ParallelFor, Print, Fail)):
         return None
+    if isinstance(stmt, Combine):
+        # What it returned cannot be had again: the load stands for it, and must not be needed.
+        return None if stmt.out is None else Load(stmt.out, stmt.array, stmt.index, stmt.span)
     if isinstance(stmt, Alloc):
         return stmt
     changed = with_blocks(stmt, pure_block)

@@ -7,7 +7,7 @@ is, so that updates in place, branches and loops need nothing of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from difftile.ad.activity import active_values
@@ -16,6 +16,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     For,
     If,
     Let,
@@ -34,6 +35,7 @@ from difftile.ops.build import OpBuilder, zero
 from difftile.ops.formula import tangent
 from difftile.ops.table import OPS
 from difftile.passes.dce import dce
+from difftile.passes.separate import separate, serial
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
         if isinstance(stmt, Alloc) and is_float(stmt.array.type.element)
     }
     every = {**dots, **local}
+    program = _in_order(program, every.keys())
     pusher = _Pusher(every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
     pushed = Program(
@@ -73,6 +76,22 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
         (*program.temps, *(dots[t] for t in program.temps if t in dots)),
     )
     return Tangents(dce(pushed), dots)
+
+
+def _in_order(program: Program, wanted: Collection[Array]) -> Program:
+    """Return the program with one thread for loops that combine other than by adding.
+
+    The tangent of a maximum or product needs the running value, which no order else defines.
+    """
+    stmts: list[Stmt] = []
+    for stmt in program.body.stmts:
+        combines = isinstance(stmt, ParallelFor) and any(
+            isinstance(s, Combine) and s.array in wanted and (s.op != "add" or s.out is not None)
+            for s in walk(stmt.body)
+        )
+        stmts.append(serial(stmt) if combines and isinstance(stmt, ParallelFor) else stmt)
+    body = replace(program.body, stmts=tuple(stmts))
+    return separate(replace(program, body=body))
 
 
 @dataclass
@@ -161,6 +180,13 @@ def _accumulate(p: _Pusher, add: Accumulate) -> None:
     p.b.append(add)
 
 
+def _combine(p: _Pusher, stmt: Combine) -> None:
+    dot = p.dot(stmt.value)
+    if stmt.array in p.dots and dot is not None:
+        p.b.accumulate(p.dots[stmt.array], stmt.index, dot)
+    p.b.append(stmt)
+
+
 def _alloc(p: _Pusher, alloc: Alloc) -> None:
     p.b.append(alloc)
     if alloc.array in p.dots:
@@ -212,6 +238,7 @@ _RULES: dict[type[Stmt], Callable[..., None]] = {
     Load: _load,
     Store: _store,
     Accumulate: _accumulate,
+    Combine: _combine,
     Alloc: _alloc,
     If: _if,
     For: _for,

@@ -18,6 +18,7 @@ from types import NoneType
 
 from difftile.ad.activity import active_values
 from difftile.ad.checkpoints import LoopReversal, reverse_loop
+from difftile.ad.combines import Weights, prepare, slope
 from difftile.ad.counters import unset_while, without_counters
 from difftile.ad.effects import without_effects
 from difftile.ad.remember import remembered
@@ -27,6 +28,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     Const,
     For,
     If,
@@ -105,6 +107,7 @@ def reverse(
         stale,
         {v: (after[array], index) for v, (array, index) in kept.items()},
         suspects(primal),
+        after,
     )
     reverser.sweep(body, {})
     raw = Program(
@@ -132,6 +135,7 @@ class Reverser:
         stale: Loads that cannot be repeated.
         read_back: Values to be loaded instead of computed, and from where.
         suspects: Values that may be infinite where they are not used.
+        after: The parameter that stands for the contents of each field after the stage.
     """
 
     active: set[Var]
@@ -139,12 +143,15 @@ class Reverser:
     stale: dict[Var, tuple[Load, Memory]]
     read_back: dict[Var, tuple[Array, tuple[Value, ...]]]
     suspects: set[Var]
+    after: Mapping[Array, Array]
     b: OpBuilder = field(default_factory=OpBuilder)
     cloner: Cloner = field(default_factory=Cloner)
     temps: list[Array] = field(default_factory=list[Array])
     masked: set[Value] = field(default_factory=set[Value])
     repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
     trips: dict[int, Var] = field(default_factory=dict[int, Var])
+    weights: dict[Array, Weights] = field(default_factory=dict[Array, Weights])
+    returned: dict[Var, Combine] = field(default_factory=dict[Var, Combine])
     backwards: bool = False
 
     # The forward part
@@ -154,6 +161,11 @@ class Reverser:
         loops: dict[int, Stmt] = {}
         for stmt in stmts:
             bare = without_effects(stmt)
+            self.returned |= {
+                s.out: s
+                for s in walk(Block((stmt,)))
+                if isinstance(s, Combine) and s.out is not None
+            }
             if bare is None:
                 continue
             if isinstance(bare, Let) and bare.out in self.read_back:
@@ -273,6 +285,11 @@ class Reverser:
             if not isinstance(stmt, Load):
                 continue
             original = self.repeated.get(stmt.out)
+            if original in self.returned:
+                slots = "store it in a field in a loop of its own, 'slot[i] = ti.atomic_add(...)', "
+                raise _unrepeatable(
+                    self.returned[original], f"{slots}and read 'slot[i]' in a loop behind."
+                )
             if original is None or original not in self.stale:
                 continue
             load, write = self.stale[original]
@@ -345,6 +362,28 @@ def _accumulate(r: Reverser, add: Accumulate, bars: dict[Var, Value], loops: obj
     r.add(bars, add.value, r.b.load(buffer, r.index(add.index), name))
 
 
+def _combine(r: Reverser, stmt: Combine, bars: dict[Var, Value], loops: object) -> None:
+    if stmt.out is not None and bars.pop(stmt.out, None) is not None:
+        in_order = "run the loop in order: 'ti.loop_config(serialize=True)' before it."
+        raise _unrepeatable(stmt, in_order)
+    buffer = r.bars.get(stmt.array)
+    if buffer is None or stmt.value not in r.active:
+        return
+    index = r.index(stmt.index)
+    bar = r.b.load(buffer, index) if stmt.op == "add" else slope(r, stmt, index)
+    r.add(bars, stmt.value, bar, masked=True)
+
+
+def _unrepeatable(stmt: Combine, hint: str) -> NotDifferentiable:
+    return NotDifferentiable(
+        stmt.span,
+        f"the old value of '{stmt.array.name}' that is returned here is needed, and depends on "
+        "the order of the iterations.",
+        "differs from launch to launch",
+        hint=hint,
+    )
+
+
 def _bar_name(value: Value, array: Array) -> str:
     """Name the adjoint of a stored value after the user's local, or after the field."""
     name = value.name if isinstance(value, Var) else ""
@@ -389,6 +428,7 @@ def _reverse_counted(
 
 
 def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: object) -> None:
+    prepare(r, loop)
     indices = tuple(Var(index.name, index.type) for index in loop.indices)
     starts, stops = r.index(loop.starts), r.index(loop.stops)
     r.backwards = False
@@ -450,6 +490,7 @@ _RULES: dict[type[Stmt], Callable[..., None]] = {
     Load: _load,
     Store: _store,
     Accumulate: _accumulate,
+    Combine: _combine,
     If: _if,
     For: _for,
     ParallelFor: _parallel,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
-from difftile.frontend.assign import accumulate
+from difftile.frontend.atomics import ATOMICS
 from difftile.frontend.changes import method_of
 from difftile.frontend.constants import (
     constant_like,
@@ -40,11 +40,9 @@ from difftile.frontend.foreign import instead
 from difftile.frontend.indexing import attribute
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
-    Element,
     FieldRef,
     Item,
     Record,
-    Selection,
     Several,
     Shape,
     Static,
@@ -52,7 +50,6 @@ from difftile.frontend.items import (
     describe,
     field_of,
     is_number,
-    subscripted,
 )
 from difftile.frontend.methods import method_call, truth_call
 from difftile.frontend.names import parts_of
@@ -230,23 +227,6 @@ def _loops_only(what: str, instead: str) -> Callable[..., Item]:
     return handler
 
 
-def atomic_statement(cx: Context, node: ast.Call, sign: str) -> None:
-    """Lower `ti.atomic_add(x[i], v)` and `ti.atomic_sub(x[i], v)` as statements."""
-    place, value = counted_arguments(cx, node, 2, 2)
-    cell = cx.reductions.get(place.id) if isinstance(place, ast.Name) else None
-    target = Element(cell, ()) if cell is not None else cx.expr(place)
-    if not isinstance(target, (Element, Selection)):
-        raise TypeMismatch(
-            cx.span(place),
-            "an element of a field is wanted here.",
-            describe(target),
-            hint=f"write '{subscripted(target)}'."
-            if isinstance(target, FieldRef)
-            else "for a local write 'name += value'.",
-        )
-    accumulate(cx, target, value, cx.numeric(value), negate=sign == "sub")
-
-
 def _len(cx: Context, node: ast.Call, name: str) -> Item:
     (argument,) = counted_arguments(cx, node, 1, 1)
     item = cx.operand(argument)
@@ -295,12 +275,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "grouped": _loops_only(
         "'ti.grouped' stands in a 'for' only", "write 'for I in ti.grouped(x):'"
     ),
-    "atomic_add": _loops_only(
-        "'ti.atomic_add' gives back no value", "write it as a statement of its own"
-    ),
-    "atomic_sub": _loops_only(
-        "'ti.atomic_sub' gives back no value", "write it as a statement of its own"
-    ),
+    **ATOMICS,
     "loop_config": _loops_only(
         "'ti.loop_config' gives back no value", "write it on a line of its own before the loop"
     ),

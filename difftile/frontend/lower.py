@@ -17,10 +17,10 @@ from difftile.frontend.results import check_declared
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.views import hidden, view_of
-from difftile.ir.nodes import Accumulate, Array, Load, Program, Store, Var
+from difftile.ir.nodes import Array, Load, Program, Var
 from difftile.ir.types import FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
-from difftile.ir.walk import walk
+from difftile.ir.walk import WRITES, walk
 from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
 
 
@@ -226,7 +226,7 @@ def _check_roles(program: Program, roles: Mapping[str, str]) -> None:
             raise RoleMismatch(
                 stmt.span, stmt.array.name, "dt.Out", "read here", "declare it 'dt.InOut'."
             )
-        if isinstance(stmt, (Store, Accumulate)) and _role(roles, stmt.array) == "In":
+        if isinstance(stmt, WRITES) and _role(roles, stmt.array) == "In":
             raise RoleMismatch(
                 stmt.span, stmt.array.name, "dt.In", "written here", "declare it 'dt.InOut'."
             )

@@ -13,7 +13,7 @@ from difftile.diagnostics import (
     did_you_mean,
 )
 from difftile.frontend.assign import LocalPart, accumulate, assign_to, current, place_of, put
-from difftile.frontend.calls import atomic_statement
+from difftile.frontend.atomics import atomic_statement, combine, combines
 from difftile.frontend.construct import as_declared, type_of
 from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
@@ -80,9 +80,16 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     if adds and isinstance(place, (Element, Selection)):
         accumulate(cx, place, node.value, item, negate=negate)
         return
+    op = _COMBINING.get(type(node.op))
+    if isinstance(place, Element) and op is not None and combines(cx, place, op, item):
+        combine(cx, place, op, node.value, item)
+        return
     with cx.at(node.target):
         old = current(cx, place)
     put(cx, node.target, place, binary(cx, node, old, item), node.value, node)
+
+
+_COMBINING: dict[type[ast.operator], str] = {ast.Mult: "mul", ast.Div: "div"}
 
 
 def _check_sum(cx: Context, node: ast.AugAssign, item: Item, name: str) -> None:
@@ -129,8 +136,8 @@ def _expression(cx: Context, node: ast.Expr) -> None:
         )
     if isinstance(value, ast.Call):
         special = cx.special(value)
-        if special in ("atomic_add", "atomic_sub"):
-            atomic_statement(cx, value, special.removeprefix("atomic_"))
+        if special.startswith("atomic_"):
+            atomic_statement(cx, value, special)
             return
         if special == "print":
             print_statement(cx, value)

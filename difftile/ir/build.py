@@ -10,6 +10,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     Let,
     Load,
     Size,
@@ -78,6 +79,12 @@ class Builder:
     ) -> None:
         """Append `array[index] += value`."""
         self.append(Accumulate(array, index, value, self.span, atomic))
+
+    def combine(
+        self, op: str, array: Array, index: tuple[Value, ...], value: Value, out: Var | None = None
+    ) -> None:
+        """Append `out = array[index]; array[index] = op(out, value)` as one step."""
+        self.append(Combine(out, op, array, index, value, self.span))
 
 
 def element_type(array: Array, index: tuple[Value, ...]) -> Type:

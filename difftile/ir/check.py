@@ -12,6 +12,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     For,
     If,
     Load,
@@ -87,7 +88,11 @@ class _Checker:
                 self.arrays.add(local)
             case Load(out, array, index):
                 self.require(out.type == element_type(array, index), f"load of {array.name}")
-            case Store(array, index, value) | Accumulate(array, index, value):
+            case (
+                Store(array, index, value)
+                | Accumulate(array, index, value)
+                | Combine(_, _, array, index, value)
+            ):
                 expected = element_type(array, index)
                 self.require(
                     value.type == expected, f"{value.type} stored to {array.name}: {expected}"

@@ -2,7 +2,8 @@
 
 Values are defined once (`Var`) or are literals (`Const`). Locals that the user's program assigns
 again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory
-is touched by `Load`, `Store` and `Accumulate` alone; `Print` and `Fail` are the other effects.
+is touched by `Load`, `Store`, `Accumulate` and `Combine` alone; `Print` and `Fail` are the other
+effects.
 """
 
 from __future__ import annotations
@@ -42,11 +43,13 @@ class Array:
         name: The user's name, or one made from it.
         type: Element type and number of indices.
         size: Length of a local array of one thread; None for a field.
+        like: For memory that an adjoint needs while it runs: the field whose shape it has.
     """
 
     name: str
     type: FieldType
     size: int | None = None
+    like: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,22 @@ class Accumulate:
     span: Span | None = field(default=None, compare=False)
     atomic: bool = True
     once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """`out = array[index]; array[index] = op(out, value)` in one step that no other comes between.
+
+    `op` is one of those whose order does not matter: add, mul, max, min, bit_and, bit_or, bit_xor;
+    or div, where the element belongs to one iteration. Nothing else knows what `out` was.
+    """
+
+    out: Var | None
+    op: str
+    array: Array
+    index: tuple[Value, ...]
+    value: Value
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +217,22 @@ class Fail:
 
 
 Stmt: TypeAlias = (
-    Let | Size | Load | Store | Accumulate | Alloc | If | For | While | ParallelFor | Print | Fail
+    Let
+    | Size
+    | Load
+    | Store
+    | Accumulate
+    | Combine
+    | Alloc
+    | If
+    | For
+    | While
+    | ParallelFor
+    | Print
+    | Fail
 )
-Memory: TypeAlias = Load | Store | Accumulate
+Write: TypeAlias = Store | Accumulate | Combine
+Memory: TypeAlias = Load | Write
 
 
 @dataclass(frozen=True, slots=True)

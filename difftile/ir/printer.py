@@ -9,6 +9,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     Const,
     Fail,
     For,
@@ -116,6 +117,10 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
             return [f"{pad}print {', '.join(texts)}"]
         case Fail(failure, values):
             return [f"{pad}fail {type(failure).__name__}({_values(values, names)})"]
+        case Combine(out, op, array, index, value):
+            head = "" if out is None else f"{names[out]} = "
+            where = f"{names[array]}[{_values(index, names)}]"
+            return [f"{pad}{head}{where} {op}= {_value(value, names)}"]
         case Alloc(array):
             return [f"{pad}local {names[array]}: {array.type.element}[{array.size}]"]
         case If(cond, then, orelse, outs):

@@ -13,6 +13,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     Const,
     Fail,
     For,
@@ -30,6 +31,8 @@ from difftile.ir.nodes import (
     While,
 )
 
+WRITES = (Store, Accumulate, Combine)
+
 
 def operands(stmt: Stmt) -> tuple[Value, ...]:
     """Return the values that the statement itself reads, those inside its regions left out."""
@@ -38,7 +41,11 @@ def operands(stmt: Stmt) -> tuple[Value, ...]:
             return args
         case Load(index=index):
             return index
-        case Store(index=index, value=value) | Accumulate(index=index, value=value):
+        case (
+            Store(index=index, value=value)
+            | Accumulate(index=index, value=value)
+            | Combine(index=index, value=value)
+        ):
             return (*index, value)
         case If(cond=cond):
             return (cond,)
@@ -61,6 +68,8 @@ def definitions(stmt: Stmt) -> tuple[Var, ...]:
     match stmt:
         case Let(out=out) | Size(out=out) | Load(out=out):
             return (out,)
+        case Combine(out=out):
+            return () if out is None else (out,)
         case If(outs=outs) | For(outs=outs) | While(outs=outs):
             return outs
         case Store() | Accumulate() | Alloc() | ParallelFor() | Print() | Fail():
@@ -117,7 +126,7 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
             return replace(stmt, args=each(stmt.args))
         case Load():
             return replace(stmt, index=each(stmt.index))
-        case Store() | Accumulate():
+        case Store() | Accumulate() | Combine():
             return replace(stmt, index=each(stmt.index), value=change(stmt.value))
         case If():
             return replace(stmt, cond=change(stmt.cond))
@@ -150,6 +159,8 @@ def rebind(stmt: Stmt, fresh: Callable[[Var], Var]) -> Stmt:
     match stmt:
         case Let() | Size() | Load():
             return replace(stmt, out=fresh(stmt.out))
+        case Combine():
+            return stmt if stmt.out is None else replace(stmt, out=fresh(stmt.out))
         case If():
             return replace(stmt, outs=each(stmt.outs))
         case For():
@@ -175,7 +186,9 @@ def walk(block: Block) -> Iterator[Stmt]:
 def array_of(stmt: Stmt) -> Array | None:
     """Return the array that a memory statement touches."""
     match stmt:
-        case Load(array=array) | Store(array=array) | Accumulate(array=array):
+        case (
+            Load(array=array) | Store(array=array) | Accumulate(array=array) | Combine(array=array)
+        ):
             return array
         case _:
             return None
@@ -187,13 +200,13 @@ def arrays_loaded(block: Block) -> set[Array]:
 
 
 def arrays_written(block: Block) -> set[Array]:
-    """Return the arrays that the block stores or accumulates into."""
-    return {s.array for s in walk(block) if isinstance(s, (Store, Accumulate))}
+    """Return the arrays that the block stores, accumulates or combines into."""
+    return {s.array for s in walk(block) if isinstance(s, WRITES)}
 
 
 def has_effects(block: Block) -> bool:
     """Tell whether running the block changes memory or says something."""
-    return any(isinstance(s, (Store, Accumulate, Print, Fail)) for s in walk(block))
+    return any(isinstance(s, (*WRITES, Print, Fail)) for s in walk(block))
 
 
 def silent(block: Block) -> Block:

@@ -16,6 +16,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     Const,
     Fail,
     For,
@@ -31,8 +32,8 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, shape_of
-from difftile.ir.walk import walk, with_blocks
-from difftile.ops.build import OpBuilder
+from difftile.ir.walk import definitions, rebind, walk, with_blocks
+from difftile.ops.build import OpBuilder, zero
 
 _Rule = Callable[["_Bounds", Stmt], bool]
 
@@ -129,7 +130,7 @@ class _Bounds:
 
 
 def _accessed(stmt: Stmt) -> tuple[Array, tuple[Value, ...]] | None:
-    if isinstance(stmt, (Load, Store, Accumulate)):
+    if isinstance(stmt, (Load, Store, Accumulate, Combine)):
         return stmt.array, stmt.index
     return None
 
@@ -193,7 +194,10 @@ def _confined(bounds: _Bounds, stmt: Stmt) -> bool:
             b.append(replace(stmt, index=tuple(near)))
         else:
             cond = bounds.outside([index[k] for k in doubtful], [extents[k] for k in doubtful])
-            b.append(If(cond, Block(()), Block((stmt,)), (), stmt.span))
+            outs = definitions(stmt)
+            inner = rebind(stmt, lambda v: Var(v.name, v.type))
+            skipped = Block((), tuple(zero(v.type) for v in outs))
+            b.append(If(cond, skipped, Block((inner,), definitions(inner)), outs, stmt.span))
         return True
     if pick is not None:
         assert isinstance(stmt, Let)

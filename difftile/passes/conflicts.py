@@ -9,6 +9,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     For,
     If,
     Load,
@@ -23,7 +24,12 @@ from difftile.ir.nodes import (
 from difftile.ir.walk import defined_in, regions
 from difftile.passes.affine import Affine, affine, definitions_of, differ, disjoint, owns, ranges_of
 
-_ACT = {Load: "read here", Store: "stored here", Accumulate: "added to here"}
+_ACT = {
+    Load: "read here",
+    Store: "stored here",
+    Accumulate: "added to here",
+    Combine: "changed here",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ def check_races(program: Program) -> None:
 
 
 def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -> None:
-    kinds = {type(access.stmt) for access in accesses}
+    kinds = {_kind(access.stmt) for access in accesses}
     if len(kinds) == 1 and kinds != {Store}:
         return
     if owns([access.forms for access in accesses], task.indices, varying, ranges_of(task.body)):
@@ -69,7 +75,7 @@ def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -
         if isinstance(write.stmt, Load):
             continue
         for other in accesses:
-            if type(other.stmt) is type(write.stmt):
+            if _kind(other.stmt) == _kind(write.stmt):
                 continue
             same = write.forms == other.forms
             varies = any(v in varying for form in write.forms for v, _ in form.terms)
@@ -78,6 +84,17 @@ def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -
             if promised or disjoint(write.forms, other.forms, varying):
                 continue
             raise _race(write.stmt, other.stmt)
+
+
+def _kind(stmt: Memory) -> type[Memory] | str:
+    """Return what statements have in common that may meet at one element, writes at least."""
+    match stmt:
+        case Accumulate():
+            return "add"
+        case Combine(op=op):
+            return op
+        case _:
+            return type(stmt)
 
 
 def _race(write: Memory, other: Memory) -> Race:
@@ -158,7 +175,7 @@ def _accesses(block: Block, defs: dict[Var, Stmt]) -> dict[Array, list[Access]]:
     ) -> None:
         for stmt in block.stmts:
             counter[0] += 1
-            if isinstance(stmt, (Load, Store, Accumulate)):
+            if isinstance(stmt, (Load, Store, Accumulate, Combine)):
                 index = stmt.index[: stmt.array.type.ndim]
                 forms = tuple(affine(i, defs) for i in index)
                 access = Access(stmt, forms, counter[0], loops, branches)

@@ -9,6 +9,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     For,
     If,
     Let,
@@ -67,7 +68,7 @@ class _Scope:
                     self.env[out] = known
                     return None
                 return stmt
-            case Store(array) | Accumulate(array):
+            case Store(array=array) | Accumulate(array=array) | Combine(array=array):
                 self.forget({array})
                 return stmt
             case For() | While() | If() | ParallelFor():

@@ -9,6 +9,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     Fail,
     For,
     If,
@@ -87,7 +88,7 @@ def _block(block: Block, live_after: set[Var]) -> Block:
 
 def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
     match stmt:
-        case Store() | Accumulate() | Alloc() | Print() | Fail():
+        case Store() | Accumulate() | Combine() | Alloc() | Print() | Fail():
             return stmt
         case If():
             return _if(stmt, live)

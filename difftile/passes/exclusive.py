@@ -8,6 +8,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     Load,
     ParallelFor,
     Program,
@@ -41,7 +42,7 @@ def _owned(loop: ParallelFor, defs: dict[Var, Stmt]) -> set[Array]:
     ranges = ranges_of(loop.body)
     accesses: dict[Array, list[tuple[Affine, ...]]] = {}
     for stmt in walk(loop.body):
-        if isinstance(stmt, (Load, Store, Accumulate)):
+        if isinstance(stmt, (Load, Store, Accumulate, Combine)):
             index = stmt.index[: stmt.array.type.ndim]
             forms = tuple(affine(i, defs) for i in index)
             accesses.setdefault(stmt.array, []).append(forms)

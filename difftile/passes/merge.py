@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.nodes import Accumulate, Array, Block, Load, Program, Stmt, Store, Value, Var
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    Combine,
+    Load,
+    Program,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
 from difftile.ir.walk import array_of, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 
@@ -59,6 +70,12 @@ def _stmt(
                 b.span = stmt.span
                 held[array] = Store(array, index, b.call("add", before.value, value), stmt.span)
                 return
+            if before is not None:
+                _write(b, before, loads)
+            _forget(loads, array)
+            b.append(stmt)
+        case Combine(array=array):
+            before = held.pop(array, None)
             if before is not None:
                 _write(b, before, loads)
             _forget(loads, array)

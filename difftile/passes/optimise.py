@@ -24,6 +24,7 @@ from difftile.passes.merge import merge
 from difftile.passes.once import once
 from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
+from difftile.passes.separate import separate
 from difftile.passes.sink import sink
 
 
@@ -34,7 +35,7 @@ def simplify(program: Program, *, checked: bool = False) -> Program:
 
 def normalise(program: Program, *, checked: bool = False) -> Program:
     """Return the program in the form that stages are cut from and reversed."""
-    return _run(program, (fold, cse, promote, fold, cse, dce), checked)
+    return _run(program, (fold, cse, separate, promote, fold, cse, dce), checked)
 
 
 def finish(

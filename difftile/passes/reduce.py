@@ -10,16 +10,15 @@ from dataclasses import replace
 from difftile.ir.nodes import (
     Block,
     Const,
-    For,
     ParallelFor,
     Program,
     Stmt,
-    Value,
     Var,
 )
 from difftile.ir.types import I32
 from difftile.ir.walk import defined_in
 from difftile.ops.build import OpBuilder
+from difftile.passes.separate import serial
 from difftile.passes.sink import Place, summed, touched_otherwise
 
 
@@ -47,7 +46,7 @@ def _blocked(loop: ParallelFor, blocks: int) -> list[Stmt]:
     b = OpBuilder()
     b.span = loop.span
     block_index = Var("block", I32)
-    first, start, stop = loop.indices[0], loop.starts[0], loop.stops[0]
+    start, stop = loop.starts[0], loop.stops[0]
     extent = b.call("sub", stop, start)
     size = b.call(
         "floordiv", b.call("add", extent, Const(blocks - 1, I32)), Const(blocks, I32), name="size"
@@ -59,7 +58,8 @@ def _blocked(loop: ParallelFor, blocks: int) -> list[Stmt]:
     with b.region() as stmts:
         low = b.call("add", start, b.call("mul", block_index, size), name="low")
         high = b.call("min", b.call("add", low, size), stop, name="high")
-        nest, totals = summed(b, _nest(loop, first, low, high), leaves)
+        part = replace(loop, starts=(low, *loop.starts[1:]), stops=(high, *loop.stops[1:]))
+        nest, totals = summed(b, serial(part), leaves)
         b.append(nest)
         for (array, index), total in totals.items():
             b.accumulate(array, index, total)
@@ -68,13 +68,3 @@ def _blocked(loop: ParallelFor, blocks: int) -> list[Stmt]:
     body = Block(tuple(stmts))
     b.append(ParallelFor((block_index,), (Const(0, I32),), (count,), body, loop.span))
     return b.stmts
-
-
-def _nest(loop: ParallelFor, first: Var, low: Value, high: Value) -> For:
-    """Return the iterations of one block as nested serial loops."""
-    body = loop.body
-    for index, start, stop in reversed(
-        list(zip(loop.indices[1:], loop.starts[1:], loop.stops[1:], strict=True))
-    ):
-        body = Block((For(index, start, stop, (), (), body, (), loop.span),))
-    return For(first, low, high, (), (), replace(body, results=()), (), loop.span)

@@ -14,6 +14,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     Const,
     For,
     If,
@@ -71,7 +72,7 @@ def _leaves(place: Place, loop: For, inside: set[Var]) -> bool:
 
 def touched_otherwise(array: Array, block: Block) -> bool:
     """Tell whether a block does anything with an array but accumulate into it."""
-    return any(isinstance(s, (Load, Store)) and s.array is array for s in walk(block))
+    return any(isinstance(s, (Load, Store, Combine)) and s.array is array for s in walk(block))
 
 
 def summed(b: OpBuilder, loop: For, leaves: Callable[[Place], bool]) -> tuple[For, Totals]:

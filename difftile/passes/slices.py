@@ -15,11 +15,10 @@ from difftile.ir.nodes import (
     Print,
     Size,
     Stmt,
-    Store,
     Var,
 )
 from difftile.ir.types import BOOL
-from difftile.ir.walk import with_blocks
+from difftile.ir.walk import WRITES, with_blocks
 from difftile.ops.build import zero
 from difftile.passes.dce import slim_block
 
@@ -57,7 +56,7 @@ def _yielding(block: Block, target: Accumulate) -> tuple[Block, bool]:
 
 def pure(block: Block) -> Block:
     """Return the block without writes, and without what it says."""
-    effects = (Store, Accumulate, Print, Fail)
+    effects = (*WRITES, Print, Fail)
     kept = (with_blocks(s, pure) for s in block.stmts if not isinstance(s, effects))
     return replace(block, stmts=tuple(kept))
 

@@ -9,7 +9,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.nodes import Array, Block, Const, Let, Program, Size, Stmt, Store, Value, Var
+from difftile.ir.nodes import (
+    Array,
+    Block,
+    Combine,
+    Const,
+    Let,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
 from difftile.ir.types import BOOL, I32, FieldType
 from difftile.ir.walk import (
     Cloner,
@@ -18,6 +30,7 @@ from difftile.ir.walk import (
     definitions,
     has_effects,
     uses,
+    walk,
 )
 from difftile.ops.build import OpBuilder
 
@@ -30,14 +43,16 @@ def split(program: Program) -> tuple[Program, ...]:
     for stmt in program.body.stmts:
         one = Block((stmt,))
         writes, late = arrays_written(one), arrays_loaded(one) & written
-        if writes & (final | late):
+        combined = {s.array for s in walk(one) if isinstance(s, Combine)}
+        # An adjoint needs what was there before a combination and what is there after it.
+        if writes & (final | late) or combined & written:
             groups.append([])
             written.clear()
             final.clear()
             late.clear()
         groups[-1].append(stmt)
         written |= writes
-        final |= late
+        final |= late | combined
     if len(groups) == 1:
         return (program,)
     return _programs(program, groups)

@@ -76,7 +76,8 @@ class StagePlan:
         loads: Positions of the fields that the stage reads.
         writes: Positions of the fields that the stage writes.
         overwrites: The fields that may be overwritten whole, by position.
-        scratch: Element types of the scratch memory.
+        scratch: Element types of the scratch memory, and the position of the field whose shape it
+            has, if it is more than one element.
         cuts: Positions of fields without gradient that take values which vary with fields that
             have one, and the name and place of such a write.
         ungraded: Positions of fields without gradient from which something written varies: those
@@ -92,7 +93,7 @@ class StagePlan:
     loads: tuple[int, ...]
     writes: tuple[int, ...]
     overwrites: dict[int, Overwrite]
-    scratch: tuple[Type, ...]
+    scratch: tuple[tuple[Type, int | None], ...]
     cuts: dict[int, tuple[str, Span | None]]
     ungraded: tuple[tuple[int, ...], tuple[int, ...]]
     renamings: dict[tuple[int, ...], Renamed] = field(default_factory=dict[Any, Any])
@@ -219,7 +220,7 @@ def make_plan(
     passing = frozenset[Array]() if constant else wanted
     reads: list[int] = []
     after: list[int] = []
-    scratch: list[Type] = []
+    scratch: list[tuple[Type, int | None]] = []
     params: list[tuple[Source, int]] = []
     for p in () if adjoint is None else adjoint.code.params:
         if adjoint is not None and isinstance(p, Array) and p in adjoint.bars:
@@ -236,7 +237,7 @@ def make_plan(
         else:
             assert isinstance(p, Array)
             params.append((Source.SCRATCH, len(scratch)))
-            scratch.append(p.type.element)
+            scratch.append((p.type.element, None if p.like is None else code.position[p.like]))
     overwrites = {
         code.position[array]: Overwrite(array, code.position[array], bounds)
         for array, stops in stage.overwrites.items()

@@ -106,7 +106,10 @@ class Replay:
         for place, kept, which in zip(plan.kept_places, record.kept, plan.kept, strict=True):
             shape = values[which].shape
             args[place] = kept if kept.shape == shape else kept.under(shape)
-        scratch = [POOL.take(element, ()) for element in plan.scratch]
+        scratch = [
+            POOL.take(element, () if which is None else values[which].shape)
+            for element, which in plan.scratch
+        ]
         for place, buffer in zip(plan.scratch_places, scratch, strict=True):
             args[place] = buffer
         adjoint.code.launch(args)

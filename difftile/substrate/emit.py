@@ -18,6 +18,7 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Combine,
     Const,
     Fail,
     For,
@@ -49,7 +50,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
-from difftile.ir.walk import operands, regions, walk
+from difftile.ir.walk import WRITES, operands, regions, walk
 from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 from difftile.substrate.parts import ahead_of, for_each_part
@@ -61,6 +62,18 @@ _RESERVED = frozenset(
 _LONGEST_INLINED = 72
 _LONGEST_NAMED = 36  # a load has a name that the compiler gave it
 _COMMENT_COLUMN = 76
+_ATOMIC = {
+    op: f"ti.atomic_{op.removeprefix('bit_')}"
+    for op in (
+        "add",
+        "mul",
+        "max",
+        "min",
+        "bit_and",
+        "bit_or",
+        "bit_xor",
+    )
+}
 _FEWEST = 512  # iterations that Taichi gives a thread on the CPU
 
 
@@ -332,6 +345,8 @@ class _Emitter:
             case Accumulate(array, index, value, _, atomic, once):
                 add = not (once and array in self.fresh)
                 self.store(array, index, value, add=add, atomic=atomic and not self.serial)
+            case Combine():
+                self.combine(stmt)
             case Alloc(array):
                 self.alloc(array)
             case Print(parts):
@@ -393,6 +408,22 @@ class _Emitter:
             self.write(f"{where} = {where} - {negates}")
         else:
             self.write(f"{where} = {where} + {tight}")
+
+    def combine(self, stmt: Combine) -> None:
+        where, value = self.place(stmt.array, stmt.index), self.value(stmt.value)
+        tight = self.value(stmt.value, ATOM)
+        self.consumed((*stmt.index, stmt.value))
+        self.flush({stmt.array})
+        if not self.serial:
+            call = f"{_ATOMIC[stmt.op]}({where}, {value})"
+            self.write(call if stmt.out is None else f"{self.name(stmt.out)} = {call}")
+            return
+        # One thread needs no atomics, and Taichi has no product of that kind there.
+        row = OPS[stmt.op]
+        if stmt.out is not None:
+            self.write(f"{self.name(stmt.out)} = {where}")
+        call = row.taichi.format(where, value if row.precedence == ATOM else tight)
+        self.write(f"{where} = {call}")
 
     def store_parts(self, array: Array, at: str, value: Value, text: str) -> None:
         """Write a vector or matrix into a local array, which has one array a component."""
@@ -640,9 +671,4 @@ def _blocks(block: Block) -> list[Block]:
 
 
 def _written(stmt: Stmt) -> set[Array]:
-    return {
-        s.array
-        for region in regions(stmt)
-        for s in walk(region)
-        if isinstance(s, (Store, Accumulate))
-    }
+    return {s.array for region in regions(stmt) for s in walk(region) if isinstance(s, WRITES)}

@@ -105,8 +105,10 @@ _SPECIAL: list[tuple[Any, str]] = [
     (ti.Vector, "vector"),
     (ti.Matrix, "matrix"),
     (ti.Struct, "struct"),
-    (ti.atomic_add, "atomic_add"),
-    (ti.atomic_sub, "atomic_sub"),
+    *(
+        (getattr(ti, f"atomic_{name}"), f"atomic_{name}")
+        for name in ("add", "sub", "mul", "max", "min", "and", "or", "xor")
+    ),
     (ti.loop_config, "loop_config"),
     (math.hypot, "hypot"),
     (ti.random, "rand"),
@@ -142,8 +144,6 @@ _REFUSED: list[tuple[Any, str, str]] = [
     (builtins.enumerate, "'enumerate'", "loop over an index: 'for i in range(n)'."),
     (builtins.zip, "'zip'", "loop over an index: 'for i in range(n)'."),
     (builtins.sorted, "'sorted'", "sort in Python before the launch."),
-    (ti.atomic_max, "'ti.atomic_max'", "it is not part of the kernel language yet."),
-    (ti.atomic_min, "'ti.atomic_min'", "it is not part of the kernel language yet."),
     (
         ti.eig,
         "'ti.eig'",

@@ -12,6 +12,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     Const,
     For,
     Let,
@@ -111,7 +112,7 @@ class _Estimate:
                     for start, stop in zip(starts, stops, strict=True):
                         extent *= self.trips(start, stop, _UNKNOWN_EXTENT)
                     total += extent * (1 + self.block(body))
-                case Accumulate(atomic=True):
+                case Accumulate(atomic=True) | Combine():
                     total += _ATOMIC
                 case _:
                     total += 1 + sum(self.block(region) for region in regions(stmt))
