@@ -78,6 +78,28 @@ def spoil_by_kernel(x: dt.Field) -> None:
     add_ten(x.grad)
 
 
+def spoil_by_atomic(x: dt.Field) -> None:
+    @dt.kernel
+    def raise_to_ten(g):
+        for _ in range(5):
+            ti.atomic_max(g[1], 10.0)
+
+    raise_to_ten(x.grad)
+
+
+def spoil_part(x: dt.Field) -> None:
+    x.grad[1:] = 10.0
+
+
+def spoil_part_by_kernel(x: dt.Field) -> None:
+    @dt.kernel
+    def add_ten(g):
+        for i in g:
+            g[i] += 10.0
+
+    add_ten(x.grad[::2])
+
+
 def spoil_under_another_shape(x: dt.Field) -> None:
     x.grad.view(3, 1)[1, 0] = 10.0
 
@@ -90,6 +112,9 @@ def spoil_under_another_shape(x: dt.Field) -> None:
         spoil_by_fill,
         spoil_by_copy,
         spoil_by_kernel,
+        spoil_by_atomic,
+        spoil_part,
+        spoil_part_by_kernel,
         spoil_under_another_shape,
     ],
 )

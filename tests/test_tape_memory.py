@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -491,3 +492,13 @@ def test_a_launch_that_fails_leaves_a_renamed_field_as_it_was() -> None:
                 square_in_place(x)
         np.testing.assert_array_equal(x.to_numpy(), values)
     tape.release()
+
+
+def test_a_tape_tells_what_it_holds() -> None:
+    run = Run()
+    run.gradient(40, memory=20 * BYTES)
+    assert re.fullmatch(
+        r"<tape done: 41 launches, no records, 0 bytes of old values, .* at the most, "
+        r"no snapshots, \d+ launches run again>",
+        repr(run.tape),
+    )

@@ -36,6 +36,7 @@ class Patch:
         """Exchange what the part holds with what it held."""
         now = self.part.copy()
         self.part[...] = self.values
+        self.buffer.zeros = False
         self.values = now
 
     def release(self) -> None:

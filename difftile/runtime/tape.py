@@ -142,7 +142,7 @@ class Tape(Recorder):
 
     def __repr__(self) -> str:
         state = "open" if self._token is not None else "done" if self._done else "recorded"
-        return f"<tape {state}, {len(self)} records, {self.nbytes} bytes kept>"
+        return f"<tape {state}: {', '.join(self.summary().splitlines())}>"
 
     def __len__(self) -> int:
         return len(self._history)

@@ -19,7 +19,7 @@ import taichi as ti
 from taichi.lang import impl
 
 from difftile.diagnostics import CompileError, DifftileError, LaunchError
-from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Store, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Var
 from difftile.ir.types import (
     FLOATS,
     FieldType,
@@ -27,7 +27,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
-from difftile.ir.walk import silent, walk
+from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate import linalg
 from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
@@ -73,9 +73,9 @@ class CompiledProgram:
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._report = report_of(program)
         self._reported = None if self._report is None else (self._report.count, self._report.values)
-        writes = [s for s in walk(program.body) if isinstance(s, (Store, Accumulate))]
-        written = {s.array for s in writes}
-        stored = {s.array for s in writes if isinstance(s, Accumulate) and s.once}
+        written = arrays_written(program.body)
+        adds = [s for s in walk(program.body) if isinstance(s, Accumulate)]
+        stored = {s.array for s in adds if s.once}
         self._written = [k for k, param in enumerate(self.params) if param in written]
         self._stored = [k for k, param in enumerate(self.params) if param in stored]
 

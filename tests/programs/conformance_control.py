@@ -151,3 +151,21 @@ def recurrence_through_a_local(x, b):
     for i in range(1, x.shape[0]):
         s = ti.sin(s) + b[i]
         x[i] = s
+
+
+# Sorting: a permutation; equal entries keep their order, so the first of them is the smaller.
+@program(
+    x=array([[3, 1, 2], [2, 2, 1]], element=(3,)),
+    y=floats(2),
+    expected={"y": [1 + 20 + 300, 1 + 20 + 200]},
+    gradients={"x": [[100, 1, 10], [10, 100, 1]]},
+    seeds={"y": 1},
+)
+def sorted_and_weighed(x, y):
+    for i in x:
+        v = x[i]
+        for end in range(2):
+            for k in range(2 - end):
+                if v[k] > v[k + 1]:
+                    v[k], v[k + 1] = v[k + 1], v[k]
+        y[i] = v[0] + 10 * v[1] + 100 * v[2]
