@@ -1,0 +1,234 @@
+"""Values to expressions: what is used once is written where it is used.
+
+An expression waits for its use. It is written ahead of it, as a line of its own, where an array
+that it reads is about to change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from difftile.ir.nodes import Array, Block, Const, Let, Text, Value, Var
+from difftile.ir.printer import Names
+from difftile.ir.types import BOOL, Matrix, scalar_of, shape_of
+from difftile.ir.walk import operands, regions, walk
+from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
+from difftile.ops.table import OPS
+from difftile.substrate.spelling import literal
+
+_LONGEST_INLINED = 72
+_LONGEST_NAMED = 36  # a load has a name that the compiler gave it
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """The text of a value.
+
+    Args:
+        text: The text, without parentheses around it.
+        precedence: How tightly its outermost operator binds.
+        reads: The arrays that it reads.
+        negates: What follows the sign, where this is the negative of something.
+    """
+
+    text: str
+    precedence: int
+    reads: frozenset[Array] = frozenset()
+    negates: str = ""
+
+
+@dataclass
+class Expressions:
+    """The values of a kernel as text.
+
+    Args:
+        names: The names of variables and arrays.
+        uses: How often each variable is used in the kernel.
+    """
+
+    names: Names
+    uses: Counter[Var]
+    alias: dict[Var, str] = field(default_factory=dict[Var, str])
+    _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
+    _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
+
+    # What is written where
+
+    def define(self, out: Var, expression: Expression, here: Counter[Var]) -> list[str]:
+        """Keep an expression for its use, if that is one and in this block; else return its line.
+
+        Args:
+            out: The variable that has the value.
+            expression: The text of the value.
+            here: How often variables are used in this block, blocks inside it left out.
+        """
+        once = self.uses[out] == 1 and here[out] == 1
+        short = len(expression.text) <= (_LONGEST_NAMED if out.name else _LONGEST_INLINED)
+        if once and short and (expression.reads or not out.name):
+            self._waiting[out] = expression
+            return []
+        return [f"{self.name(out)} = {expression.text}"]
+
+    def flush(self, written: Collection[Array]) -> list[str]:
+        """Return lines for what waits and reads an array which is about to change."""
+        due = [v for v, e in self._waiting.items() if not e.reads.isdisjoint(written)]
+        return [f"{self.name(out)} = {self._waiting.pop(out).text}" for out in due]
+
+    def consumed(self, values: tuple[Value, ...]) -> None:
+        """Forget what waited for the place that has now been written."""
+        for value in values:
+            if isinstance(value, Var):
+                self._waiting.pop(value, None)
+
+    # Values
+
+    def text(self, value: Value, precedence: int = 0) -> str:
+        """Return the text of a value, in parentheses where the place binds tighter."""
+        if isinstance(value, Const):
+            text = literal(value.value, value.type)
+            return f"({text})" if text.startswith("-") and precedence > PRODUCT else text
+        waiting = self._waiting.get(value)
+        if waiting is None:
+            return self.name(value)
+        return f"({waiting.text})" if waiting.precedence < precedence else waiting.text
+
+    def name(self, variable: Var) -> str:
+        """Return the name of a variable that is one in the source too."""
+        return self.alias.get(variable) or self.names[variable]
+
+    def negated(self, value: Value) -> str:
+        """Return what an expression that waits is the negative of; else nothing."""
+        waiting = self._waiting.get(value) if isinstance(value, Var) else None
+        return "" if waiting is None else waiting.negates
+
+    def bounds(self, start: Value, stop: Value) -> str:
+        """Return the arguments of `range`."""
+        if isinstance(start, Const) and start.value == 0:
+            return self.text(stop)
+        return f"{self.text(start)}, {self.text(stop)}"
+
+    def length(self, start: Value, stop: Value) -> str:
+        """Return the number of iterations of a range, as a factor of a product."""
+        if isinstance(start, Const) and start.value == 0:
+            return self.text(stop, PRODUCT)
+        return f"({self.text(stop, SUM)} - {self.text(start, SUM + 1)})"
+
+    def _reads(self, values: tuple[Value, ...]) -> frozenset[Array]:
+        found: frozenset[Array] = frozenset()
+        for value in values:
+            if isinstance(value, Var) and value in self._waiting:
+                found |= self._waiting[value].reads
+        return found
+
+    def printed(self, parts: tuple[Text, ...]) -> str:
+        """Return the arguments of `print`."""
+        last = parts[-1] if parts else ""
+        whole_line = False
+        if isinstance(last, str) and last.endswith("\n"):
+            whole_line = True
+            parts = (*parts[:-1], last[:-1]) if len(last) > 1 else parts[:-1]
+        args: list[str] = []
+        for part in parts:
+            if isinstance(part, str):
+                args.append(repr(part))
+            else:
+                text = self.text(part.value)
+                args.append(f'f"{{{text}:{part.form}}}"' if part.form else text)
+        args += ['sep=""'] if len(args) > 1 else []
+        args += [] if whole_line else ['end=""']
+        return ", ".join(args)
+
+    # Elements of arrays
+
+    def index(self, index: tuple[Value, ...]) -> str:
+        """Return the text between the brackets."""
+        return ", ".join(self.text(i) for i in index) if index else "None"
+
+    def place(self, array: Array, index: tuple[Value, ...]) -> str:
+        """Return the text of an element, or of a component of it."""
+        ndim = array.type.ndim
+        text = f"{self.names[array]}[{self.index(index[:ndim])}]"
+        return f"{text}[{self.index(index[ndim:])}]" if len(index) > ndim else text
+
+    def components(self, array: Array) -> list[str]:
+        """Return the names of the arrays that hold the components of a local array."""
+        names = self._components.get(array)
+        if names is None:
+            count = int(np.prod(shape_of(array.type.element)))
+            names = [self.names.new(f"{array.name}_{k}") for k in range(count)]
+            self._components[array] = names
+        return names
+
+    def load(self, array: Array, index: tuple[Value, ...]) -> Expression:
+        """Return what a load reads."""
+        reads = self._reads(index) | {array}
+        shape = shape_of(array.type.element)
+        if array.size is None or not shape or len(index) > 1:
+            return Expression(self.place(array, index), ATOM, reads)
+        parts = [f"{name}[{self.index(index)}]" for name in self.components(array)]
+        if len(shape) == 1:
+            return Expression(f"ti.Vector([{', '.join(parts)}])", ATOM, reads)
+        return Expression(f"ti.Matrix([{_rows(parts, shape[1])}])", ATOM, reads)
+
+    # Operations
+
+    def let(self, let: Let) -> Expression:
+        """Return the text of an operation, `insert` excepted."""
+        row = OPS[let.op]
+        args = let.args
+        reads = self._reads(args)
+        plain = ", ".join(self.text(arg) for arg in args)
+        match let.op:
+            case "bit_cast":
+                return Expression(f"ti.bit_cast({plain}, ti.{let.out.type})", ATOM, reads)
+            case "cast":
+                target = "u1" if scalar_of(let.out.type) == BOOL else str(scalar_of(let.out.type))
+                return Expression(f"ti.cast({plain}, ti.{target})", ATOM, reads)
+            case "vec":
+                return Expression(f"ti.Vector([{plain}])", ATOM, reads)
+            case "mat":
+                assert isinstance(let.out.type, Matrix)
+                rows = _rows([self.text(arg) for arg in args], let.out.type.m)
+                return Expression(f"ti.Matrix([{rows}])", ATOM, reads)
+            case "extract":
+                whole = self.text(args[0], ATOM)
+                return Expression(f"{whole}[{self.index(args[1:])}]", ATOM, reads)
+            case "neg":
+                text = self.text(args[0], PRODUCT)
+                # -a * b is -(a * b), but -a // b is not -(a // b).
+                rounds = "//" in text or "%" in text
+                operand = self.text(args[0], ATOM) if rounds else text
+                return Expression(f"-{operand}", PRODUCT, reads, operand)
+            case _:
+                template = row.taichi
+        if let.op in ("and", "or") and shape_of(let.out.type):
+            template = template.replace("and", "&").replace("or", "|")
+        tight = row.precedence
+        if "(" in template and not template.startswith("{0}."):
+            texts = [self.text(arg) for arg in args]
+            scalar = scalar_of(args[0].type)
+            return Expression(template.format(*texts, scalar=scalar), tight, reads)
+        if template.startswith("{0}."):  # a method
+            texts = [self.text(args[0], ATOM), *(self.text(arg) for arg in args[1:])]
+            return Expression(template.format(*texts), tight, reads)
+        # The right operand of a left-associative operator needs parentheses at its own level.
+        texts = [self.text(arg, tight + (k > 0 or tight == UNARY)) for k, arg in enumerate(args)]
+        return Expression(template.format(*texts), tight, reads)
+
+
+def _rows(texts: list[str], m: int) -> str:
+    return ", ".join(f"[{', '.join(texts[k : k + m])}]" for k in range(0, len(texts), m))
+
+
+def count_uses(body: Block) -> Counter[Var]:
+    """Return how often each variable is used, as an operand or as the result of a block."""
+    found: Counter[Var] = Counter()
+    for block in (body, *(inner for stmt in walk(body) for inner in regions(stmt))):
+        found.update(v for v in block.results if isinstance(v, Var))
+        for stmt in block.stmts:
+            found.update(v for v in operands(stmt) if isinstance(v, Var))
+    return found
