@@ -8,6 +8,7 @@ are of recording and gradient together, medians of the repetitions after a first
 """
 
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -404,13 +405,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--steps", type=positive_int, help="of every simulation")
     parser.add_argument("--repetitions", type=positive_int, default=1, help="default: %(default)s")
     options = parser.parse_args(argv)
+    if options.only is None:
+        # One process each: the most memory that a process has had is then that of one simulation.
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.memory",
+            *(sys.argv[1:] if argv is None else argv),
+        ]
+        return max(subprocess.call([*command, "--only", name]) for name in CASES)
     dt.init(arch="cpu", offline_cache=False)
-    right = True
-    for name, case in CASES.items():
-        if options.only in (None, name):
-            steps = options.steps or (case.quick_steps if options.quick else case.steps)
-            repetitions = options.repetitions
-            right &= compare(name, case, steps, quick=options.quick, repetitions=repetitions)
+    case = CASES[options.only]
+    steps = options.steps or (case.quick_steps if options.quick else case.steps)
+    right = compare(options.only, case, steps, quick=options.quick, repetitions=options.repetitions)
     return 0 if right else 1
 
 
