@@ -45,8 +45,7 @@ def element_type(dtype: Any) -> Type:
     found = dtype if isinstance(dtype, (Scalar, Vector, Matrix)) else value_type(dtype)
     if found is None and dtype is not None:
         try:
-            known: np.dtype[Any] = np.dtype(cast(Any, dtype))
-            found = scalar_from_numpy(known)
+            found = scalar_from_numpy(cast(Any, np).dtype(dtype))  # its stubs differ by version
         except (TypeError, ValueError):
             found = None
     if found is None and isinstance(dtype, StructType):
