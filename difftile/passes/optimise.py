@@ -17,6 +17,7 @@ from difftile.ops.check import check
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
 from difftile.passes.exclusive import exclusive
+from difftile.passes.factor import factor
 from difftile.passes.fold import fold
 from difftile.passes.gather import gather
 from difftile.passes.interchange import interchange
@@ -62,6 +63,7 @@ def finish(
             fold,
             cse,
             dce,
+            factor,
             exclusive,
             once,
             reduced,
