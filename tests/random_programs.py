@@ -302,17 +302,20 @@ def main(first: int, last: int) -> None:
     """Check the programs of many seeds; those that fail stay in a folder."""
     folder = Path(tempfile.gettempdir()) / "random_programs"
     folder.mkdir(exist_ok=True)
+    wrong = 0
     for seed in range(first, last):
         one = random_program(seed, folder)
         try:
             check(one)
         except Exception as error:
+            wrong += 1
             print(
                 f"{folder / one.function.__name__}.py: {type(error).__name__}: {error}\n",
                 flush=True,
             )
             continue
         (folder / f"{one.function.__name__}.py").unlink()
+    print(f"{last - first} programs, {wrong} of them wrong")
 
 
 if __name__ == "__main__":
