@@ -144,10 +144,10 @@ class _Pusher:
                 rule(self, stmt)
 
     def nested(self, block: Block, variables: tuple[Var, ...]) -> Block:
-        """Return a block with tangents; those of its results follow them."""
+        """Return a block with tangents; those of its results for some variables follow them."""
         with self.b.region() as stmts:
             self.block(block.stmts)
-            more = self.those(variables, block.results)
+            more = self.those(variables, block.results) if variables else ()
         return Block(tuple(stmts), (*block.results, *more))
 
 
@@ -200,23 +200,14 @@ def _if(p: _Pusher, stmt: If) -> None:
     p.b.append(replace(stmt, then=then, orelse=orelse, outs=outs))
 
 
-def _for(p: _Pusher, loop: For) -> None:
+def _loop(p: _Pusher, loop: For | While) -> None:
     inits = (*loop.inits, *p.those(loop.carries, loop.inits))
     carries = (*loop.carries, *p.bind(loop.carries))
+    if isinstance(loop, While):
+        loop = replace(loop, cond=p.nested(loop.cond, ()))
     body = p.nested(loop.body, loop.carries)
     outs = (*loop.outs, *_outs(p, loop.carries, loop.outs))
     p.b.append(replace(loop, inits=inits, carries=carries, body=body, outs=outs))
-
-
-def _while(p: _Pusher, loop: While) -> None:
-    inits = (*loop.inits, *p.those(loop.carries, loop.inits))
-    carries = (*loop.carries, *p.bind(loop.carries))
-    with p.b.region() as stmts:
-        p.block(loop.cond.stmts)
-    body = p.nested(loop.body, loop.carries)
-    outs = (*loop.outs, *_outs(p, loop.carries, loop.outs))
-    cond = Block(tuple(stmts), loop.cond.results)
-    p.b.append(replace(loop, inits=inits, carries=carries, cond=cond, body=body, outs=outs))
 
 
 def _outs(p: _Pusher, carries: tuple[Var, ...], outs: tuple[Var, ...]) -> tuple[Var, ...]:
@@ -241,7 +232,7 @@ _RULES: dict[type[Stmt], Callable[..., None]] = {
     Combine: _combine,
     Alloc: _alloc,
     If: _if,
-    For: _for,
-    While: _while,
+    For: _loop,
+    While: _loop,
     ParallelFor: _parallel,
 }

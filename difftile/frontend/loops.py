@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from difftile.diagnostics import (
@@ -173,11 +174,7 @@ def _nest(
         cx.count_draws()
         return
     span = cx.keyword_span(node)
-    before, places = dict(cx.env), dict(cx.bound_at)
-    kept, carried = _carried(cx, node)
-    carries = [Var(name, value.type) for name, value in carried]
-    cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
-    put_together(cx, carried, before)
+    carried = _enter(cx, node)
     start, stop = box.starts[axis], box.stops[axis]
     index = Var(names[axis], I32)
     flags = leaving(cx, node.body)
@@ -193,31 +190,76 @@ def _nest(
             scaled = cx.call("mul", index, Const(box.step, I32))
             here = cx.call("add", start, scaled, name=names[axis])
         _nest(cx, node, box, names, axis + 1, [*indices, here])
-        take_apart(cx, carried, before)
-        yields = tuple(
-            _yielded(cx, name, carry, node, places.get(name))
-            for (name, _), carry in zip(carried, carries, strict=True)
-        )
-        for name in kept:
-            check_kept(cx, name, before[name], places.get(name))
-    outs = tuple(Var(carry.name, carry.type) for carry in carries)
-    inits = tuple(value for _, value in carried)
+        yields = _yields(cx, node, carried)
+    carries, inits, outs = carried.variables, carried.inits, carried.outs()
     body = Block(tuple(stmts), yields)
     if runs is None:
-        cx.b.append(For(index, *bounds, tuple(carries), inits, body, outs, span))
+        cx.b.append(For(index, *bounds, carries, inits, body, outs, span))
     else:
         test = Block(tuple(tests), (runs,))
-        counted = For(index, *bounds, tuple(carries), inits, body, outs, span)
+        counted = For(index, *bounds, carries, inits, body, outs, span)
         cx.b.append(_until_left(cx, counted, test))
-    _leave(cx, before, carried, outs)
+    _leave(cx, carried, outs)
 
 
-def _leave(cx: Context, before: Env, carried: list[tuple[str, Value]], outs: Sequence[Var]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """What a loop carries, and what stood there before it.
+
+    Args:
+        before: What every name stood for.
+        places: The statement that bound each name last.
+        kept: The names that the body binds and that must stay what they are.
+        numbers: The numbers that are carried, by name.
+        variables: What stands for them at the start of an iteration.
+    """
+
+    before: Env
+    places: dict[str, Span]
+    kept: list[str]
+    numbers: list[tuple[str, Value]]
+    variables: tuple[Var, ...]
+
+    @property
+    def inits(self) -> tuple[Value, ...]:
+        """The numbers before the loop."""
+        return tuple(value for _, value in self.numbers)
+
+    def outs(self) -> tuple[Var, ...]:
+        """Return new variables for the numbers after the loop."""
+        return tuple(Var(carry.name, carry.type) for carry in self.variables)
+
+
+def _enter(cx: Context, node: ast.For | ast.While) -> _Carried:
+    """Bind in front of a loop's body what it carries."""
+    before, places = dict(cx.env), dict(cx.bound_at)
+    kept, numbers = _carried(cx, node)
+    variables = tuple(Var(name, value.type) for name, value in numbers)
+    cx.env |= {name: carry for (name, _), carry in zip(numbers, variables, strict=True)}
+    put_together(cx, numbers, before)
+    return _Carried(before, places, kept, numbers, variables)
+
+
+def _yields(cx: Context, node: ast.For | ast.While, carried: _Carried) -> tuple[Value, ...]:
+    """Return at the end of a loop's body what the next iteration starts with."""
+    take_apart(cx, carried.numbers, carried.before)
+    places = carried.places
+    yields = tuple(
+        _yielded(cx, name, carry, node, places.get(name))
+        for (name, _), carry in zip(carried.numbers, carried.variables, strict=True)
+    )
+    for name in carried.kept:
+        check_kept(cx, name, carried.before[name], places.get(name))
+    return yields
+
+
+def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
     """Bind after a loop what it carried; names that it bound first end with it."""
+    before = carried.before
     new = [n for n in cx.env if n not in before and n not in FLAGS and "." not in n]
-    after = {name: out for (name, _), out in zip(carried, outs, strict=True)}
+    after = {name: out for (name, _), out in zip(carried.numbers, outs, strict=True)}
     cx.env = {**before, **after}
-    put_together(cx, carried, before)
+    put_together(cx, carried.numbers, before)
     for name in new:
         cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
 
@@ -245,11 +287,7 @@ def while_statement(cx: Context, node: ast.While) -> None:
 
 
 def _while(cx: Context, node: ast.While) -> None:
-    before, places = dict(cx.env), dict(cx.bound_at)
-    kept, carried = _carried(cx, node)
-    carries = [Var(name, value.type) for name, value in carried]
-    cx.env |= {name: carry for (name, _), carry in zip(carried, carries, strict=True)}
-    put_together(cx, carried, before)
+    carried = _enter(cx, node)
     flags = leaving(cx, node.body)
     with cx.b.region() as tests, only_on_one_side(cx):
         cond = condition(cx, node.test, cx.operand(node.test))
@@ -261,19 +299,12 @@ def _while(cx: Context, node: ast.While) -> None:
     with cx.b.region() as stmts:
         iteration(cx, node.body)
         cx.count_draws()
-        take_apart(cx, carried, before)
-        yields = tuple(
-            _yielded(cx, name, carry, node, places.get(name))
-            for (name, _), carry in zip(carried, carries, strict=True)
-        )
-        for name in kept:
-            check_kept(cx, name, before[name], places.get(name))
-    outs = tuple(Var(carry.name, carry.type) for carry in carries)
-    inits = tuple(value for _, value in carried)
+        yields = _yields(cx, node, carried)
+    carries, inits, outs = carried.variables, carried.inits, carried.outs()
     test, body = Block(tuple(tests), (cond,)), Block(tuple(stmts), yields)
     span = cx.keyword_span(node)
-    cx.b.append(While(tuple(carries), inits, test, body, outs, span))
-    _leave(cx, before, carried, outs)
+    cx.b.append(While(carries, inits, test, body, outs, span))
+    _leave(cx, carried, outs)
     cx.draws.pending = in_test  # the test is run once more than the body
 
 

@@ -5,6 +5,7 @@ Passes are written against these few functions, so that a new statement is descr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -222,6 +223,16 @@ def uses(block: Block) -> set[Var]:
         found.update(v for v in operands(stmt) if isinstance(v, Var))
         for region in regions(stmt):
             found |= uses(region)
+    return found
+
+
+def count_uses(body: Block) -> Counter[Var]:
+    """Return how often each variable is used, as an operand or as the result of a block."""
+    found: Counter[Var] = Counter()
+    for block in (body, *(inner for stmt in walk(body) for inner in regions(stmt))):
+        found.update(v for v in block.results if isinstance(v, Var))
+        for stmt in block.stmts:
+            found.update(v for v in operands(stmt) if isinstance(v, Var))
     return found
 
 

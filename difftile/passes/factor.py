@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from difftile.ir.nodes import Block, Let, Program, Value, Var, is_scalar
-from difftile.ir.walk import operands, walk, with_blocks, with_operands
+from difftile.ir.walk import count_uses, with_blocks, with_operands
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 
@@ -20,17 +20,8 @@ _SUMS = ("add", "sub")
 
 def factor(program: Program) -> Program:
     """Return the program with common factors taken out of sums."""
-    uses = Counter(v for s in walk(program.body) for v in operands(s) if isinstance(v, Var))
-    for block in _blocks(program.body):
-        uses.update(v for v in block.results if isinstance(v, Var))
-    return dce(replace(program, body=_Factoring(uses).block(program.body)))
-
-
-def _blocks(block: Block) -> list[Block]:
-    found = [block]
-    for stmt in block.stmts:
-        with_blocks(stmt, lambda inner: found.extend(_blocks(inner)) or inner)
-    return found
+    body = _Factoring(count_uses(program.body)).block(program.body)
+    return dce(replace(program, body=body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,8 +139,7 @@ class Kernel:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
             KernelError: The body is not a program of the kernel language, or has no adjoint.
         """
-        if OPEN_IN.thread is not None:
-            raise LaunchError(f"{self!r}: bwds() is for launches without a tape, and one is open.")
+        self._refuse_tape("bwds")
         call, values = self._ready(args, kwargs)
         if call.code.streams:
             call.draw_again(values)
@@ -157,14 +156,19 @@ class Kernel:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
             KernelError: The body is not a program of the kernel language.
         """
-        if OPEN_IN.thread is not None:
-            raise LaunchError(f"{self!r}: fwds() is for launches without a tape, and one is open.")
+        self._refuse_tape("fwds")
         call, values = self._ready(args, kwargs)
         if call.code.streams:
             call.draw_anew(values)
         run_tangents(repr(self), call, values)
         if call.session.debug:
             raise_first()
+
+    def _refuse_tape(self, method: str) -> None:
+        if OPEN_IN.thread is not None:
+            raise LaunchError(
+                f"{self!r}: {method}() is for launches without a tape, and one is open."
+            )
 
     def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, list[Any]]:
         """Return the prepared launch for some arguments, and the values of its parameters."""

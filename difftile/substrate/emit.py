@@ -37,10 +37,10 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, scalar_of, shape_of
-from difftile.ir.walk import arrays_written, operands
+from difftile.ir.walk import arrays_written, count_uses, operands
 from difftile.ops.row import ATOM, SUM
 from difftile.ops.table import OPS
-from difftile.substrate.expressions import Expressions, count_uses
+from difftile.substrate.expressions import Expressions
 from difftile.substrate.parallel import Part, Range, open_flat, open_range
 from difftile.substrate.parts import ahead_of, for_each_part
 from difftile.substrate.spelling import RESERVED, annotation, helpers, literal, signature

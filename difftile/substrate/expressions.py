@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from difftile.ir.nodes import Array, Block, Const, Let, Text, Value, Var
+from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, Matrix, scalar_of, shape_of
-from difftile.ir.walk import operands, regions, walk
 from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 from difftile.substrate.spelling import literal
@@ -222,13 +221,3 @@ class Expressions:
 
 def _rows(texts: list[str], m: int) -> str:
     return ", ".join(f"[{', '.join(texts[k : k + m])}]" for k in range(0, len(texts), m))
-
-
-def count_uses(body: Block) -> Counter[Var]:
-    """Return how often each variable is used, as an operand or as the result of a block."""
-    found: Counter[Var] = Counter()
-    for block in (body, *(inner for stmt in walk(body) for inner in regions(stmt))):
-        found.update(v for v in block.results if isinstance(v, Var))
-        for stmt in block.stmts:
-            found.update(v for v in operands(stmt) if isinstance(v, Var))
-    return found
