@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     )
     from difftile.fields.field import Field, zero_grads
     from difftile.fields.structs import StructField
-    from difftile.runtime.checkpoint import checkpoint
-    from difftile.runtime.func import func
-    from difftile.runtime.functions import sigmoid
+    from difftile.launch.func import func
+    from difftile.launch.functions import sigmoid
+    from difftile.launch.methods import data_oriented
+    from difftile.launch.random import rand, randint, randn
+    from difftile.launch.roles import In, InOut, Out, template
+    from difftile.launch.start import init
     from difftile.runtime.kernel import kernel
-    from difftile.runtime.methods import data_oriented
-    from difftile.runtime.random import rand, randint, randn
-    from difftile.runtime.roles import In, InOut, Out, template
-    from difftile.runtime.start import init
-    from difftile.runtime.tape import Tape, no_grad
+    from difftile.tape.checkpoint import checkpoint
+    from difftile.tape.tape import Tape, no_grad
 
 _HOME = {
     "difftile.diagnostics": (
@@ -69,15 +69,15 @@ _HOME = {
     ),
     "difftile.fields.field": ("Field", "zero_grads"),
     "difftile.fields.structs": ("StructField",),
-    "difftile.runtime.checkpoint": ("checkpoint",),
-    "difftile.runtime.func": ("func",),
-    "difftile.runtime.functions": ("sigmoid",),
+    "difftile.tape.checkpoint": ("checkpoint",),
+    "difftile.launch.func": ("func",),
+    "difftile.launch.functions": ("sigmoid",),
     "difftile.runtime.kernel": ("kernel",),
-    "difftile.runtime.random": ("rand", "randint", "randn"),
-    "difftile.runtime.methods": ("data_oriented",),
-    "difftile.runtime.roles": ("In", "InOut", "Out", "template"),
-    "difftile.runtime.start": ("init",),
-    "difftile.runtime.tape": ("Tape", "no_grad"),
+    "difftile.launch.random": ("rand", "randint", "randn"),
+    "difftile.launch.methods": ("data_oriented",),
+    "difftile.launch.roles": ("In", "InOut", "Out", "template"),
+    "difftile.launch.start": ("init",),
+    "difftile.tape.tape": ("Tape", "no_grad"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -23,8 +23,8 @@ import taichi as ti
 import difftile as dt
 from difftile.arguments import Parser, positive_int
 from difftile.fields.recording import OPEN_TAPE
-from difftile.runtime.tape import Tape
 from difftile.substrate.memory import POOL
+from difftile.tape.tape import Tape
 from tests.tape_kernels import SPECS
 
 N, SHORT = 5, 3

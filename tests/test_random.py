@@ -13,9 +13,9 @@ import taichi as ti
 
 import difftile as dt
 from difftile import interp
+from difftile.launch import call as launches
+from difftile.launch.random import Streams
 from difftile.ops.random import random_bits
-from difftile.runtime import call as launches
-from difftile.runtime.random import Streams
 from difftile.substrate import compile as compiling
 
 N, M = 4000, 16

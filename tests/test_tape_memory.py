@@ -15,9 +15,9 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnostics import OutOfMemory
-from difftile.runtime.budget import as_text, parse_memory
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.memory import POOL
+from difftile.tape.budget import as_text, parse_memory
 
 N = 16
 BYTES = N * 8

@@ -1,4 +1,4 @@
-"""What fields tell an open tape about writes from Python; the tape itself is in `runtime`."""
+"""What fields tell an open tape about writes from Python; the tape itself is in `tape`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Kernels, launches and the tape."""
+"""Kernels as users hold them: launched, recorded, differentiated."""

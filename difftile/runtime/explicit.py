@@ -8,12 +8,12 @@ from typing import Any
 from difftile.diagnostics import GradientCut, Label, LaunchError, render
 from difftile.fields.field import Field, make
 from difftile.ir.nodes import Array
-from difftile.runtime.call import Call
-from difftile.runtime.history import FullHistory
-from difftile.runtime.plan import StagePlan, make_plans
-from difftile.runtime.replay import Replay
-from difftile.runtime.snapshots import Snapshot
-from difftile.runtime.specialisation import arguments, make_writable
+from difftile.launch.call import Call
+from difftile.launch.plan import StagePlan, make_plans
+from difftile.launch.specialisation import arguments, make_writable
+from difftile.tape.history import FullHistory
+from difftile.tape.replay import Replay
+from difftile.tape.snapshots import Snapshot
 
 
 def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:

@@ -27,19 +27,19 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.launch.call import Call, picker
+from difftile.launch.func import Func
+from difftile.launch.meanings import meaning_of
+from difftile.launch.methods import BoundKernel, check_class
+from difftile.launch.passing import Parameter, Taken, current_captures, take_apart
+from difftile.launch.roles import role_of
+from difftile.launch.specialisation import Specialisation
+from difftile.launch.stage import Stage
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
-from difftile.runtime.call import Call, picker
 from difftile.runtime.explicit import run_adjoint, run_tangents
-from difftile.runtime.func import Func
-from difftile.runtime.meanings import meaning_of
-from difftile.runtime.methods import BoundKernel, check_class
-from difftile.runtime.passing import Parameter, Taken, current_captures, take_apart
-from difftile.runtime.roles import role_of
-from difftile.runtime.specialisation import Specialisation
-from difftile.runtime.stage import Stage
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import value_type
 from difftile.substrate.report import raise_first

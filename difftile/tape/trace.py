@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from difftile.fields.field import Field, Storage
-from difftile.runtime.budget import as_text
-from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord
-from difftile.runtime.specialisation import Specialisation
-from difftile.runtime.steps import Launch
+from difftile.launch.specialisation import Specialisation
+from difftile.tape.budget import as_text
+from difftile.tape.records import HostCopy, HostWrite, LaunchRecord
+from difftile.tape.steps import Launch
 
 _LONGEST_LOOP = 64  # launches in the body of a repetition that is still found
 

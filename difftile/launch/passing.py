@@ -17,11 +17,11 @@ from difftile.frontend.captures import Capture, key_of, look_up
 from difftile.frontend.lower import FLOAT, Given, Known, Members
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32
+from difftile.launch.arguments import Passed, first_given, meanings_of, passed
+from difftile.launch.call import Number, Object
+from difftile.launch.meanings import meaning_of
+from difftile.launch.methods import is_data_oriented
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
-from difftile.runtime.arguments import Passed, first_given, meanings_of, passed
-from difftile.runtime.call import Number, Object
-from difftile.runtime.meanings import meaning_of
-from difftile.runtime.methods import is_data_oriented
 from difftile.substrate.device import Session
 
 _I32_LIMIT = 2**31

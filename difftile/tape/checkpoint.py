@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from difftile.fields.recording import OPEN_TAPE
-from difftile.runtime.tape import Tape
+from difftile.tape.tape import Tape
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

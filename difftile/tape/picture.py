@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from difftile.diagnostics import TapeError
-from difftile.runtime.budget import as_text
-from difftile.runtime.trace import Item, Node, Times, Trace
+from difftile.tape.budget import as_text
+from difftile.tape.trace import Item, Node, Times, Trace
 
 _COLUMNS = 40  # at most; of more, the first and the last are shown
 _WIDTH, _HEIGHT = 1.35, 0.62  # of a column and of a row [inches]

@@ -8,6 +8,9 @@ from types import FunctionType, MethodType
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
+from difftile.launch.func import Func
+from difftile.launch.functions import sigmoid
+from difftile.launch.random import rand, randint, randn
 from difftile.ops.vocabulary import (
     FieldMeaning,
     FuncMeaning,
@@ -18,9 +21,6 @@ from difftile.ops.vocabulary import (
     StructMeaning,
     ViewMeaning,
 )
-from difftile.runtime.func import Func
-from difftile.runtime.functions import sigmoid
-from difftile.runtime.random import rand, randint, randn
 from difftile.substrate.names import meaning_of as taichi_meaning
 
 _OWN: dict[object, Meaning] = {

@@ -12,9 +12,9 @@ from difftile.fields.field import Field
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import shape_of
-from difftile.runtime.call import Call
-from difftile.runtime.patch import Patch
-from difftile.runtime.plan import StagePlan
+from difftile.launch.call import Call
+from difftile.launch.patch import Patch
+from difftile.launch.plan import StagePlan
 from difftile.substrate.memory import POOL, Buffer
 
 

@@ -26,18 +26,18 @@ from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.runtime.budget import as_text, parse_memory
-from difftile.runtime.call import Call
-from difftile.runtime.cuts import Cuts, warn_of_result
-from difftile.runtime.history import FullHistory, History, LimitedHistory
-from difftile.runtime.picture import draw
-from difftile.runtime.plan import StagePlan, make_plans
-from difftile.runtime.records import LaunchRecord, Record, written_by
-from difftile.runtime.replay import REPLAYS, Replay, copied
-from difftile.runtime.seeds import add_seed, check_loss, checked_seeds
-from difftile.runtime.trace import Times, Trace
+from difftile.launch.call import Call
+from difftile.launch.plan import StagePlan, make_plans
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
+from difftile.tape.budget import as_text, parse_memory
+from difftile.tape.cuts import Cuts, warn_of_result
+from difftile.tape.history import FullHistory, History, LimitedHistory
+from difftile.tape.picture import draw
+from difftile.tape.records import LaunchRecord, Record, written_by
+from difftile.tape.replay import REPLAYS, Replay, copied
+from difftile.tape.seeds import add_seed, check_loss, checked_seeds
+from difftile.tape.trace import Times, Trace
 
 Progress = Callable[[int, int], object]
 

@@ -7,7 +7,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from difftile.diagnostics import LaunchError
-from difftile.runtime.methods import check_class
+from difftile.launch.methods import check_class
 
 
 class Func:

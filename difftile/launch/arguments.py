@@ -18,8 +18,8 @@ from difftile.fields.window import Window, whole
 from difftile.frontend.lower import SameAs, ViewOf
 from difftile.ir.types import FieldType
 from difftile.ir.views import ViewKind
+from difftile.launch.meanings import field_meaning
 from difftile.ops.vocabulary import FieldMeaning
-from difftile.runtime.meanings import field_meaning
 
 
 @dataclass(frozen=True, slots=True)

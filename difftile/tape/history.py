@@ -20,15 +20,15 @@ from difftile.diagnostics import TapeError
 from difftile.fields.field import WITH_GRADS, Field, Storage
 from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.runtime.budget import as_text
-from difftile.runtime.call import Call
-from difftile.runtime.patch import Patch, box_of, patch_of
-from difftile.runtime.plan import StagePlan
-from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
-from difftile.runtime.revolve import plan as make_schedule
-from difftile.runtime.snapshots import Snapshot, Snapshots
-from difftile.runtime.steps import Launch, Run, Step, storages_of
+from difftile.launch.call import Call
+from difftile.launch.patch import Patch, box_of, patch_of
+from difftile.launch.plan import StagePlan
 from difftile.substrate.memory import POOL, Buffer
+from difftile.tape.budget import as_text
+from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
+from difftile.tape.revolve import plan as make_schedule
+from difftile.tape.snapshots import Snapshot, Snapshots
+from difftile.tape.steps import Launch, Run, Step, storages_of
 
 Limit: TypeAlias = Callable[[int], float]
 """The bytes that may be kept, given those of the state: of all fields that the run changes."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from difftile.diagnostics import Span
 from difftile.fields.field import GRADIENTS, Field
 from difftile.frontend.captures import Capture
-from difftile.runtime.random import STREAMS
-from difftile.runtime.specialisation import Specialisation
+from difftile.launch.random import STREAMS
+from difftile.launch.specialisation import Specialisation
 from difftile.substrate.device import Session
 
 if TYPE_CHECKING:
-    from difftile.runtime.plan import StagePlan
+    from difftile.launch.plan import StagePlan
 
 _I32_LIMIT = 2**31
 

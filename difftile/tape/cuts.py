@@ -8,7 +8,7 @@ from typing import Any
 from difftile.diagnostics import GradientCut, Label, Span, render
 from difftile.fields.field import Storage
 from difftile.fields.values import Values
-from difftile.runtime.plan import StagePlan
+from difftile.launch.plan import StagePlan
 
 
 class Cuts:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
-from difftile.runtime.plan import Source
-from difftile.runtime.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.launch.plan import Source
 from difftile.substrate.memory import POOL
+from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
 
 
 class Replays:

@@ -10,9 +10,9 @@ from difftile.diagnostics import Span
 from difftile.fields.field import Field
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.types import Type
-from difftile.runtime.patch import Patch, box_of, patch_of
-from difftile.runtime.specialisation import Specialisation, StageLaunch, arguments, make_writable
-from difftile.runtime.stage import AdjointCode, Stage
+from difftile.launch.patch import Patch, box_of, patch_of
+from difftile.launch.specialisation import Specialisation, StageLaunch, arguments, make_writable
+from difftile.launch.stage import AdjointCode, Stage
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.memory import POOL
 

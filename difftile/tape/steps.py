@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from difftile.fields.field import Field, Storage
-from difftile.runtime.call import Call
-from difftile.runtime.plan import StagePlan
-from difftile.runtime.records import (
+from difftile.launch.call import Call
+from difftile.launch.plan import StagePlan
+from difftile.substrate.report import silence
+from difftile.tape.records import (
     HostCopy,
     HostWrite,
     LaunchRecord,
@@ -18,8 +19,7 @@ from difftile.runtime.records import (
     record_stage,
     write_again,
 )
-from difftile.runtime.snapshots import Snapshots
-from difftile.substrate.report import silence
+from difftile.tape.snapshots import Snapshots
 
 
 @dataclass(frozen=True, slots=True)

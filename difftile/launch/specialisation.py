@@ -12,11 +12,11 @@ from difftile.fields.field import Field, make
 from difftile.frontend.context import Result
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
-from difftile.runtime.stage import Stage
+from difftile.launch.stage import Stage
 from difftile.substrate.memory import POOL
 
 if TYPE_CHECKING:
-    from difftile.runtime.plan import StagePlan
+    from difftile.launch.plan import StagePlan
 
 
 @dataclass(frozen=True, slots=True)

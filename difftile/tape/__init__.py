@@ -1,0 +1,1 @@
+"""Recording launches and replaying them in reverse."""
