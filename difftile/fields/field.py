@@ -220,7 +220,12 @@ class Field(Values):
         sizes = as_view_shape(shape, self.size)
         if math.prod(sizes) != self.size:
             raise FieldError(f"{self!r} has {self.size} elements, which do not fill {sizes}.")
-        twin = Field(self.element, sizes, self._live_storage())
+        _ = self._live_storage()
+        return self.under(sizes)
+
+    def under(self, shape: tuple[int, ...]) -> Field:
+        """Return the field under another shape that holds as many elements."""
+        twin = Field(self.element, shape, self.storage)
         twin._origin = self.origin
         return twin
 
@@ -315,6 +320,15 @@ class Field(Values):
     def detach(self) -> Field:
         """Return a field with the same memory and without gradient."""
         return Field(self.element, self.shape, self._live_storage())
+
+    def over(self, storage: Storage, grad_in: Field | None, grad_out: Field | None) -> Field:
+        """Return a field like this one over other memory, with gradients of its own.
+
+        Nobody else hears of those: `zero_grads()` leaves them alone.
+        """
+        twin = Field(self.element, self.shape, storage)
+        twin._grad_in, twin._grad_out = grad_in, grad_out
+        return twin
 
     def _reshaped(self, gradient: Field | None) -> Field | None:
         if self._origin is None or gradient is None:

@@ -232,6 +232,11 @@ class Pool:
             self.kept -= buffer.nbytes
             self.give(buffer)
 
+    def keep(self, nbytes: int) -> None:
+        """Count bytes that a tape keeps elsewhere; a negative number when it lets go of them."""
+        self.kept += nbytes
+        self.peak = max(self.peak, self.kept)
+
     def give(self, buffer: Buffer) -> None:
         """Take a buffer back that nothing refers to any more."""
         if buffer.session is self._session:

@@ -8,7 +8,9 @@ from typing import Any
 from difftile.diagnostics import GradientCut, Label, Span, render
 from difftile.fields.field import Storage
 from difftile.fields.values import Values
+from difftile.ir.types import is_float
 from difftile.launch.plan import StagePlan
+from difftile.tape.opaque import Opaque
 
 
 class Cuts:
@@ -41,6 +43,22 @@ class Cuts:
             self._held[target.base.storage] = ("", None)
         elif target.window is None:
             self.overwritten(target.base.storage)
+
+    def ran(self, opaque: Opaque) -> None:
+        """Note what an opaque step has read and written."""
+        graded = [use for use in opaque.uses if use.field.has_grads]
+        held = any(use.reads for use in graded) and not opaque.constant
+        for use in opaque.uses:
+            storage = use.field.storage
+            if use.reads and storage in self._held and any(other.writes for other in graded):
+                self._warn(storage, use.name)
+                held = True
+        for use in opaque.uses:
+            if use.writes and not use.field.has_grads and is_float(use.field.element):
+                if held:
+                    self._held[use.field.storage] = (use.name, None)
+                elif not use.reads:
+                    self.overwritten(use.field.storage)
 
     def overwritten(self, storage: Storage) -> None:
         """Note that a field holds constants now."""

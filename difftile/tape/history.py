@@ -25,6 +25,7 @@ from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.launch.plan import StagePlan
 from difftile.substrate.memory import POOL, Buffer
 from difftile.tape.budget import as_text
+from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
 from difftile.tape.revolve import plan as make_schedule
 from difftile.tape.snapshots import Snapshot, Snapshots
@@ -55,6 +56,10 @@ class History(Protocol):
         """Remember a copy from Python that is about to happen."""
         ...
 
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and remember it; return what it saved."""
+        ...
+
     def backwards(self, *, keep: bool) -> Generator[Record]:
         """Yield the records from the last to the first; each is good until the next is taken."""
         ...
@@ -78,6 +83,11 @@ class History(Protocol):
 def kept_bytes(buffers: Iterable[Buffer]) -> int:
     """Return the bytes of those buffers that hold no field's contents any more."""
     return sum(b.nbytes for b in {id(b): b for b in buffers if not b.owners}.values())
+
+
+def _saved_bytes(entries: Iterable[object]) -> int:
+    """Return the bytes that opaque steps saved beside buffers."""
+    return sum(e.saved_nbytes for e in entries if isinstance(e, OpaqueRecord))
 
 
 class FullHistory:
@@ -134,6 +144,16 @@ class FullHistory:
         elif target.has_grads:
             self.entries.append(HostCopy(target, source))
 
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and record it."""
+        if self._region is not None:
+            return self._region.opaque(opaque)
+        saved, record = opaque.run(record=True)
+        if record is not None:
+            record.count_saved()
+            self.entries.append(record)
+        return saved
+
     def steps(self) -> Iterator[Record | Step]:
         """Yield what ran, in order: of a launch the stages that were recorded."""
         for entry in self.entries:
@@ -178,15 +198,15 @@ class FullHistory:
     def nbytes(self) -> int:
         """Bytes of old values."""
         patches = sum(e.values.nbytes for e in self.entries if isinstance(e, Patch))
-        return patches + kept_bytes(self.buffers())
+        return patches + _saved_bytes(self.entries) + kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""
         for entry in self.entries:
             if isinstance(entry, LimitedHistory):
                 yield from entry.buffers()
-            elif isinstance(entry, LaunchRecord):
-                yield from entry.kept
+            elif isinstance(entry, (LaunchRecord, OpaqueRecord)):
+                yield from entry.buffers
             elif isinstance(entry, Patch):
                 yield entry.buffer
 
@@ -255,6 +275,14 @@ class LimitedHistory:
         self._run.announce(step, self._enter(step))
         self._steps.append(step)
 
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and remember it."""
+        saved = self._run.opaque(opaque, self._enter(opaque))
+        for field in opaque.written:  # now it is known
+            self._add_to_state(field.storage)
+        self._steps.append(opaque)
+        return saved
+
     def _enter(self, step: Step) -> int:
         """Take a snapshot if one is due; return the position of the step."""
         for storage in storages_of(step):
@@ -307,7 +335,7 @@ class LimitedHistory:
         if self._run.records is not None:
             for record in reversed(self._run.records):
                 yield record
-                if not keep and isinstance(record, LaunchRecord):
+                if not keep and isinstance(record, (LaunchRecord, OpaqueRecord)):
                     record.release()
             return
         self._refuse_gradients()
@@ -330,7 +358,7 @@ class LimitedHistory:
                     sweep, end = self._sweep(ahead, end, staying)
                     for record in reversed(sweep.records or ()):
                         yield record
-                        if isinstance(record, LaunchRecord):
+                        if isinstance(record, (LaunchRecord, OpaqueRecord)):
                             record.release()
                 else:
                     ahead.pop()
@@ -423,15 +451,15 @@ class LimitedHistory:
     @property
     def nbytes(self) -> int:
         """Bytes of old values."""
-        return kept_bytes(self.buffers())
+        return _saved_bytes(self._run.records or ()) + kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""
         for snapshot in self._snapshots.taken:
             yield from snapshot.held.values()
         for record in self._run.records or ():
-            if isinstance(record, LaunchRecord):
-                yield from record.kept
+            if isinstance(record, (LaunchRecord, OpaqueRecord)):
+                yield from record.buffers
 
     def release(self) -> None:
         """Let go of everything."""

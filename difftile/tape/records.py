@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ from difftile.launch.call import Call
 from difftile.launch.patch import Patch
 from difftile.launch.plan import StagePlan
 from difftile.substrate.memory import POOL, Buffer
+from difftile.tape.opaque import OpaqueRecord
 
 
 @dataclass(slots=True)
@@ -33,6 +35,11 @@ class LaunchRecord:
     call: Call
     values: list[Any]
     kept: list[Buffer]
+
+    @property
+    def buffers(self) -> Iterable[Buffer]:
+        """The pinned buffers."""
+        return self.kept
 
     def release(self) -> None:
         """Let go of the old values."""
@@ -69,7 +76,7 @@ class HostCopy:
         """Hold nothing, as ever."""
 
 
-Record: TypeAlias = LaunchRecord | HostWrite | HostCopy
+Record: TypeAlias = LaunchRecord | HostWrite | HostCopy | OpaqueRecord
 
 
 def record_stage(
@@ -128,7 +135,7 @@ def copy_again(copy: HostCopy) -> None:
 
 
 def written_by(record: Record) -> list[Field]:
-    """Return the fields that a write from Python changed, or a whole launch with all its stages."""
+    """Return the fields that a step changed; of a launch those that any of its stages did."""
     match record:
         case LaunchRecord(call=call, values=values):
             return [values[k] for k in call.code.writes]
@@ -136,3 +143,5 @@ def written_by(record: Record) -> list[Field]:
             return [field]
         case HostCopy(target=target):
             return [target.base]
+        case OpaqueRecord(opaque=opaque):
+            return opaque.written

@@ -12,16 +12,10 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
 from difftile.launch.plan import Source
 from difftile.substrate.memory import POOL
+from difftile.tape.opaque import OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
-
-
-class Replays:
-    """Counts the backward passes of all tapes."""
-
-    count = 0
-
-
-REPLAYS = Replays()
+from difftile.tape.standins import reverse_opaque
+from difftile.tape.working import add_to, copied
 
 
 class Replay:
@@ -84,6 +78,8 @@ class Replay:
                 taken = self._take(target.base, target.window)
                 if source.has_grads:
                     add_to(self.gradient(source.base), taken, source.window)
+            case OpaqueRecord():
+                reverse_opaque(record, self.gradient)
 
     def _take(self, field: Field, window: Window | None) -> npt.NDArray[Any]:
         """Return the gradient of a field or of a part of one, and leave zero there."""
@@ -137,22 +133,3 @@ class Replay:
             if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
                 field.grad_out.fresh_if_pinned(keep=True)
                 add_to(field.grad_out, work.buffer.read())
-
-
-def add_to(target: Field, values: npt.NDArray[Any], window: Window | None = None) -> None:
-    """Add to a field, or to a part of one."""
-
-    def add(array: npt.NDArray[Any]) -> None:
-        if window is None:
-            array += values
-        else:
-            window.add(array, values)
-
-    target.buffer.change(add)
-
-
-def copied(field: Field) -> Field:
-    """Return a field with a copy of the contents."""
-    twin = make(field.element, field.shape)
-    twin.buffer.copy_from(field.buffer)
-    return twin

@@ -11,7 +11,7 @@ from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.field import Field, Storage
 from difftile.fields.values import Values
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
-from difftile.tape.replay import add_to
+from difftile.tape.working import add_to
 
 
 def checked_seeds(

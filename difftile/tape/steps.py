@@ -10,6 +10,7 @@ from difftile.fields.field import Field, Storage
 from difftile.launch.call import Call
 from difftile.launch.plan import StagePlan
 from difftile.substrate.report import silence
+from difftile.tape.opaque import Opaque
 from difftile.tape.records import (
     HostCopy,
     HostWrite,
@@ -31,7 +32,7 @@ class Launch:
     plans: list[StagePlan]
 
 
-Step: TypeAlias = Launch | HostWrite | HostCopy
+Step: TypeAlias = Launch | HostWrite | HostCopy | Opaque
 
 
 @dataclass(slots=True)
@@ -70,6 +71,23 @@ class Run:
                 if isinstance(record, LaunchRecord):
                     self.records.append(record)
 
+    def opaque(self, opaque: Opaque, position: int) -> Any:
+        """Run a step whose inside is not seen; return what it saved."""
+        self.make_room(lambda: self._opaque_growth(opaque))
+        known = opaque.saved_nbytes
+        for use in opaque.uses:
+            self._touch_storage(use.field.storage, position, overwritten=not use.reads)
+        saved, record = opaque.run(record=self.records is not None)
+        if record is not None:
+            if opaque.saved_nbytes > known:  # only now is it known what it saves
+                self.make_room(lambda: opaque.saved_nbytes)
+            if self.records is None:
+                record.release()
+            else:
+                record.count_saved()
+                self.records.append(record)
+        return saved
+
     def announce(self, step: HostWrite | HostCopy, position: int) -> None:
         """Prepare for a write from Python that is about to happen."""
         field = field_of(step)
@@ -96,6 +114,9 @@ class Run:
             case HostCopy():
                 self.announce(step, position)
                 copy_again(step)
+            case Opaque():
+                with silence():
+                    self.opaque(step, position)
 
     def _touch_storage(self, storage: Storage, position: int, *, overwritten: bool) -> None:
         if self.snapshots.concerns(storage):
@@ -121,6 +142,18 @@ class Run:
                 growth += self._leaving(storage)
         return growth
 
+    def _opaque_growth(self, opaque: Opaque) -> int:
+        """Return the bytes that a step may add to the old values."""
+        recording = self.records is not None
+        growth = opaque.saved_nbytes if recording else 0
+        for use in opaque.uses:
+            storage = use.field.storage
+            if use.writes is None or (use.writes and recording and opaque.keeps_before(use)):
+                growth += storage.buffer.nbytes
+            elif use.writes:
+                growth += self._leaving(storage)
+        return growth
+
     def _leaving(self, storage: Storage) -> int:
         """Return the bytes of a field's buffer if whoever writes the field must leave it."""
         kept = storage.buffer.pins or self.snapshots.concerns(storage)
@@ -134,6 +167,8 @@ def storages_of(step: Step) -> list[Storage]:
             return [values[k].storage for plan in plans for k in plan.writes]
         case HostWrite() | HostCopy():
             return [field_of(step).storage]
+        case Opaque():
+            return [use.field.storage for use in step.uses if use.writes]
 
 
 def field_of(step: HostWrite | HostCopy) -> Field:

@@ -31,24 +31,18 @@ from difftile.launch.plan import StagePlan, make_plans
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
+from difftile.tape.counts import LIVE, REPLAYS
 from difftile.tape.cuts import Cuts, warn_of_result
 from difftile.tape.history import FullHistory, History, LimitedHistory
+from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.tape.picture import draw
 from difftile.tape.records import LaunchRecord, Record, written_by
-from difftile.tape.replay import REPLAYS, Replay, copied
+from difftile.tape.replay import Replay
 from difftile.tape.seeds import add_seed, check_loss, checked_seeds
 from difftile.tape.trace import Times, Trace
+from difftile.tape.working import copied
 
 Progress = Callable[[int, int], object]
-
-
-class Live:
-    """How many tapes hold old values."""
-
-    tapes = 0
-
-
-LIVE = Live()
 
 
 class Tape(Recorder):
@@ -99,6 +93,8 @@ class Tape(Recorder):
         self._failed = ""
         self._cuts = Cuts()
         self._launches = 0
+        self._opaque: dict[str, int] = {}
+        self._approximate: set[str] = set()
         self._base = 0
         self._peak = 0
         self._times = Times() if measure else None
@@ -175,6 +171,9 @@ class Tape(Recorder):
         ]
         if isinstance(self._history, LimitedHistory):
             lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
+        for name, times in self._opaque.items():
+            approximate = ", with an approximate backward" if name in self._approximate else ""
+            lines.append(f"{name}: {counted(times, 'call')}{approximate}")
         if self.recomputed:
             lines.append(f"{counted(self.recomputed, 'launch', 'launches')} run again")
         return "\n".join(lines)
@@ -254,9 +253,31 @@ class Tape(Recorder):
                 for k in plan.writes:
                     self._written[values[k].storage] = values[k]
                     if self.loss is not None and values[k] is self.loss.base:
-                        self._last_writer = call.code.name
+                        self._last_writer = f"kernel '{call.code.name}'"
         if call.result_cut is not None and not NO_GRAD.depth:
             warn_of_result(call.code.name, call.result_cut)
+
+    def opaque(self, step: OpaqueStep) -> Any:
+        """Run a step whose inside the tape does not see, record it, and return what it saved.
+
+        Raises:
+            LaunchError: It writes a field that it is said to read only.
+        """
+        opaque = Opaque(step, step.uses, constant=NO_GRAD.depth > 0)
+        self._opaque[step.name] = self._opaque.get(step.name, 0) + 1
+        self._approximate |= {step.name} if step.approximate else set()
+        started = time.perf_counter()
+        saved = self._history.opaque(opaque)
+        if self._times is not None:
+            self._times.forward[id(opaque)] = 1e3 * (time.perf_counter() - started)
+        for field in opaque.written:
+            _check_twin(field)
+            if field.has_grads:
+                self._written[field.storage] = field
+                if self.loss is not None and field.storage is self.loss.base.storage:
+                    self._last_writer = step.name
+        self._cuts.ran(opaque)
+        return saved
 
     @contextmanager
     def region(self) -> Generator[None]:
@@ -277,7 +298,7 @@ class Tape(Recorder):
         self.release()
         raise TapeError(
             f"The loss is {value}, so no gradient was computed"
-            + (f"; kernel '{self._last_writer}' wrote it." if self._last_writer else ".")
+            + (f"; {self._last_writer} wrote it." if self._last_writer else ".")
         )
 
     # Replay
@@ -412,9 +433,9 @@ def _reverse(replay: Replay, record: Record, number: int, times: Times | None) -
     try:
         started = time.perf_counter() if times is not None else 0.0
         replay.reverse(record)
-        if times is not None and isinstance(record, LaunchRecord):
+        if times is not None and isinstance(record, (LaunchRecord, OpaqueRecord)):
             spent = 1e3 * (time.perf_counter() - started)
-            launch = id(record.values)
+            launch = id(record.values if isinstance(record, LaunchRecord) else record.opaque)
             times.backward[launch] = times.backward.get(launch, 0.0) + spent
     except Exception as error:
         if not isinstance(record, LaunchRecord):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from difftile.fields.field import Field, Storage
 from difftile.launch.specialisation import Specialisation
+from difftile.substrate.memory import Buffer
 from difftile.tape.budget import as_text
-from difftile.tape.records import HostCopy, HostWrite, LaunchRecord
-from difftile.tape.steps import Launch
+from difftile.tape.opaque import Opaque, OpaqueRecord
+from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.tape.steps import Launch, Step
 
 _LONGEST_LOOP = 64  # launches in the body of a repetition that is still found
 
@@ -62,7 +64,7 @@ class Trace:
         steps: What ran, in order; of a launch several stages may follow one another.
     """
 
-    def __init__(self, steps: Iterable[LaunchRecord | Launch | HostWrite | HostCopy]) -> None:
+    def __init__(self, steps: Iterable[Record | Step]) -> None:
         self.items: list[Item] = []
         self._fields: list[tuple[Field, str]] = []
         self._row_of: dict[Storage, int] = {}
@@ -78,6 +80,10 @@ class Trace:
                     target_row, source_row = (self._row(f.base) for f in (target, source))
                     rows = frozenset((source_row,)), frozenset((target_row,))
                     self.items.append(Item("copy", *rows))
+                case Opaque():
+                    self._opaque(step, {})
+                case OpaqueRecord(opaque, kept):
+                    self._opaque(opaque, kept)
 
     def _launch(self, step: LaunchRecord | Launch) -> None:
         code, values = step.call.code, step.values
@@ -96,15 +102,30 @@ class Trace:
         if isinstance(step, LaunchRecord):
             self._keep(self.items[-1], step, code)
 
+    def _opaque(self, opaque: Opaque, kept: Mapping[Storage, Buffer]) -> None:
+        uses = opaque.uses
+        row_of = {use.field.storage: self._row(use.field, use.name) for use in uses}
+        read = frozenset(row_of[use.field.storage] for use in uses if use.reads)
+        written = frozenset(row_of[use.field.storage] for use in uses if use.writes)
+        item = Item(opaque.step.name, read, written, launches=[id(opaque)])
+        for storage, buffer in kept.items():
+            if self._counts(item, buffer):
+                item.kept |= {row_of[storage]}
+        self.items.append(item)
+
     def _keep(self, item: Item, record: LaunchRecord, code: Specialisation) -> None:
         positions = (*record.plan.reads, *record.plan.reads_after)
         for k, buffer in zip(positions, record.kept, strict=True):
-            if buffer.owners or id(buffer) in self._counted:
-                continue
-            self._counted.add(id(buffer))
-            item.nbytes += buffer.nbytes
-            if record.values[k] not in code.temps:
+            if self._counts(item, buffer) and record.values[k] not in code.temps:
                 item.kept |= {self._row(record.values[k], code.params[k].name)}
+
+    def _counts(self, item: Item, buffer: Buffer) -> bool:
+        """Count a buffer that is kept, if it holds old values and was not counted before."""
+        if buffer.owners or id(buffer) in self._counted:
+            return False
+        self._counted.add(id(buffer))
+        item.nbytes += buffer.nbytes
+        return True
 
     def _row(self, target: Field, name: str = "") -> int:
         """Return the row of a field; it has the name of the first parameter that it was."""

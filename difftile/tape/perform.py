@@ -1,0 +1,24 @@
+"""Running an opaque step: on the open tape, if there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from difftile.fields.recording import OPEN_TAPE
+from difftile.tape.opaque import OpaqueStep, watched
+from difftile.tape.tape import Tape
+
+
+def perform(step: OpaqueStep) -> Any:
+    """Run a step, on the open tape if there is one, and return what it saved.
+
+    Raises:
+        LaunchError: It writes a field that it is said to read only.
+    """
+    tape = OPEN_TAPE.get()
+    if isinstance(tape, Tape):
+        return tape.opaque(step)
+    with watched(step.name, step.uses) as found:
+        saved = step.run()
+        found()
+    return saved

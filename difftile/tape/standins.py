@@ -1,0 +1,140 @@
+"""The fields of an opaque step as they were, with gradients for its reverse to work on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from difftile.diagnostics import FieldError, GradientCut, TapeError
+from difftile.fields.field import Field, Storage
+from difftile.ir.types import is_float
+from difftile.substrate.memory import Buffer
+from difftile.tape.opaque import OpaqueRecord, Use, closed
+from difftile.tape.snapshots import Snapshot
+from difftile.tape.working import add_to, copied, zeros_of
+
+
+class NoContents(Storage):
+    """Stands where the contents of a field would be that nobody kept.
+
+    Args:
+        text: What is said to those who ask for them.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.graded = None
+
+    def __del__(self) -> None:
+        """Give nothing back."""
+
+    @property
+    def buffer(self) -> Buffer:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Refuse.
+
+        Raises:
+            FieldError: Always.
+        """
+        raise FieldError(self._text)
+
+
+class Then:
+    """The fields of a step as they were when it ran.
+
+    `then[field]` stands for a field of the step: it holds the contents that were kept. Of a field
+    that the step wrote, `grad_in` is the gradient with respect to what it held afterwards; of one
+    that it read, `grad_out` takes the gradient with respect to what it held before, and is zero to
+    begin with. Fields without gradients have such buffers too; nobody looks at them afterwards.
+
+    Args:
+        stands: What stands for the field in each memory.
+        kept: The contents that were kept.
+    """
+
+    def __init__(self, stands: Mapping[Storage, Field], kept: Mapping[Storage, Buffer]) -> None:
+        self._stands = stands
+        self._kept = kept
+
+    def __getitem__(self, field: Field) -> Field:
+        stand = self._stands[field.storage]
+        return stand if stand.shape == field.shape else stand.under(field.shape)
+
+    @contextmanager
+    def restored(self) -> Generator[None]:
+        """Let the step's own fields hold the contents that were kept, inside a block."""
+        final = Snapshot(0)
+        for storage in self._kept:
+            final.hold(storage)
+        try:
+            for storage, buffer in self._kept.items():
+                if storage.buffer is not buffer:
+                    storage.move(buffer)
+            yield
+        finally:
+            final.restore()
+            final.release()
+
+
+def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> None:
+    """Run the reverse of an opaque step.
+
+    Args:
+        record: A run of it.
+        gradient: Returns the gradient of a field that the backward pass works on.
+
+    Raises:
+        TapeError: The reverse has changed what a field held.
+    """
+    opaque, step = record.opaque, record.opaque.step
+    incoming: dict[Storage, Field] = {}
+    for use in opaque.uses:
+        if use.writes and use.field.has_grads:
+            work = gradient(use.field.origin)
+            incoming[use.field.storage] = copied(work)
+            work.buffer.fill(0.0)
+    if not opaque.flows:
+        return
+    stands = {use.field.storage: _stand_in(use, record, incoming) for use in opaque.uses}
+    with closed(set()):
+        step.reverse(Then(stands, record.kept), record.saved)
+    for use in opaque.uses:
+        kept = record.kept.get(use.field.storage)
+        if kept is not None and stands[use.field.storage].storage.buffer is not kept:
+            raise TapeError(
+                f"The backward of {step.name} changed what '{use.name}' holds; it reads fields and "
+                "changes gradients alone."
+            )
+    touched = False
+    for use in opaque.uses:
+        added = stands[use.field.storage].grad_out
+        if use.reads and use.field.has_grads and added is not None and not added.buffer.zeros:
+            add_to(gradient(use.field.origin), added.buffer.array())
+            touched = True
+    if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
+        text = f"The gradient is cut: the backward of {step.name} added to no gradient."
+        warnings.warn(GradientCut(text), stacklevel=2)
+
+
+def _stand_in(use: Use, record: OpaqueRecord, incoming: Mapping[Storage, Field]) -> Field:
+    """Return what stands for a field in the reverse of a step."""
+    field = use.field.origin
+    kept = record.kept.get(field.storage)
+    name = record.opaque.step.name
+    storage = (
+        Storage(kept)
+        if kept is not None
+        else NoContents(
+            f"What '{use.name}' held is not kept: {name} writes it, and does not say whether its "
+            "backward reads what it held before or after. Declare it dt.Out to read what it held "
+            "after the call, or dt.InOut to read what it held before."
+        )
+    )
+    if not is_float(field.element):
+        return field.over(storage, None, None)
+    grad_in = (incoming.get(field.storage) or zeros_of(field)) if use.writes else None
+    return field.over(storage, grad_in, zeros_of(field) if use.reads else None)

@@ -1,0 +1,36 @@
+"""Gradients that a backward pass works on: copies, and sums into fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.fields.field import Field, make
+from difftile.fields.window import Window
+
+
+def add_to(target: Field, values: npt.NDArray[Any], window: Window | None = None) -> None:
+    """Add to a field, or to a part of one."""
+
+    def add(array: npt.NDArray[Any]) -> None:
+        if window is None:
+            array += values
+        else:
+            window.add(array, values)
+
+    target.buffer.change(add)
+
+
+def copied(field: Field) -> Field:
+    """Return a field with a copy of the contents."""
+    twin = make(field.element, field.shape)
+    twin.buffer.copy_from(field.buffer)
+    return twin
+
+
+def zeros_of(field: Field) -> Field:
+    """Return a field of zeros like another."""
+    made = make(field.element, field.shape)
+    made.buffer.fill(0.0)
+    return made
