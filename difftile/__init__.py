@@ -35,7 +35,17 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field, zero_grads
     from difftile.fields.structs import StructField
     from difftile.launch.func import func
-    from difftile.launch.functions import sigmoid
+    from difftile.launch.functions import (
+        expm1,
+        log1p,
+        logit,
+        logsumexp,
+        safe_divide,
+        safe_norm,
+        sigmoid,
+        softplus,
+        stop_grad,
+    )
     from difftile.launch.methods import data_oriented
     from difftile.launch.random import rand, randint, randn
     from difftile.launch.roles import In, InOut, Out, template
@@ -71,7 +81,17 @@ _HOME = {
     "difftile.fields.structs": ("StructField",),
     "difftile.tape.checkpoint": ("checkpoint",),
     "difftile.launch.func": ("func",),
-    "difftile.launch.functions": ("sigmoid",),
+    "difftile.launch.functions": (
+        "expm1",
+        "log1p",
+        "logit",
+        "logsumexp",
+        "safe_divide",
+        "safe_norm",
+        "sigmoid",
+        "softplus",
+        "stop_grad",
+    ),
     "difftile.runtime.kernel": ("kernel",),
     "difftile.launch.random": ("rand", "randint", "randn"),
     "difftile.launch.methods": ("data_oriented",),
@@ -103,6 +123,7 @@ __all__ = [
     "data_oriented",
     "empty",
     "empty_like",
+    "expm1",
     "field",
     "from_numpy",
     "full",
@@ -110,6 +131,9 @@ __all__ = [
     "func",
     "init",
     "kernel",
+    "log1p",
+    "logit",
+    "logsumexp",
     "mat",
     "no_grad",
     "ones",
@@ -117,7 +141,11 @@ __all__ = [
     "rand",
     "randint",
     "randn",
+    "safe_divide",
+    "safe_norm",
     "sigmoid",
+    "softplus",
+    "stop_grad",
     "template",
     "vec",
     "zero_grads",

@@ -86,6 +86,38 @@ _UNSTABLE: list[tuple[str, tuple[float, ...], Any, tuple[Any, ...]]] = [
     ("ti.math.cross(v, w).x", (0.0, 0.0, 0.0, 1.0, 2.0, 3.0), 0, (0, 3, -2, 0, 0, 0)),
 ]
 
+_E, _P = math.e, 1 + math.e + math.e**2  # of the softmax of (1, 2, 3)
+
+# Stable functions, and gradients that are cut.
+_STABLE: list[tuple[str, tuple[float, ...], Any, tuple[Any, ...]]] = [
+    ("dt.logsumexp(a, b)", (0.0, 0.0), math.log(2), (0.5, 0.5)),
+    ("dt.logsumexp(a, b)", (1000.0, 1000.0), 1000 + math.log(2), (0.5, 0.5)),
+    ("dt.logsumexp(a, b)", (1.0, 2.0), 2.313261687518223, (1 / (1 + _E), _E / (1 + _E))),
+    ("dt.logsumexp(a, b)", (0.0, -INF), 0, (1, 0)),
+    ("dt.logsumexp(a, b)", (-INF, -INF), -INF, (NAN, NAN)),
+    ("dt.logsumexp(v)", (1.0, 2.0, 3.0), 3 + math.log(_P) - 2, (1 / _P, _E / _P, _E**2 / _P)),
+    ("dt.log1p(a)", (1e-20,), 1e-20, (1,)),
+    ("dt.log1p(a)", (-1.0,), -INF, (INF,)),
+    ("dt.expm1(a)", (1e-20,), 1e-20, (1,)),
+    ("dt.expm1(a)", (1000.0,), INF, (INF,)),
+    ("dt.softplus(a)", (1000.0,), 1000, (1,)),
+    ("dt.softplus(a)", (-1000.0,), 0, (0,)),
+    ("dt.softplus(a, b)", (0.0, 2.0), math.log(2) / 2, (0.5, -math.log(2) / 4)),
+    ("dt.logit(a)", (0.5,), 0, (4,)),
+    ("dt.logit(a)", (0.0,), -INF, (INF,)),
+    ("dt.safe_divide(a, b)", (1.0, 2.0), 0.5, (0.5, -0.25)),
+    ("dt.safe_divide(a, b)", (1.0, 0.0), 1e8, (1e8, 0)),
+    ("dt.safe_divide(a, b)", (1.0, -1.0), -1, (-1, -1)),
+    ("dt.safe_divide(a, b)", (1.0, 1e-9), 1e8, (1e8, 0)),
+    ("dt.safe_divide(a, b)", (0.0, 0.0), 0, (1e8, 0)),
+    ("dt.safe_divide(a, b)", (3.0, 1e-4), 3e4, (1e4, -3e8)),
+    ("v.x / dt.safe_norm(v)", (0.0, 0.0, 0.0), 0, (1e8, 0, 0)),
+    ("dt.stop_grad(a * a) + a", (3.0,), 12, (1,)),
+    *(("a * dt.stop_grad(ti.floor(a))", (a,), a * k, (k,))
+      for a, k in ((1.7, 1), (-0.3, -1), (2.0, 2))),
+    *(("a + dt.stop_grad(ti.floor(a) - a)", (a,), k, (1,)) for a, k in ((1.7, 1), (-0.3, -1))),
+]  # fmt: skip
+
 # Subgradients.
 _KINKS: list[tuple[str, tuple[float, ...], Any, tuple[Any, ...]]] = [
     ("ti.max(a, b)", (1.0, 2.0), 2, (0, 1)),
@@ -138,7 +170,7 @@ _KINKS: list[tuple[str, tuple[float, ...], Any, tuple[Any, ...]]] = [
     ("v.max()", (1.0, 5.0, 5.0), 5, (0, 0.5, 0.5)),
     ("ti.math.csqrt(v.xy).x", (0.0, 0.0, 0.0), 0, (0, 0, 0)),
 ]  # fmt: skip
-_ROWS = _UNSTABLE + _KINKS
+_ROWS = _UNSTABLE + _STABLE + _KINKS
 _CHUNKS = [_ROWS[k : k + 12] for k in range(0, len(_ROWS), 12)]
 
 

@@ -37,6 +37,7 @@ from difftile.frontend.convert import (
 )
 from difftile.frontend.decompositions import decomposition
 from difftile.frontend.foreign import instead
+from difftile.frontend.gradients import stop_grad
 from difftile.frontend.indexing import attribute
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
@@ -91,7 +92,7 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
         raise CallMismatch(cx.span(node.func), f"{describe(target)} is not a function.")
     match cx.meaning(target):
         case OpName(op):
-            return _op(cx, _by_position(cx, node, target.value), op, name)
+            return _op(cx, _by_position(cx, node, target.value), target.value, op, name)
         case Special(special):
             return _SPECIAL[special](cx, node, name)
         case TypeName(type_):
@@ -133,15 +134,19 @@ def _struct_method(cx: Context, node: ast.Call, called: ast.Attribute, owner: Re
     return inline(cx, node, function, (called.value, owner))
 
 
-def _op(cx: Context, node: ast.Call, op: str, name: str) -> Item:
+def _op(cx: Context, node: ast.Call, function: Any, op: str, name: str) -> Item:
     if op in _ROUNDINGS and len(node.args) == 2:
         return _rounded(cx, node, op, name)
-    arguments = spread(cx, counted_or_spread(cx, node, *_arity(op)))
+    low, high = _arity(op)
+    defaults = _defaults(function)
+    arguments = spread(cx, counted_or_spread(cx, node, low - len(defaults), high))
     for where, item in arguments:
         if not is_number(item):
             with cx.at(where):
                 cx.value(item)
     items = [item for _, item in arguments]
+    if defaults:
+        items += defaults[len(defaults) - (high - len(items)) :]
     folded = _folded(op, items)
     return apply(cx, op, items, name) if folded is None else folded
 
@@ -164,7 +169,18 @@ def _by_position(cx: Context, node: ast.Call, function: Any) -> ast.Call:
             )
         given[keyword.arg] = keyword.value
     ordered = [given[name] for name in names if name in given]
+    missing = next((name for name in names if name not in given), None)
+    if missing is not None and names.index(missing) < len(ordered):
+        raise CallMismatch(
+            cx.span(node), f"'{ast.unparse(node.func)}' is missing its argument '{missing}'."
+        )
     return ast.copy_location(ast.Call(node.func, ordered, []), node)
+
+
+def _defaults(function: Any) -> list[Item]:
+    """Return the last parameters of a function that may be left out, as the numbers they are."""
+    defaults = getattr(function, "__defaults__", None) or ()
+    return [Static(value) for value in defaults if isinstance(value, (int, float))]
 
 
 def _rounded(cx: Context, node: ast.Call, op: str, name: str) -> Item:
@@ -247,6 +263,20 @@ def _hypot(cx: Context, node: ast.Call, name: str) -> Item:
     return apply(cx, "norm", [cx.call("vec", *values)], name)
 
 
+def _logsumexp(cx: Context, node: ast.Call, name: str) -> Item:
+    arguments = spread(cx, counted_or_spread(cx, node, 1, _MANY))
+    items = [item for _, item in arguments]
+    if len(items) > 1:
+        for where, item in arguments:
+            with cx.at(where):
+                if shape_of(cx.value(item).type):
+                    raise TypeMismatch(
+                        cx.span(where), "one vector is wanted here, or numbers.", describe(item)
+                    )
+        items = [cx.call("vec", *floats(cx, items))]
+    return apply(cx, "logsumexp", items, name)
+
+
 _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "power": power_call,
     "cast": cast_call,
@@ -282,6 +312,8 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "print": _loops_only("'print' gives back no value", "write it as a statement of its own"),
     "len": _len,
     "hypot": _hypot,
+    "logsumexp": _logsumexp,
+    "stop_grad": stop_grad,
     "rand": rand,
     "randn": randn,
     "randint": randint,

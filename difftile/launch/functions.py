@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 import numpy.typing as npt
 
+from difftile.diagnostics import FieldError
+from difftile.fields.field import Field
+from difftile.fields.structs import StructField
+from difftile.fields.view import View
 from difftile.ops import meaning
+
+np: Any = numpy  # what its stubs know differs from version to version
 
 
 def sigmoid(x: npt.ArrayLike) -> Any:
@@ -14,4 +21,88 @@ def sigmoid(x: npt.ArrayLike) -> Any:
 
     In a kernel x is a float, vector or matrix; in Python it is a number or an array.
     """
-    return meaning.sigmoid(x)
+    return meaning.sigmoid(_array(x))
+
+
+def logit(x: npt.ArrayLike) -> Any:
+    """Return log(x / (1 - x)), the inverse of `sigmoid`; it is infinite at 0 and 1."""
+    return meaning.logit(_array(x))
+
+
+def softplus(x: npt.ArrayLike, beta: npt.ArrayLike = 1.0) -> Any:
+    """Return log(1 + exp(beta x)) / beta, without an overflow; its derivative is a sigmoid.
+
+    Args:
+        x: In a kernel a float, vector or matrix; in Python a number or an array.
+        beta: How sharp the bend at 0 is.
+    """
+    return meaning.log1pexp(beta * _array(x)) / beta
+
+
+def log1p(x: npt.ArrayLike) -> Any:
+    """Return log(1 + x), accurate near 0; it and its derivative are infinite at -1."""
+    return np.log1p(x)
+
+
+def expm1(x: npt.ArrayLike) -> Any:
+    """Return exp(x) - 1, accurate near 0."""
+    return np.expm1(x)
+
+
+def logsumexp(*values: npt.ArrayLike) -> Any:
+    """Return log(exp(v[0]) + exp(v[1]) + ...), without an overflow.
+
+    The derivative by each component is its share of the sum, their softmax.
+
+    Args:
+        values: One vector, or several numbers.
+    """
+    numbers = np.ravel(values[0]) if len(values) == 1 else np.array(values, float)
+    return meaning.logsumexp(numbers)
+
+
+def safe_divide(n: npt.ArrayLike, d: npt.ArrayLike, eps: npt.ArrayLike = 1e-8) -> Any:
+    """Return n / d, with d kept from 0: where |d| < eps, eps with the sign of d divides instead.
+
+    0 counts as positive. The derivative is that of what is computed: 1 / d and -n / d^2, and 0 by
+    d where eps stands in for it. With eps = 1e-8 nothing overflows in single precision for |n| up
+    to 1e30.
+
+    Args:
+        n: The numerator.
+        d: The denominator.
+        eps: The smallest size that it counts with, positive.
+    """
+    signed = np.where(np.less(d, 0), -np.asarray(eps), eps)
+    return (n / np.where(np.abs(d) < eps, signed, d))[()]
+
+
+def safe_norm(v: npt.ArrayLike, eps: npt.ArrayLike = 1e-8) -> Any:
+    """Return the length of a vector, at least eps; a vector divided by it is finite.
+
+    The derivative is v / |v|, and 0 where the length is below eps.
+
+    Args:
+        v: A vector or matrix.
+        eps: The smallest length, positive.
+    """
+    return np.maximum(np.sqrt(np.sum(np.square(v))), eps)
+
+
+def stop_grad(x: Any) -> Any:
+    """Return x, as a constant for every derivative: no gradient and no tangent goes through.
+
+    In a kernel x is a number, vector, matrix, struct or tuple; in Python it comes back as it is.
+
+    Raises:
+        FieldError: It is called from Python with a field.
+    """
+    if isinstance(x, (Field, View, StructField)):
+        raise FieldError("'dt.stop_grad' is for values in kernels; of a field write 'x.detach()'.")
+    return x
+
+
+def _array(x: npt.ArrayLike) -> Any:
+    """Return an array of floats; NumPy's own numbers and arrays keep their precision."""
+    array = np.asarray(x)
+    return array if array.dtype.kind in "fc" else array.astype(float)

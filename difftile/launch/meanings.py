@@ -9,7 +9,17 @@ from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
 from difftile.launch.func import Func
-from difftile.launch.functions import sigmoid
+from difftile.launch.functions import (
+    expm1,
+    log1p,
+    logit,
+    logsumexp,
+    safe_divide,
+    safe_norm,
+    sigmoid,
+    softplus,
+    stop_grad,
+)
 from difftile.launch.random import rand, randint, randn
 from difftile.ops.vocabulary import (
     FieldMeaning,
@@ -24,8 +34,11 @@ from difftile.ops.vocabulary import (
 from difftile.substrate.names import meaning_of as taichi_meaning
 
 _OWN: dict[object, Meaning] = {
-    **{one: Special(one.__name__) for one in (rand, randn, randint)},
-    sigmoid: OpName("sigmoid"),
+    **{one: Special(one.__name__) for one in (rand, randn, randint, logsumexp, stop_grad)},
+    **{
+        one: OpName(one.__name__)
+        for one in (expm1, log1p, logit, safe_divide, safe_norm, sigmoid, softplus)
+    },
 }
 
 

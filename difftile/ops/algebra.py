@@ -22,6 +22,7 @@ from difftile.ops.row import (
     packed,
     product,
     real_vector,
+    reduced_vector,
     replaced,
     scalar_result,
     small_square,
@@ -100,6 +101,18 @@ ROWS = (
         (_WIDE,),
         kinks="0 at the zero vector",
         jvp="select(norm(a) > 0, 1 / norm(a), 0) * (a_dot - z * dot(z, a_dot))",
+    ),
+    Op(
+        "logsumexp",
+        "accurate.logsumexp({0}, ti.{scalar})",
+        meaning.logsumexp,
+        reduced_vector,
+        # The shares are divided by their sum: z is rounded, to 1e-4 at 1000 in f32.
+        ("z_bar / sum(exp(a - z)) * exp(a - z)",),
+        (_WIDE,),
+        singular=True,
+        kinks="each its share, equal ones alike; NaN where the value is infinite",
+        jvp="sum(exp(a - z) * a_dot) / sum(exp(a - z))",
     ),
     Op("sum", "{0}.sum()", np.sum, scalar_result, ("z_bar * ones(a)",), (_WIDE,), jvp=LINEAR),
     Op(

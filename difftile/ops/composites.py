@@ -25,6 +25,13 @@ _SCALAR = {
     "sinh": (("x",), "tanh(x) * cosh(x)"),  # exp(x) - exp(-x) loses its digits near 0
     "cosh": (("x",), "0.5 * (exp(x) + exp(-x))"),
     "square": (("x",), "x * x"),
+    "softplus": (("x", "beta"), "log1pexp(beta * x) / beta"),
+    # The sign of the denominator is kept, 0 counts as positive; where eps stands in for the
+    # denominator the derivative by it is 0, as that of any bound.
+    "safe_divide": (
+        ("n", "d", "eps"),
+        "n / select(abs(d) < eps, select(d < 0, 0 * d - eps, 0 * d + eps), d)",
+    ),
 }
 
 _GEOMETRY = {
@@ -33,6 +40,7 @@ _GEOMETRY = {
     "norm_eps": (("x", "eps"), "sqrt(norm_sqr(x) + eps)"),
     "norm_inv_eps": (("x", "eps"), "rsqrt(norm_sqr(x) + eps)"),
     "normalized_eps": (("x", "eps"), "x / (norm(x) + eps)"),
+    "safe_norm": (("v", "eps"), "select(norm(v) < eps, eps, norm(v))"),
     "cross_2d": (("x", "y"), "x[0] * y[1] - x[1] * y[0]"),
     "distance": (("x", "y"), "norm(x - y)"),
     "reflect": (("x", "n"), "x - 2 * dot(n, x) * n"),

@@ -176,6 +176,32 @@ def sigmoid(a: Any) -> Any:
     return (_where(_real(a) < 0, small, 1) / (1 + small))[()]
 
 
+def log1pexp(a: Any) -> Any:
+    """Return log(1 + exp(a)), without an overflow on either side."""
+    small = np.exp(_where(_real(a) < 0, a, -a))
+    return (_where(_real(a) < 0, 0, a) + np.log1p(small))[()]
+
+
+def logit(a: Any) -> Any:
+    """Return log(a / (1 - a)), accurate beside 1/2 too."""
+    rest = 1 - a
+    return _where(_real(a) < 0.25, np.log(a / rest), np.log1p((2 * a - 1) / rest))[()]
+
+
+def logsumexp(a: Any) -> Any:
+    """Return log(exp(a[0]) + exp(a[1]) + ...), without an overflow."""
+    at = np.argmax(_real(a))
+    top = a[at]
+    if not np.isfinite(_real(top)):
+        return top
+    return top + np.log1p(np.sum(np.exp(np.delete(a, at) - top)))
+
+
+def stop_grad(a: Any) -> Any:
+    """Return the value without what the complex step moves it by."""
+    return _real(a)
+
+
 def norm(a: Any) -> Any:
     """Return the square root of the sum of squares, without conjugation."""
     return np.sqrt(np.sum(a * a))

@@ -233,6 +233,11 @@ def real_vector(types: tuple[Type, ...]) -> Type:
     return a
 
 
+def reduced_vector(types: tuple[Type, ...]) -> Type:
+    """One vector of floats to a scalar."""
+    return scalar_of(real_vector(types))
+
+
 def length(types: tuple[Type, ...]) -> Type:
     """One vector or matrix of floats to a scalar."""
     if not is_float(types[0]):

@@ -192,6 +192,24 @@ ROWS = (
         kinks="infinite where the value overflows",
     ),
     Op(
+        "expm1",
+        "accurate.expm1({0}, ti.{scalar})",
+        np.expm1,
+        real,
+        ("z_bar * (1 + z)",),
+        (_WIDE,),
+        singular=True,
+        kinks="infinite where the value overflows",
+    ),
+    Op(
+        "log1pexp",
+        "accurate.log1pexp({0}, ti.{scalar})",
+        meaning.log1pexp,
+        real,
+        ("z_bar * sigmoid(a)",),
+        (_WIDE,),
+    ),
+    Op(
         "log",
         "ti.log({0})",
         np.log,
@@ -200,6 +218,26 @@ ROWS = (
         (_POSITIVE,),
         singular=True,
         kinks="infinite at 0",
+    ),
+    Op(
+        "log1p",
+        "accurate.log1p({0}, ti.{scalar})",
+        np.log1p,
+        real,
+        ("z_bar / (1 + a)",),
+        ((-0.8, 2.0),),
+        singular=True,
+        kinks="infinite at -1",
+    ),
+    Op(
+        "logit",
+        "accurate.logit({0}, ti.{scalar})",
+        meaning.logit,
+        real,
+        ("z_bar / (a * (1 - a))",),
+        ((0.1, 0.9),),
+        singular=True,
+        kinks="infinite at 0 and 1",
     ),
     Op(
         "sqrt",
@@ -228,4 +266,6 @@ PIECEWISE_CONSTANT = (
     Op("floor", "ti.floor({0})", meaning.floor, real, domain=(_WIDE,), kinks="0"),
     Op("ceil", "ti.ceil({0})", meaning.ceil, real, domain=(_WIDE,), kinks="0"),
     Op("round", "ti.round({0})", meaning.rounded, real, domain=(_WIDE,), kinks="0"),
+    # Not constant: the user cuts it here.
+    Op("stop_grad", "{0}", meaning.stop_grad, real, domain=(_WIDE,), kinks="0, by its meaning"),
 )

@@ -27,6 +27,7 @@ from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
 from difftile.passes.separate import separate
 from difftile.passes.sink import sink
+from difftile.passes.uncut import uncut
 
 
 def simplify(program: Program, *, checked: bool = False) -> Program:
@@ -57,6 +58,7 @@ def finish(
     return _run(
         program,
         (
+            uncut,
             sink,
             *((interchange, sink) if few_threads else ()),
             gather,

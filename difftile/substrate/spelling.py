@@ -25,7 +25,12 @@ _LONGEST_SIGNATURE = 100
 
 # Names with a meaning of their own in the source.
 RESERVED = frozenset(
-    (*keyword.kwlist, "ti", "range", "int", "float", "bool", "min", "max", "abs", *_HELPERS)
+    (
+        *keyword.kwlist,
+        *("ti", "accurate", "linalg"),
+        *("range", "int", "float", "bool", "min", "max", "abs"),
+        *_HELPERS,
+    )
 )
 
 
