@@ -7,10 +7,10 @@ from typing import Any
 
 from difftile.diagnostics import GradientCut, Label, LaunchError, render
 from difftile.fields.field import Field, make
-from difftile.ir.nodes import Array
 from difftile.launch.call import Call
 from difftile.launch.plan import StagePlan, make_plans
-from difftile.launch.specialisation import arguments, make_writable
+from difftile.launch.push import push_tangents
+from difftile.launch.specialisation import make_writable
 from difftile.tape.history import FullHistory
 from difftile.tape.replay import Replay
 from difftile.tape.snapshots import Snapshot
@@ -78,27 +78,18 @@ def run_tangents(kernel: str, call: Call, values: list[Any]) -> None:
         LaunchError: No field has a gradient buffer, which holds the tangents.
     """
     code = call.code
-    graded = {p: v for p, v in zip(code.params, values, strict=True) if _has_grads(v)}
+    graded = {k: value for k, value in enumerate(values) if _has_grads(value)}
     if not any(field not in code.temps for field in graded.values()):
         raise LaunchError(
             f"{kernel}: fwds() keeps tangents in gradient buffers, and no field has one. "
             "Make fields with grad=True, set x.grad, then call fwds()."
         )
     _warn_of_cuts(call.plans(make_plans))
-    dots = {param: _tangent_of(field) for param, field in graded.items()}
-    wanted = frozenset(p for p in dots if isinstance(p, Array))
-    for launch in code.launches:
-        compiled, of = launch.stage.tangent(wanted)
-        for array in launch.stage.written:
-            make_writable(values[code.position[array]])
-        fields = [
-            dots[of[p]] if isinstance(p, Array) and p in of else values[code.position[p]]
-            for p in compiled.params
-        ]
-        compiled.launch(arguments(range(len(fields)), fields))
-    for param, field in graded.items():
-        if field.grad_in is not None and dots[param] is not field.grad_in:
-            field.grad_in.fresh_if_pinned(keep=False).copy_from(dots[param].buffer)
+    dots = {k: _tangent_of(field) for k, field in graded.items()}
+    push_tangents(code, values, dots)
+    for k, field in graded.items():
+        if field.grad_in is not None and dots[k] is not field.grad_in:
+            field.grad_in.fresh_if_pinned(keep=False).copy_from(dots[k].buffer)
 
 
 def _has_grads(value: object) -> bool:

@@ -29,14 +29,21 @@ class Replay:
         written: The memory of the fields that the records write.
         accumulate: Add to the gradients of those, too.
         seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
+        private: Work in buffers of its own alone, which start as zero; fields need no gradients.
     """
 
     def __init__(
-        self, written: Container[Storage], accumulate: bool, seeds: Container[Storage] = ()
+        self,
+        written: Container[Storage],
+        accumulate: bool,
+        seeds: Container[Storage] = (),
+        *,
+        private: bool = False,
     ) -> None:
         self.written = written
         self.accumulate = accumulate
         self.seeds = seeds
+        self.private = private
         self._work: dict[Storage, tuple[Field, Field]] = {}
         self._templates: dict[tuple[int, int], list[Any]] = {}
 
@@ -49,7 +56,10 @@ class Replay:
     def _start(self, field: Field) -> Field:
         """Choose the gradient of a field to work on."""
         shared = field.grad_in is field.grad_out
-        if shared and field.storage in self.seeds:
+        if self.private:
+            work = make(field.element, field.shape)
+            work.buffer.fill(0.0)
+        elif shared and field.storage in self.seeds:
             work = copied(field.grad)
         elif shared and not (self.accumulate and field.storage in self.written):
             work = field.grad
@@ -76,7 +86,7 @@ class Replay:
                     self._take(field, where)
             case HostCopy(target, source):
                 taken = self._take(target.base, target.window)
-                if source.has_grads:
+                if self.private or source.has_grads:
                     add_to(self.gradient(source.base), taken, source.window)
             case OpaqueRecord():
                 reverse_opaque(record, self.gradient)
@@ -125,6 +135,11 @@ class Replay:
                     found[place] = record.values[which].buffer
             self._templates[key] = found
         return found
+
+    def clear(self) -> None:
+        """Begin again: set what was worked out to zero."""
+        for _, work in self._work.values():
+            work.buffer.fill(0.0)
 
     def finish(self) -> None:
         """Add what was worked out elsewhere to the fields' gradients."""
