@@ -10,14 +10,14 @@ from __future__ import annotations
 import builtins
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from types import MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
 from difftile.frontend.items import Path
 from difftile.ir.nodes import Array, Var
-from difftile.ops.vocabulary import PythonFunction, StructMeaning
+from difftile.ops.vocabulary import PythonFunction, StructMeaning, is_lambda
 
 _LIBRARIES = ("math", "numpy", "taichi")
 
@@ -127,12 +127,19 @@ def in_library(path: Path) -> bool:
     )
 
 
+def _says_all(function: FunctionType) -> bool:
+    """Tell whether a function depends on its code alone: evaluated again it says the same."""
+    return not (function.__closure__ or function.__defaults__ or function.__kwdefaults__)
+
+
 def key_of(value: Any) -> Hashable:
     """Return what a kernel is specialised on for an object that is no run-time argument."""
     if isinstance(value, (bool, int, float, str, type(None))):
         return (type(value).__name__, value)
     if isinstance(value, StructMeaning):
         return value
+    if isinstance(value, FunctionType) and is_lambda(value) and _says_all(value):
+        return ("lambda", SameObject(value.__code__), SameObject(value.__globals__))
     if isinstance(value, MethodType):  # a new object at each access
         return ("method", SameObject(value.__func__))
     if isinstance(value, np.generic):

@@ -57,8 +57,6 @@ def instead(value: Any) -> str:
         return f"decorate '{name}' with '@dt.func' instead of '@ti.func'."
     if hasattr(value, "_primal"):
         return f"kernels are launched from Python; make '{name}' a '@dt.func'."
-    if name == "<lambda>":
-        return "write it as a 'def', decorated with '@dt.func'."
     if isinstance(value, FunctionType):
         return f"decorate '{name}' with '@dt.func'."
     if isinstance(getattr(value, "__func__", None), FunctionType):

@@ -1,4 +1,4 @@
-"""The source of a decorated function: its syntax tree, and spans that point into its file."""
+"""The source of a function: its syntax tree, and spans that point into its file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import ast
 import inspect
 import re
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 from difftile.diagnostics import KernelError, Span, UnsupportedSyntax
-from difftile.ops.vocabulary import PythonFunction
+from difftile.frontend.lambdas import lambda_in
+from difftile.ops.vocabulary import PythonFunction, is_lambda
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,7 +19,8 @@ class Source:
 
     Args:
         function: The Python function.
-        tree: Its definition, with line numbers from 1 and columns as in the file.
+        tree: Its definition, with line numbers from 1 and columns as in the file. A lambda is a
+            definition that returns its expression.
         file: The file that holds it.
         first_line: Line of the file on which the text begins.
         lines: The text.
@@ -69,7 +72,7 @@ def source_of(function: PythonFunction) -> Source:
     """Read and parse the source of a function.
 
     Raises:
-        KernelError: Python cannot find the source, or it is not a plain `def`.
+        KernelError: Python cannot find the source, or it is no plain `def` and no lambda.
     """
     name = function.__name__
     if inspect.unwrap(function) is not function:
@@ -78,8 +81,9 @@ def source_of(function: PythonFunction) -> Source:
             None,
             hint="remove it, or decorate the inner function.",
         )
+    read = inspect.findsource if is_lambda(function) else inspect.getsourcelines
     try:
-        raw, first_line = inspect.getsourcelines(function)
+        raw, first_line = read(cast(Any, function))
     except (OSError, TypeError):
         raise KernelError(
             f"The source of '{name}' cannot be found.",
@@ -87,7 +91,12 @@ def source_of(function: PythonFunction) -> Source:
             hint="define kernels and funcs in a file or a notebook, not in exec() or python -c.",
         ) from None
     lines = tuple(line.rstrip("\n") for line in raw)
-    file = inspect.getsourcefile(function) or "<unknown>"
+    file = inspect.getsourcefile(cast(Any, function)) or "<unknown>"
+    if is_lambda(function):
+        found = lambda_in("".join(raw), function.__code__)
+        if found is None:
+            raise _changed(name)
+        return Source(function, _definition(found), file, 1, lines)
     tree = _parsed("".join(raw))
     if isinstance(tree, ast.AsyncFunctionDef):
         start = len(lines[tree.lineno - 1]) - len(lines[tree.lineno - 1].lstrip())
@@ -99,15 +108,28 @@ def source_of(function: PythonFunction) -> Source:
         raise KernelError(
             f"'{name}' is not a plain function definition.",
             None,
-            hint="write it with 'def'; a lambda has no source of its own.",
+            hint="write it with 'def', or as a lambda.",
         )
     if tree.name != function.__code__.co_name:
-        raise KernelError(
-            f"The file of '{name}' has changed since Python read it.",
-            None,
-            hint="start Python anew, or import the module again.",
-        )
+        raise _changed(name)
     return Source(function, tree, file, first_line, lines)
+
+
+def _changed(name: str) -> KernelError:
+    return KernelError(
+        f"The file of '{name}' has changed since Python read it.",
+        None,
+        hint="start Python anew, or import the module again.",
+    )
+
+
+def _definition(found: ast.Lambda) -> ast.FunctionDef:
+    """Return the definition that says what a lambda says, at its place."""
+    (tree,) = ast.parse("def function(): pass").body
+    assert isinstance(tree, ast.FunctionDef)
+    tree.args = found.args
+    tree.body = [ast.copy_location(ast.Return(found.body), found.body)]
+    return ast.copy_location(tree, found)
 
 
 def _parsed(text: str) -> ast.stmt | None:

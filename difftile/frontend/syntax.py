@@ -10,7 +10,10 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.SetComp: ("set comprehension", _LOOP),
     ast.DictComp: ("dict comprehension", _LOOP),
     ast.GeneratorExp: ("generator expression", _LOOP),
-    ast.Lambda: ("lambda", "define a function outside with '@dt.func' and call it."),
+    ast.Lambda: (
+        "lambda",
+        "define it outside: 'f = lambda a: ...', or a function with '@dt.func'.",
+    ),
     ast.Dict: ("dict", "use one local for each value, or a tuple."),
     ast.Set: ("set", "use a tuple."),
     ast.Slice: ("slice", "slices are for vectors and matrices; pick the entries one by one."),

@@ -30,6 +30,7 @@ from difftile.ops.vocabulary import (
     Special,
     StructMeaning,
     ViewMeaning,
+    is_lambda,
 )
 from difftile.substrate.names import meaning_of as taichi_meaning
 
@@ -58,6 +59,8 @@ def meaning_of(value: object) -> Meaning | None:
     own = _OWN.get(value) if isinstance(value, FunctionType) else None
     if own is not None:
         return own
+    if isinstance(value, FunctionType) and is_lambda(value):
+        return FuncMeaning(value)  # it cannot be decorated where it stands
     kernel = getattr(value, "_is_difftile_kernel", False)
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")

@@ -29,6 +29,11 @@ class PythonFunction(Protocol):
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...  # noqa: D102
 
 
+def is_lambda(function: PythonFunction) -> bool:
+    """Tell whether a function was written as a lambda, under whatever name it goes."""
+    return function.__code__.co_name == "<lambda>"
+
+
 @dataclass(frozen=True, slots=True)
 class OpName:
     """A function that is a row of the ops table or a composite of rows."""

@@ -35,6 +35,7 @@ from difftile.launch.passing import Parameter, Taken, current_captures, take_apa
 from difftile.launch.roles import role_of
 from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
+from difftile.ops.vocabulary import is_lambda
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
@@ -355,4 +356,6 @@ def kernel(function: Any) -> Kernel:
         raise LaunchError(f"{function!r} is {kind} already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
         raise LaunchError(f"@dt.kernel decorates a function, not {function!r}.")
+    if is_lambda(function):
+        raise LaunchError("@dt.kernel decorates a 'def': a lambda can be a func alone.")
     return Kernel(function)
