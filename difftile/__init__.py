@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         GradientCut,
         KernelError,
         LaunchError,
+        NotConverged,
+        SolverError,
         TapeError,
     )
     from difftile.fields.create import (
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from difftile.launch.roles import In, InOut, Out, template
     from difftile.launch.start import init
     from difftile.runtime.kernel import kernel
+    from difftile.solvers.odeint import odeint
     from difftile.tape.checkpoint import checkpoint
     from difftile.tape.tape import Tape, no_grad
 
@@ -61,6 +64,8 @@ _HOME = {
         "GradientCut",
         "KernelError",
         "LaunchError",
+        "NotConverged",
+        "SolverError",
         "TapeError",
     ),
     "difftile.fields.create": (
@@ -93,6 +98,7 @@ _HOME = {
         "stop_grad",
     ),
     "difftile.runtime.kernel": ("kernel",),
+    "difftile.solvers.odeint": ("odeint",),
     "difftile.launch.random": ("rand", "randint", "randn"),
     "difftile.launch.methods": ("data_oriented",),
     "difftile.launch.roles": ("In", "InOut", "Out", "template"),
@@ -115,7 +121,9 @@ __all__ = [
     "InOut",
     "KernelError",
     "LaunchError",
+    "NotConverged",
     "Out",
+    "SolverError",
     "StructField",
     "Tape",
     "TapeError",
@@ -136,6 +144,7 @@ __all__ = [
     "logsumexp",
     "mat",
     "no_grad",
+    "odeint",
     "ones",
     "ones_like",
     "rand",

@@ -254,5 +254,13 @@ class TapeError(DifftileError, RuntimeError):
     """A tape used out of order, or asked for a gradient that it does not hold."""
 
 
+class SolverError(DifftileError, RuntimeError):
+    """A solver that cannot go on: its numbers are not finite, or it makes no progress."""
+
+
+class NotConverged(UserWarning):
+    """A solver stopped before it had what was asked for."""
+
+
 class GradientCut(UserWarning):
     """A wanted gradient stops at a field that has no gradient buffer."""

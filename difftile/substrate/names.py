@@ -92,6 +92,10 @@ _OPS: list[tuple[Any, str]] = [
     (builtins.round, "round"),
 ]
 
+# For kernels of the library, which do not import Taichi.
+grouped: Any = ti.grouped
+static: Any = ti.static
+
 _SPECIAL: list[tuple[Any, str]] = [
     (builtins.range, "range"),
     (builtins.len, "len"),

@@ -1,0 +1,1 @@
+"""Solvers over fields: differential equations."""

@@ -1,0 +1,130 @@
+"""From one time to another: the choice of a method and of its steps, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from difftile.diagnostics import SolverError, counted
+from difftile.fields.recording import OPEN_TAPE
+from difftile.solvers.control import Tolerance
+from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step, Terms
+from difftile.solvers.state import State
+from difftile.solvers.tableaux import Tableau
+from difftile.tape.pullback import recording
+
+
+@dataclass(frozen=True, slots=True)
+class OdeResult:
+    """What `dt.odeint` did.
+
+    Attributes:
+        method: The method.
+        t: The time that the state belongs to.
+        steps: The steps taken.
+        rejected: The steps that were tried and found too long.
+        evaluations: How often the right-hand side was evaluated.
+        converged: Whether `t` is the time that was asked for.
+    """
+
+    method: str
+    t: float
+    steps: int
+    rejected: int
+    evaluations: int
+    converged: bool
+
+    def __repr__(self) -> str:
+        rejected = f" ({self.rejected} rejected)" if self.rejected else ""
+        end = "" if self.converged else ", not converged"
+        return (
+            f"<odeint {self.method}: t = {self.t:.6g} after {counted(self.steps, 'step')}"
+            f"{rejected}, {counted(self.evaluations, 'evaluation')}{end}>"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to get from one time to another.
+
+    Args:
+        tableau: The method.
+        steps: The number of steps, if they are of one size.
+        tolerance: What error of a step is accepted, if they are not.
+        first: The size of the first step, if it is not to be worked out.
+        most: The most steps that are tried.
+    """
+
+    tableau: Tableau
+    steps: int | None
+    tolerance: Tolerance
+    first: float | None
+    most: int
+
+    def march(
+        self,
+        equation: Equation,
+        y: State,
+        t0: float,
+        t1: float,
+        outputs: Outputs,
+        accept: Callable[[Terms], None] | None = None,
+    ) -> OdeResult:
+        """Advance a state in place from t0 to t1; on an open tape the steps taken are recorded.
+
+        Args:
+            equation: The right-hand side.
+            y: The state.
+            t0: Where it is.
+            t1: Where to go.
+            outputs: What is to be kept on the way.
+            accept: Called with the terms that a step is going to add to the state.
+
+        Raises:
+            SolverError: The state ceased to be finite, or a step would have to be too small.
+        """
+        taped = OPEN_TAPE.get() is not None
+        run = RungeKutta(self.tableau, equation, y, outputs, accept=accept, grad=taped)
+        rejected = 0
+        if self.steps is not None:
+            taken = list(_equal(t0, t1, self.steps))
+            run.follow(taken)
+        elif taped:
+            # First find the steps on a copy: what was tried and rejected must not be on the tape.
+            with recording(None):
+                copy = y.like()
+                copy.copy_from(y)
+                trial = RungeKutta(self.tableau, equation, copy, Outputs())
+                taken = list(self._adapt(trial, t0, t1))
+            rejected = trial.rejected
+            run.follow(taken)
+        else:
+            taken = list(self._adapt(run, t0, t1))
+            rejected = run.rejected
+        if not y.is_finite():
+            raise SolverError(
+                f"dt.odeint ({self.tableau.name}): the state is not finite after "
+                f"{counted(len(taken), 'step')}. Take more of them, or method='dopri5'."
+            )
+        reached = taken[-1].t + taken[-1].h if taken else t0
+        converged = not taken or abs(reached - t1) <= 1e-9 * abs(t1 - t0)
+        return OdeResult(
+            self.tableau.name,
+            t1 if converged else reached,
+            len(taken),
+            rejected,
+            equation.evaluations,
+            converged,
+        )
+
+    def _adapt(self, run: RungeKutta, t0: float, t1: float) -> Iterator[Step]:
+        if t0 == t1:
+            return iter(())
+        return run.adapt(t0, t1, self.tolerance, self.first, self.most)
+
+
+def _equal(t0: float, t1: float, count: int) -> Iterator[Step]:
+    """Yield steps of one size."""
+    h = (t1 - t0) / count
+    for n in range(count):
+        yield Step(t0 + n * h, h)

@@ -1,0 +1,142 @@
+"""The state of a differential equation: several fields, and sums of those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.create import zeros_like
+from difftile.fields.field import Field
+from difftile.fields.structs import Member, StructField
+from difftile.fields.values import Values
+from difftile.ir.types import is_float
+from difftile.runtime.kernel import kernel
+from difftile.substrate.names import grouped, static
+
+StateLike: TypeAlias = "Member | Sequence[Member]"
+
+
+@kernel
+def _combine(out: Any, y: Any, terms: Any) -> None:
+    """Set out to y plus the sum of terms, which are pairs of a number and a field."""
+    for i in grouped(out):
+        total = y[i]
+        for weight, rate in static(terms):
+            total += weight * rate[i]
+        out[i] = total
+
+
+@kernel
+def _combine_one(out: Any, y: Any, terms: Any) -> None:
+    """Do the same for fields of a single element."""
+    total = y[None]
+    for weight, rate in static(terms):
+        total += weight * rate[None]
+    out[None] = total
+
+
+def combine(out: Values, y: Values, terms: Sequence[tuple[float, Values]]) -> None:
+    """Set a field to y + sum weight * rate, without the terms whose weight is 0."""
+    ours = tuple((float(weight), rate) for weight, rate in terms if weight != 0.0)
+    add = _combine if out.shape else _combine_one
+    add(out, y, ours)
+
+
+class State:
+    """Fields, or fields of structs, that change together.
+
+    Args:
+        members: Them, in the order in which functions take them.
+    """
+
+    def __init__(self, members: Iterable[Member]) -> None:
+        self.members = tuple(members)
+        self.leaves: tuple[Field, ...] = tuple(
+            leaf for member in self.members for leaf in leaves_of(member)
+        )
+
+    def like(self, *, grad: bool = False) -> State:
+        """Return fields of zeros like these.
+
+        Args:
+            grad: Give a gradient to those of which the original has one.
+        """
+        return State(_like(member, grad=grad) for member in self.members)
+
+    def clear(self) -> None:
+        """Set everything to zero."""
+        for leaf in self.leaves:
+            leaf.fill(0.0)
+
+    def copy_from(self, other: State) -> None:
+        """Set the contents; gradients flow through."""
+        for leaf, source in zip(self.leaves, other.leaves, strict=True):
+            leaf.copy_from(source)
+
+    def combine(self, y: State, terms: Sequence[tuple[float, State]]) -> None:
+        """Set the contents to y + sum weight * rate, without the terms whose weight is 0."""
+        for place, out in enumerate(self.leaves):
+            combine(out, y.leaves[place], [(w, rate.leaves[place]) for w, rate in terms])
+
+    def combine_row(self, row: int, y: State, terms: Sequence[tuple[float, State]]) -> None:
+        """Set one row of fields that have one axis more in front to y + sum weight * rate."""
+        for place, leaf in enumerate(self.leaves):
+            rates = [(w, rate.leaves[place]) for w, rate in terms]
+            if leaf.ndim > 1:
+                combine(leaf[row, ...], y.leaves[place], rates)
+            else:
+                single = [(w, rate.broadcast_to(1)) for w, rate in rates]
+                combine(leaf[row : row + 1], y.leaves[place].broadcast_to(1), single)
+
+    def arrays(self) -> list[npt.NDArray[np.float64]]:
+        """Return copies of the contents in double precision, one array for each field."""
+        return [leaf.to_numpy().astype(np.float64) for leaf in self.leaves]
+
+    def minus(self, other: State) -> list[npt.NDArray[np.float64]]:
+        """Return the difference of the contents in double precision."""
+        return [a - b for a, b in zip(self.arrays(), other.arrays(), strict=True)]
+
+    def is_finite(self) -> bool:
+        """Tell whether every number is one."""
+        return all(bool(np.isfinite(leaf.buffer.array()).all()) for leaf in self.leaves)
+
+
+def leaves_of(member: Member) -> list[Field]:
+    """Return a field, or those of all members of structs."""
+    return [member] if isinstance(member, Field) else [leaf for _, leaf in member.fields()]
+
+
+def state_of(given: Any, what: str) -> State:
+    """Return the state that a user's fields are.
+
+    Args:
+        given: A field, a field of structs, or a sequence of those.
+        what: What errors call them.
+
+    Raises:
+        FieldError: They are no fields of floats, or two share their memory.
+    """
+    members = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
+    for member in members:
+        if not isinstance(member, (Field, StructField)):
+            raise FieldError(f"{what} is a field, or a tuple of fields, not {member!r}.")
+    state = State(cast("Sequence[Member]", members))
+    if not state.leaves:
+        raise FieldError(f"{what} is a field, or a tuple of fields, and this one is empty.")
+    for leaf in state.leaves:
+        if not is_float(leaf.element):
+            raise FieldError(f"{what} changes continuously; {leaf!r} holds integers.")
+    if len({leaf.storage for leaf in state.leaves}) < len(state.leaves):
+        raise FieldError(f"{what} has two fields with the same memory.")
+    return state
+
+
+def _like(member: Member, *, grad: bool) -> Member:
+    if isinstance(member, StructField):
+        made = {name: _like(one, grad=grad) for name, one in member.members.items()}
+        return StructField(made, member.methods)
+    return zeros_like(member, grad=grad and member.has_grads)
