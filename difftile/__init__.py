@@ -51,6 +51,13 @@ if TYPE_CHECKING:
     from difftile.launch.methods import data_oriented
     from difftile.launch.random import rand, randint, randn
     from difftile.launch.roles import In, InOut, Out, template
+    from difftile.launch.rules import (
+        bwd_diff,
+        fwd_diff,
+        register_backward,
+        register_forward,
+        register_substitute,
+    )
     from difftile.launch.start import init
     from difftile.runtime.kernel import kernel
     from difftile.solvers.odeint import odeint
@@ -102,6 +109,13 @@ _HOME = {
     "difftile.launch.random": ("rand", "randint", "randn"),
     "difftile.launch.methods": ("data_oriented",),
     "difftile.launch.roles": ("In", "InOut", "Out", "template"),
+    "difftile.launch.rules": (
+        "bwd_diff",
+        "fwd_diff",
+        "register_backward",
+        "register_forward",
+        "register_substitute",
+    ),
     "difftile.launch.start": ("init",),
     "difftile.tape.tape": ("Tape", "no_grad"),
 }
@@ -127,6 +141,7 @@ __all__ = [
     "StructField",
     "Tape",
     "TapeError",
+    "bwd_diff",
     "checkpoint",
     "data_oriented",
     "empty",
@@ -137,6 +152,7 @@ __all__ = [
     "full",
     "full_like",
     "func",
+    "fwd_diff",
     "init",
     "kernel",
     "log1p",
@@ -150,6 +166,9 @@ __all__ = [
     "rand",
     "randint",
     "randn",
+    "register_backward",
+    "register_forward",
+    "register_substitute",
     "safe_divide",
     "safe_norm",
     "sigmoid",

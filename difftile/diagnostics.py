@@ -230,6 +230,21 @@ class NotDifferentiable(KernelError):
         super().__init__(f"No gradient: {message}", span, label, related=related, hint=hint)
 
 
+class RuleMismatch(KernelError):
+    """A rule whose parameters or results do not fit what it is a rule for."""
+
+    def __init__(
+        self,
+        span: Span | None,
+        message: str,
+        label: str,
+        *,
+        notes: Iterable[str] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(f"Wrong rule: {message}", span, label, notes=notes, hint=hint)
+
+
 class CompileError(KernelError):
     """The substrate refused a kernel that difftile accepted: a limit of it, or a fault of ours."""
 

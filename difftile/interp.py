@@ -18,6 +18,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    Derivative,
     Fail,
     For,
     If,
@@ -26,6 +27,7 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -130,6 +132,10 @@ class _Machine:
                 print(*(self.text(part) for part in parts), sep="", end="")
             case Fail(failure, values, span):
                 raise failure.error(span, [float(self.value(value)) for value in values])
+            case Ruled(outs=outs, body=body):
+                self.bind(outs, self.block(body))
+            case Derivative():
+                raise AssertionError("derivatives are worked out before programs run")
             case If(cond, then, orelse, outs):
                 self.bind(outs, self.block(then if self.value(cond) else orelse))
             case For():

@@ -13,13 +13,14 @@ from difftile.ir.nodes import (
     Let,
     Load,
     Program,
+    Ruled,
     Value,
     Var,
     While,
     Write,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import WRITES, regions, walk
+from difftile.ir.walk import WRITES, arrays_loaded, gradients_in, regions, rules, walk
 from difftile.ops.table import OPS
 
 
@@ -31,10 +32,15 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
         sources: Fields with gradients; what is computed from them and stored elsewhere carries
             activity on through fields that are sources themselves.
     """
-    active: set[Var] = set()
+    return active_in(program.body, (), sources)
+
+
+def active_in(block: Block, variables: Collection[Var], sources: Collection[Array]) -> set[Var]:
+    """Return the values of a block that vary with some variables or with the source arrays."""
+    active = set(variables)
     while True:
         before = len(active)
-        _block(program.body, active, sources)
+        _block(block, active, sources)
         if len(active) == before:
             return active
 
@@ -45,7 +51,10 @@ def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
     return [
         stmt
         for stmt in walk(program.body)
-        if isinstance(stmt, WRITES) and stmt.array not in sources and stmt.value in active
+        if isinstance(stmt, WRITES)
+        and stmt.array not in sources
+        and stmt.array.gradient_of is None
+        and stmt.value in active
     ]
 
 
@@ -76,9 +85,25 @@ def _block(block: Block, active: set[Var], sources: Collection[Array]) -> None:
                 for out, *results in zip(outs, then.results, orelse.results, strict=True):
                     if is_float(out.type) and any(_is_active(r, active) for r in results):
                         active.add(out)
+            case Ruled(outs=outs, args=args):
+                for region in regions(stmt):
+                    _block(region, active, sources)
+                if any(_is_active(a, active) for a in args) or fields_of(stmt) & set(sources):
+                    active.update(out for out in outs if is_float(out.type))
             case _:
                 for region in regions(stmt):
                     _block(region, active, sources)
+
+
+def fields_of(stmt: Ruled) -> set[Array]:
+    """Return the fields that the results vary with, as the rules say.
+
+    They are those whose gradients the rules use; without rules, those that the body reads.
+    """
+    if not rules(stmt):
+        return arrays_loaded(stmt.body)
+    used = (gradients_in(rule.block) for rule in rules(stmt))
+    return {one.gradient_of for found in used for one in found if one.gradient_of is not None}
 
 
 def _loop(

@@ -15,6 +15,7 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Print,
+    Ruled,
     Stmt,
     Store,
 )
@@ -30,6 +31,9 @@ def without_effects(stmt: Stmt) -> Stmt | None:
         return None if stmt.out is None else Load(stmt.out, stmt.array, stmt.index, stmt.span)
     if isinstance(stmt, Alloc):
         return stmt
+    if isinstance(stmt, Ruled):
+        # Rules stay as they are: the adjoint may be differentiated again.
+        return replace(stmt, body=pure_block(stmt.body)) if stmt.outs else None
     changed = with_blocks(stmt, pure_block)
     return changed if definitions(changed) or not isinstance(changed, (If, For)) else None
 

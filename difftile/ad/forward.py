@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from difftile.ad.activity import active_values
+from difftile.ad.ruled import push_ruled
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -23,6 +24,7 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Program,
+    Ruled,
     Stmt,
     Store,
     Value,
@@ -67,7 +69,7 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
     }
     every = {**dots, **local}
     program = _in_order(program, every.keys())
-    pusher = _Pusher(every, active_values(program, every.keys()))
+    pusher = Pusher(every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
     pushed = Program(
         f"{program.name}_tangent",
@@ -95,7 +97,7 @@ def _in_order(program: Program, wanted: Collection[Array]) -> Program:
 
 
 @dataclass
-class _Pusher:
+class Pusher:
     """Appends statements and their tangents.
 
     Args:
@@ -151,7 +153,7 @@ class _Pusher:
         return Block(tuple(stmts), (*block.results, *more))
 
 
-def _let(p: _Pusher, let: Let) -> None:
+def _let(p: Pusher, let: Let) -> None:
     p.b.append(let)
     dots = tuple(p.dot(arg) for arg in let.args)
     row = OPS[let.op]
@@ -161,46 +163,46 @@ def _let(p: _Pusher, let: Let) -> None:
             p.env[let.out] = found
 
 
-def _load(p: _Pusher, load: Load) -> None:
+def _load(p: Pusher, load: Load) -> None:
     p.b.append(load)
     if load.array in p.dots and is_float(load.out.type):
         p.env[load.out] = p.b.load(p.dots[load.array], load.index, f"{load.out.name}_dot")
 
 
-def _store(p: _Pusher, store: Store) -> None:
+def _store(p: Pusher, store: Store) -> None:
     if store.array in p.dots and is_float(store.value.type):
         p.b.store(p.dots[store.array], store.index, p.dot_or_zero(store.value))
     p.b.append(store)
 
 
-def _accumulate(p: _Pusher, add: Accumulate) -> None:
+def _accumulate(p: Pusher, add: Accumulate) -> None:
     dot = p.dot(add.value)
     if add.array in p.dots and dot is not None:
         p.b.accumulate(p.dots[add.array], add.index, dot, atomic=add.atomic)
     p.b.append(add)
 
 
-def _combine(p: _Pusher, stmt: Combine) -> None:
+def _combine(p: Pusher, stmt: Combine) -> None:
     dot = p.dot(stmt.value)
     if stmt.array in p.dots and dot is not None:
         p.b.accumulate(p.dots[stmt.array], stmt.index, dot)
     p.b.append(stmt)
 
 
-def _alloc(p: _Pusher, alloc: Alloc) -> None:
+def _alloc(p: Pusher, alloc: Alloc) -> None:
     p.b.append(alloc)
     if alloc.array in p.dots:
         p.b.append(replace(alloc, array=p.dots[alloc.array]))
 
 
-def _if(p: _Pusher, stmt: If) -> None:
+def _if(p: Pusher, stmt: If) -> None:
     then = p.nested(stmt.then, stmt.outs)
     orelse = p.nested(stmt.orelse, stmt.outs)
     outs = (*stmt.outs, *p.bind(stmt.outs))
     p.b.append(replace(stmt, then=then, orelse=orelse, outs=outs))
 
 
-def _loop(p: _Pusher, loop: For | While) -> None:
+def _loop(p: Pusher, loop: For | While) -> None:
     inits = (*loop.inits, *p.those(loop.carries, loop.inits))
     carries = (*loop.carries, *p.bind(loop.carries))
     if isinstance(loop, While):
@@ -210,7 +212,7 @@ def _loop(p: _Pusher, loop: For | While) -> None:
     p.b.append(replace(loop, inits=inits, carries=carries, body=body, outs=outs))
 
 
-def _outs(p: _Pusher, carries: tuple[Var, ...], outs: tuple[Var, ...]) -> tuple[Var, ...]:
+def _outs(p: Pusher, carries: tuple[Var, ...], outs: tuple[Var, ...]) -> tuple[Var, ...]:
     """Return the tangents of a loop's results: one for each carry that has one."""
     found: list[Var] = []
     for carry, out in zip(carries, outs, strict=True):
@@ -220,7 +222,7 @@ def _outs(p: _Pusher, carries: tuple[Var, ...], outs: tuple[Var, ...]) -> tuple[
     return tuple(found)
 
 
-def _parallel(p: _Pusher, loop: ParallelFor) -> None:
+def _parallel(p: Pusher, loop: ParallelFor) -> None:
     p.b.append(replace(loop, body=p.nested(loop.body, ())))
 
 
@@ -235,4 +237,5 @@ _RULES: dict[type[Stmt], Callable[..., None]] = {
     For: _loop,
     While: _loop,
     ParallelFor: _parallel,
+    Ruled: push_ruled,
 }

@@ -22,6 +22,7 @@ from difftile.ad.combines import Weights, prepare, slope
 from difftile.ad.counters import unset_while, without_counters
 from difftile.ad.effects import without_effects
 from difftile.ad.remember import remembered
+from difftile.ad.ruled import reverse_ruled, unless_zero
 from difftile.ad.suspects import suspects
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
@@ -37,12 +38,12 @@ from difftile.ir.nodes import (
     Memory,
     ParallelFor,
     Program,
+    Ruled,
     Stmt,
     Store,
     Value,
     Var,
     While,
-    is_scalar,
 )
 from difftile.ir.types import I32, FieldType, is_float, scalar_of, with_scalar
 from difftile.ir.walk import (
@@ -322,20 +323,10 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
             continue
         if guard:
             # The adjoint may be zero because the value was not taken: 0 * inf must stay 0.
-            guarded = _unless_zero(r.b, z_bar, part, componentwise=let.op in ELEMENTWISE)
+            guarded = unless_zero(r.b, z_bar, part, componentwise=let.op in ELEMENTWISE)
             r.add(bars, arg, guarded, masked=True)
         else:
             r.add(bars, arg, part, masked=masked or row.masks)
-
-
-def _unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool) -> Value:
-    """Return the part, or zero where the adjoint that it was made from is zero."""
-    if is_scalar(z_bar) or (componentwise and z_bar.type == part.type):
-        is_zero = b.call("eq", z_bar, zero(z_bar.type))
-    else:
-        size = b.call("sum", b.call("abs", z_bar))
-        is_zero = b.call("eq", size, zero(size.type))
-    return b.call("select", is_zero, zero(part.type), part)
 
 
 def _load(r: Reverser, load: Load, bars: dict[Var, Value], loops: object) -> None:
@@ -495,4 +486,5 @@ _RULES: dict[type[Stmt], Callable[..., None]] = {
     For: _for,
     ParallelFor: _parallel,
     While: _while,
+    Ruled: reverse_ruled,
 }

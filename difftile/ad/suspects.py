@@ -7,17 +7,22 @@ suspect must still give zero.
 
 from __future__ import annotations
 
-from difftile.ir.nodes import Block, For, If, Let, Program, Value, Var, While
+from difftile.ir.nodes import Block, For, If, Let, Program, Ruled, Value, Var, While
 from difftile.ir.walk import regions
 from difftile.ops.table import OPS
 
 
 def suspects(program: Program) -> set[Var]:
     """Return the values that follow from an op whose result or slope can be infinite."""
+    return suspects_in(program.body)
+
+
+def suspects_in(block: Block) -> set[Var]:
+    """Return those of a block."""
     found: set[Var] = set()
     while True:
         before = len(found)
-        _block(program.body, found)
+        _block(block, found)
         if len(found) == before:
             return found
 
@@ -37,6 +42,10 @@ def _block(block: Block, found: set[Var]) -> None:
             case If(then=then, orelse=orelse, outs=outs):
                 for out, *results in zip(outs, then.results, orelse.results, strict=True):
                     if _any(tuple(results), found):
+                        found.add(out)
+            case Ruled(outs=outs, body=body):
+                for out, result in zip(outs, body.results, strict=True):
+                    if _any((result,), found):
                         found.add(out)
             case For() | While():
                 for carry, init, result, out in zip(

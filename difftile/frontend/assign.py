@@ -186,9 +186,11 @@ def put(
                 hint="add with '+=', or write to the field that the view was made of.",
             )
         case Element(array, index):
+            cx.check_write(array, adds=False)
             type_ = element_type(array, index)
             cx.b.store(array, index, assignable(cx, value, item, type_, f"'{array.name}'"))
         case Selection(array, index, part):
+            cx.check_write(array, adds=False)
             _check_distinct(cx, target, part)
             _, type_ = element_part(place)
             stored = assignable(cx, value, item, type_, f"'{array.name}'")
@@ -249,6 +251,7 @@ def accumulate(
     cx: Context, place: Element | Selection, node: ast.expr, item: Item, *, negate: bool
 ) -> None:
     """Append `place += item`, or `-=`."""
+    cx.check_write(place.array, adds=True)
     _, type_ = element_part(place)
     if scalar_of(type_) == BOOL:
         raise TypeMismatch(

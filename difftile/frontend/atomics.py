@@ -64,6 +64,7 @@ def _combine(
             "several components at once are changed by 'ti.atomic_add' as a statement alone.",
             hint="write one line for each component.",
         )
+    cx.check_write(target.array, adds=sign == "add" and name is None)
     type_ = element_type(target.array, target.index)
     given = assignable(cx, value, cx.numeric(value), type_, f"'{target.array.name}'")
     op = _OPS[sign]
@@ -93,6 +94,7 @@ def _is_float(item: Item) -> bool:
 
 def combine(cx: Context, place: Element, op: str, node: ast.expr, item: Item) -> None:
     """Append `place op= item` as one step."""
+    cx.check_write(place.array, adds=False)
     type_ = element_type(place.array, place.index)
     value = assignable(cx, node, item, type_, f"'{place.array.name}'")
     cx.b.combine(op, place.array, place.index, value)

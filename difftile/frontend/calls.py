@@ -36,6 +36,7 @@ from difftile.frontend.convert import (
     spread,
 )
 from difftile.frontend.decompositions import decomposition
+from difftile.frontend.derivatives import derivative_call, derivative_of
 from difftile.frontend.foreign import instead
 from difftile.frontend.gradients import stop_grad
 from difftile.frontend.indexing import attribute
@@ -57,13 +58,14 @@ from difftile.frontend.names import parts_of
 from difftile.frontend.power import power_call
 from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import unrolled
+from difftile.frontend.rules import ruled_call
 from difftile.frontend.structs import free_struct, struct_call
 from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.table import OPS
-from difftile.ops.vocabulary import FuncMeaning, OpName, Special, StructName, TypeName
+from difftile.ops.vocabulary import DerivativeOf, FuncMeaning, OpName, Special, StructName, TypeName
 
 _MANY = 1 << 16
 _ROUNDINGS = ("round", "floor", "ceil")  # these take the type of the result too
@@ -99,8 +101,10 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return construct(cx, node, cx.float_type if type_ is None else type_, name)
         case StructName(struct):
             return struct_call(cx, node, struct, name)
-        case FuncMeaning(function, bound):
-            return inline(cx, node, function, _receiver(cx, node, target) if bound else None)
+        case FuncMeaning() as func:
+            return _call_func(cx, node, func, _receiver(cx, node, target) if func.bound else None)
+        case DerivativeOf() as derivative:
+            return derivative_call(cx, node, derivative)
         case _:
             raise CallMismatch(
                 cx.span(node.func),
@@ -121,8 +125,8 @@ def _receiver(cx: Context, node: ast.Call, target: Static) -> Argument:
 
 
 def _struct_method(cx: Context, node: ast.Call, called: ast.Attribute, owner: Record) -> Item:
-    function = method_of(cx, owner, called.attr)
-    if function is None:
+    func = method_of(cx, owner, called.attr)
+    if func is None:
         value = dict(owner.methods).get(called.attr)
         if value is None:
             return attribute(cx, called, "")  # raises: there is none of that name
@@ -131,7 +135,13 @@ def _struct_method(cx: Context, node: ast.Call, called: ast.Attribute, owner: Re
             f"'{ast.unparse(called)}' cannot be called in a kernel.",
             instead(value),
         )
-    return inline(cx, node, function, (called.value, owner))
+    return _call_func(cx, node, func, (called.value, owner))
+
+
+def _call_func(cx: Context, node: ast.Call, func: FuncMeaning, receiver: Argument | None) -> Item:
+    if func.rules is None:
+        return inline(cx, node, func.function, receiver)
+    return ruled_call(cx, node, func, func.rules, receiver)
 
 
 def _op(cx: Context, node: ast.Call, function: Any, op: str, name: str) -> Item:
@@ -311,6 +321,8 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     ),
     "print": _loops_only("'print' gives back no value", "write it as a statement of its own"),
     "len": _len,
+    "bwd_diff": derivative_of(forward=False),
+    "fwd_diff": derivative_of(forward=True),
     "hypot": _hypot,
     "logsumexp": _logsumexp,
     "stop_grad": stop_grad,

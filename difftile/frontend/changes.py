@@ -108,15 +108,16 @@ def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, as
             if isinstance(node.func, ast.Attribute):
                 owner = cx.expr(node.func.value)
                 if isinstance(owner, Record):
-                    return method_of(cx, owner, node.func.attr), node.func.value
+                    method = method_of(cx, owner, node.func.attr)
+                    return None if method is None else method.function, node.func.value
             meaning = cx.meaning(cx.expr(node.func))
         except KernelError:  # it is bound in the body only, or refused when its turn comes
             return None, None
     return (meaning.function if isinstance(meaning, FuncMeaning) else None), None
 
 
-def method_of(cx: Context, owner: Record, name: str) -> PythonFunction | None:
-    """Return the function of a method of a struct, or None if it has none of that name."""
+def method_of(cx: Context, owner: Record, name: str) -> FuncMeaning | None:
+    """Return the func that is a method of a struct, or None if it has none of that name."""
     found: Item = Static(dict(owner.methods).get(name))
     meaning = cx.meaning(found)
-    return meaning.function if isinstance(meaning, FuncMeaning) else None
+    return meaning if isinstance(meaning, FuncMeaning) else None

@@ -52,7 +52,7 @@ from difftile.ir.types import (
 )
 from difftile.ops.build import OpBuilder
 from difftile.ops.row import OpTypeError
-from difftile.ops.vocabulary import Meaning, Meanings, Special
+from difftile.ops.vocabulary import Meaning, Meanings, PythonFunction, Special
 
 Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]
@@ -109,6 +109,33 @@ class Result:
 
 
 @dataclass
+class RuleScope:
+    """What is known while a rule is lowered.
+
+    Args:
+        name: What the rule is for, in the user's words.
+        written: The fields that this writes.
+        own: A rule of a kernel has gradients in and out in memory of their own.
+        gradients: The gradients of fields used so far: incoming or not.
+    """
+
+    name: str
+    written: frozenset[Array]
+    own: bool = False
+    gradients: dict[tuple[Array, bool], Array] = field(
+        default_factory=dict[tuple[Array, bool], Array]
+    )
+
+    def gradient(self, array: Array, *, incoming: bool) -> Array:
+        """Return the gradient of a field."""
+        key = (array, incoming)
+        if key not in self.gradients:
+            name = f"{array.name}_{'in' if incoming else 'out'}_bar"
+            self.gradients[key] = Array(name, array.type, gradient_of=array, incoming=incoming)
+        return self.gradients[key]
+
+
+@dataclass
 class Context:
     """Everything a handler needs; handlers call each other through `expr` and `run` alone.
 
@@ -132,6 +159,8 @@ class Context:
         draws: Random draws so far.
         returning: What a `return` of a func does that does not come last.
         result: What the kernel returns, once its `return` was met.
+        rule: The rule that is being lowered.
+        ruling: The funcs whose rules are.
     """
 
     source: Source
@@ -154,6 +183,8 @@ class Context:
     draws: Draws = field(default_factory=Draws)
     returning: Returning = field(default_factory=Returning)
     result: Result | None = None
+    rule: RuleScope | None = None
+    ruling: tuple[PythonFunction, ...] = ()
 
     def __post_init__(self) -> None:
         self.env.setdefault(DRAWS, Const(0, I32))
@@ -178,8 +209,10 @@ class Context:
         """Return an item with what it has in memory read."""
         match item:
             case Element(array, index):
+                self.check_read(array)
                 return self.wide(self.b.load(array, index, name))
             case Selection(array, index, part):
+                self.check_read(array)
                 cells = list(product(*part.axes))
                 if all(isinstance(at, Const) for cell in cells for at in cell):
                     value = self.wide(self.b.load(array, index))
@@ -192,6 +225,41 @@ class Context:
                 return item.with_items([self.loaded(i, f"{name}.{n}") for n, i in named])
             case _:
                 return item
+
+    def check_read(self, array: Array) -> None:
+        """Check that an array may be read here."""
+        if array.gradient_of is not None and not array.incoming:
+            name = array.gradient_of.name
+            raise KernelError(
+                f"A rule adds to '{name}.grad_out' and does not read it.",
+                self.b.span,
+                hint=f"what comes in is '{name}.grad_in', for a field that the call writes.",
+            )
+
+    def check_write(self, array: Array, *, adds: bool) -> None:
+        """Check that an array may be written here: a rule adds to gradients alone."""
+        if self.rule is None or array.size is not None:
+            return
+        if array.gradient_of is None:
+            raise KernelError(
+                f"The rule of '{self.rule.name}' writes the field '{array.name}'.",
+                self.b.span,
+                "a rule writes gradients alone",
+                hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
+            )
+        name = array.gradient_of.name
+        if array.incoming:
+            raise KernelError(
+                f"'{name}.grad_in' is read by a rule, and not written.",
+                self.b.span,
+                hint=f"add to '{name}.grad_out[...]'.",
+            )
+        if not adds:
+            raise KernelError(
+                f"Gradients accumulate: a rule adds to '{name}.grad_out'.",
+                self.b.span,
+                hint=f"write '{name}.grad_out[...] += ...'.",
+            )
 
     def wide(self, value: Value) -> Value:
         """Return a value that was read: half precision is for storage, arithmetic is in single."""

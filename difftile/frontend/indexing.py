@@ -14,7 +14,7 @@ from difftile.diagnostics import (
     counted,
     did_you_mean,
 )
-from difftile.frontend.context import Context
+from difftile.frontend.context import Context, RuleScope
 from difftile.frontend.items import (
     Element,
     FieldRef,
@@ -28,6 +28,7 @@ from difftile.frontend.items import (
     Static,
     describe,
     field_of,
+    leaves,
     subscripted,
 )
 from difftile.frontend.names import captured, part_of, parts_of
@@ -42,7 +43,7 @@ from difftile.frontend.parts import (
 from difftile.frontend.syntax import ON_THE_HOST
 from difftile.frontend.views import element_of, size_of
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import I32, Matrix, Type, Vector, shape_of
+from difftile.ir.types import I32, Matrix, Type, Vector, is_float, shape_of
 
 # Subscripts
 
@@ -232,6 +233,12 @@ def _member(cx: Context, node: ast.Attribute, item: Record) -> Item:
     if node.attr in item.names:
         return item.items[item.names.index(node.attr)]
     field = field_of(item)
+    if field is not None and node.attr in ("grad_in", "grad_out") and cx.rule is not None:
+        floats = [k for k, part in enumerate(item.items) if _holds_floats(part)]
+        return Record(
+            tuple(item.names[k] for k in floats),
+            tuple(attribute_of(cx, node, item.items[k]) for k in floats),
+        )
     if field is not None:
         return _field_attribute(cx, node, field, item.names)
     known = (*item.names, *(name for name, _ in item.methods))
@@ -254,6 +261,8 @@ def _field_attribute(
         return Static(field.ndim)
     array = field.array
     span = cx.source.attribute_span(node)
+    if node.attr in ("grad_in", "grad_out") and cx.rule is not None:
+        return _gradient(cx, node, field, cx.rule)
     if node.attr in ("grad", "grad_in", "grad_out"):
         raise KernelError(
             f"The gradient of '{array.name}' cannot be reached in a kernel.",
@@ -268,6 +277,35 @@ def _field_attribute(
         (*members, "shape", "ndim"),
         hint=hint,
     )
+
+
+def _holds_floats(item: Item) -> bool:
+    return any(
+        isinstance(leaf, FieldRef) and is_float(leaf.array.type.element) for leaf in leaves(item)
+    )
+
+
+def _gradient(cx: Context, node: ast.Attribute, field: FieldRef, rule: RuleScope) -> FieldRef:
+    """Return the gradient of a field inside a rule: to be read, or to be added to."""
+    array, incoming = field.array, node.attr == "grad_in"
+    span = cx.source.attribute_span(node)
+    if array.gradient_of is not None:
+        raise UndefinedAttribute(span, "A gradient", node.attr)
+    if not is_float(array.type.element):
+        raise KernelError(f"Field '{array.name}' of integers has no gradient.", span)
+    if incoming and array not in rule.written:
+        raise KernelError(
+            f"'{rule.name}' does not write '{array.name}': no gradient comes in.",
+            span,
+            hint=f"add to '{array.name}.grad_out[...]'; the adjoint of the result is an argument.",
+        )
+    if not incoming and array in rule.written and not rule.own:
+        raise KernelError(
+            f"'{rule.name}' writes '{array.name}', and its rule adds to the gradient of that.",
+            span,
+            hint="make it a kernel with a rule, which has gradients in and out apart.",
+        )
+    return replace(field, array=rule.gradient(array, incoming=incoming))
 
 
 def _of_type(cx: Context, node: ast.Attribute, type_: Type) -> Item:

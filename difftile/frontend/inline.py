@@ -15,7 +15,7 @@ from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Path, Static, is_same
 from difftile.frontend.names import captured
 from difftile.frontend.returns import lower_body
-from difftile.frontend.source import source_of
+from difftile.frontend.source import Source, source_of
 from difftile.ops.vocabulary import PythonFunction
 
 Argument: TypeAlias = tuple[ast.expr, Item]
@@ -35,6 +35,24 @@ def inline(
     Parameters annotated `ti.template()`, and the receiver, stand for the places that are passed:
     what the func assigns to them is assigned to those.
     """
+    source, env, places = bind_call(cx, node, function, receiver)
+    before = dict(env)
+    returned, after = run_func(cx, source, env)
+    for name, place in places.items():
+        # What was computed for the call alone has no place.
+        if not is_same(before[name], after[name]) and root_of(place) is not None:
+            assign_to(cx, place, after[name], place, node)
+    return returned
+
+
+def bind_call(
+    cx: Context, node: ast.Call, function: PythonFunction, receiver: Argument | None = None
+) -> tuple[Source, Env, dict[str, ast.expr]]:
+    """Return a func's source, the bindings of its parameters, and the places some stand for.
+
+    Raises:
+        KernelError: The arguments do not fit, or the func is being lowered already.
+    """
     active = [source.function for source in (*cx.calls, cx.source)]
     if function in active:
         through = [one.__name__ for one in active[active.index(function) + 1 :]]
@@ -46,9 +64,12 @@ def inline(
             hint="write it as a loop: funcs are put in place of their calls.",
         )
     source = source_of(function)
-    env, places = _bind(cx, node, function, source.tree.args, receiver)
-    before = dict(env)
-    env[DRAWS] = cx.env[DRAWS]
+    return source, *_bind(cx, node, function, source.tree.args, receiver)
+
+
+def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
+    """Lower the body of a func; return what it returns, and the bindings at its end."""
+    env = {**env, DRAWS: cx.env[DRAWS]}
     saved = (cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level)
     returning, reductions = cx.returning, cx.reductions
     cx.calls = (*cx.calls, cx.source)
@@ -57,15 +78,10 @@ def inline(
     try:
         returned = lower_body(cx, source.tree.body)
         saved[1][DRAWS] = cx.env[DRAWS]
-        after = cx.env
+        return returned, cx.env
     finally:
         cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level = saved
         cx.returning, cx.reductions = returning, reductions
-    for name, place in places.items():
-        # What was computed for the call alone has no place.
-        if not is_same(before[name], after[name]) and root_of(place) is not None:
-            assign_to(cx, place, after[name], place, node)
-    return returned
 
 
 def _bind(

@@ -21,6 +21,12 @@ _WHOLE = (I32, U32)
 
 def random_words(cx: Context) -> list[Value]:
     """Return four words of bits that no other draw has."""
+    if cx.rule is not None:
+        raise KernelError(
+            f"The rule of '{cx.rule.name}' draws a random number.",
+            cx.b.span,
+            hint="draw it in the kernel, and pass it as an argument.",
+        )
     draws = cx.draws
     number = cx.call("add", cx.value(cx.env[DRAWS]), Const(draws.pending, I32))
     draws.pending += 1

@@ -13,11 +13,13 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    Derivative,
     For,
     If,
     Load,
     ParallelFor,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -25,7 +27,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import BOOL, I32
+from difftile.ir.types import BOOL, I32, is_float
 from difftile.ir.walk import array_of, bound, definitions, operands, regions
 
 
@@ -100,7 +102,8 @@ class _Checker:
             case _:
                 pass
         if array is not None:
-            self.require(array in self.arrays, f"{array.name} is no parameter and not declared")
+            known = array.gradient_of or array
+            self.require(known in self.arrays, f"{array.name} is no parameter and not declared")
 
     def joins(self, stmt: Stmt) -> None:
         def same(what: str, *groups: tuple[Value, ...]) -> None:
@@ -120,5 +123,19 @@ class _Checker:
             case ParallelFor(indices, starts, stops, body):
                 same("box", indices, starts, stops)
                 self.require(not body.results, "a parallel loop yields nothing")
+            case Ruled(outs, args, body, backward, forward):
+                floats = tuple(out for out in outs if is_float(out.type))
+                same("results of a ruled body", outs, body.results)
+                if backward is not None:
+                    same("adjoints of outs", floats, backward.params)
+                    same("adjoints of args", args, backward.block.results)
+                if forward is not None:
+                    same("tangents of args", args, forward.params)
+                    same("tangents of outs", floats, forward.block.results)
+            case Derivative(outs, params, args, seeds, body):
+                same("args of a derivative", params, args)
+                dots, bars = (seeds, outs) if stmt.forward else (outs, seeds)
+                same("tangents of args" if stmt.forward else "adjoints of args", args, dots)
+                same("the other side of a derivative", body.results, bars)
             case _:
                 pass

@@ -3,7 +3,8 @@
 Values are defined once (`Var`) or are literals (`Const`). Locals that the user's program assigns
 again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory
 is touched by `Load`, `Store`, `Accumulate` and `Combine` alone; `Print` and `Fail` are the other
-effects.
+effects. `Ruled` marks what has a derivative of the user's own, `Derivative` asks for one; neither
+is left when code is emitted.
 """
 
 from __future__ import annotations
@@ -44,12 +45,17 @@ class Array:
         type: Element type and number of indices.
         size: Length of a local array of one thread; None for a field.
         like: For memory that an adjoint needs while it runs: the field whose shape it has.
+        gradient_of: For what a rule reads and adds to: the field whose gradient it is, with
+            respect to the contents after the call or launch (`incoming`) or before it.
+        incoming: See `gradient_of`.
     """
 
     name: str
     type: FieldType
     size: int | None = None
     like: Array | None = None
+    gradient_of: Array | None = None
+    incoming: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +222,71 @@ class Fail:
     span: Span | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A derivative that the user wrote, in place of that of a `Ruled` body.
+
+    Args:
+        params: The adjoints of the outs, or for forward mode the tangents of the args.
+        block: What the rule computes: the adjoints of the args, or the tangents of the outs. It
+            may read fields as they were before the body ran, and gradients of fields.
+        approximate: The rule says of itself that it is no exact derivative.
+        span: Where the rule is defined.
+    """
+
+    params: tuple[Var, ...]
+    block: Block
+    approximate: bool = False
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """`outs` are the results of `body`, whose derivative is that of the rules alone.
+
+    Args:
+        outs: The results, those that are no floats included.
+        args: The floats that the derivative is with respect to.
+        body: It may use any values, `args` among them.
+        backward: Its params are the adjoints of those outs that are floats; its results are the
+            adjoints of the args.
+        forward: Its params are the tangents of the args; its results are those of the outs.
+        name: What was called, in the user's words.
+    """
+
+    outs: tuple[Var, ...]
+    args: tuple[Value, ...]
+    body: Block
+    backward: Rule | None
+    forward: Rule | None
+    name: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """The derivative of a body, which has no effects, as a value of the program itself.
+
+    Args:
+        outs: The adjoints of the args; or for forward mode the tangents of the body's results.
+        params: What stands for the args inside the body.
+        args: The floats that the derivative is with respect to.
+        seeds: The adjoints of the body's results; or the tangents of the args.
+        body: A function of the params, of other values and of fields.
+        forward: Whether it is forward mode.
+        gradients: The fields whose gradients take what reaches them, each with its gradient.
+    """
+
+    outs: tuple[Var, ...]
+    params: tuple[Var, ...]
+    args: tuple[Value, ...]
+    seeds: tuple[Value, ...]
+    body: Block
+    forward: bool
+    gradients: tuple[tuple[Array, Array], ...] = ()
+    span: Span | None = field(default=None, compare=False)
+
+
 Stmt: TypeAlias = (
     Let
     | Size
@@ -230,6 +301,8 @@ Stmt: TypeAlias = (
     | ParallelFor
     | Print
     | Fail
+    | Ruled
+    | Derivative
 )
 Write: TypeAlias = Store | Accumulate | Combine
 Memory: TypeAlias = Load | Write

@@ -11,6 +11,7 @@ from difftile.ir.nodes import (
     Block,
     Combine,
     Const,
+    Derivative,
     Fail,
     For,
     If,
@@ -19,6 +20,7 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -141,6 +143,24 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
                 f"{pad}while {_carried(carries, inits, outs, names)}:",
                 *_block(cond, names, depth + 1),
                 f"{pad}do:",
+                *_block(body, names, depth + 1),
+            ]
+        case Ruled(outs, args, body, backward, forward, name):
+            head = f"{', '.join(names[out] for out in outs)} = " if outs else ""
+            lines = [f"{pad}{head}{name}({_values(args, names)}):", *_block(body, names, depth + 1)]
+            for word, rule in (("backward", backward), ("forward", forward)):
+                if rule is not None:
+                    lines.append(f"{pad}{word}({_values(rule.params, names)}):")
+                    lines += _block(rule.block, names, depth + 1)
+            return lines
+        case Derivative(outs, params, args, seeds, body, forward):
+            head = ", ".join(names[out] for out in outs)
+            of = ", ".join(
+                f"{names[p]} = {_value(a, names)}" for p, a in zip(params, args, strict=True)
+            )
+            word = "forward" if forward else "backward"
+            return [
+                f"{pad}{head} = {word} {of}; {_values(seeds, names)}:",
                 *_block(body, names, depth + 1),
             ]
         case ParallelFor(indices, starts, stops, body):

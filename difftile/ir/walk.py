@@ -16,6 +16,7 @@ from difftile.ir.nodes import (
     Block,
     Combine,
     Const,
+    Derivative,
     Fail,
     For,
     If,
@@ -23,6 +24,8 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Print,
+    Rule,
+    Ruled,
     Shown,
     Size,
     Stmt,
@@ -60,6 +63,10 @@ def operands(stmt: Stmt) -> tuple[Value, ...]:
             return tuple(part.value for part in parts if isinstance(part, Shown))
         case Fail(values=values):
             return values
+        case Ruled(args=args):
+            return args
+        case Derivative(args=args, seeds=seeds):
+            return (*args, *seeds)
         case Size() | Alloc():
             return ()
 
@@ -71,14 +78,25 @@ def definitions(stmt: Stmt) -> tuple[Var, ...]:
             return (out,)
         case Combine(out=out):
             return () if out is None else (out,)
-        case If(outs=outs) | For(outs=outs) | While(outs=outs):
+        case (
+            If(outs=outs)
+            | For(outs=outs)
+            | While(outs=outs)
+            | Ruled(outs=outs)
+            | Derivative(outs=outs)
+        ):
             return outs
         case Store() | Accumulate() | Alloc() | ParallelFor() | Print() | Fail():
             return ()
 
 
+def rules(stmt: Ruled) -> tuple[Rule, ...]:
+    """Return the rules that there are."""
+    return tuple(rule for rule in (stmt.backward, stmt.forward) if rule is not None)
+
+
 def regions(stmt: Stmt) -> tuple[Block, ...]:
-    """Return the blocks nested in the statement."""
+    """Return the blocks nested in the statement, in the order in which they read memory."""
     match stmt:
         case If(then=then, orelse=orelse):
             return (then, orelse)
@@ -86,6 +104,10 @@ def regions(stmt: Stmt) -> tuple[Block, ...]:
             return (body,)
         case While(cond=cond, body=body):
             return (cond, body)
+        case Ruled(body=body):
+            return (*(rule.block for rule in rules(stmt)), body)
+        case Derivative(body=body):
+            return (body,)
         case _:
             return ()
 
@@ -99,6 +121,10 @@ def bound(stmt: Stmt) -> tuple[Var, ...]:
             return carries
         case ParallelFor(indices=indices):
             return indices
+        case Ruled():
+            return tuple(param for rule in rules(stmt) for param in rule.params)
+        case Derivative(params=params):
+            return params
         case _:
             return ()
 
@@ -112,8 +138,22 @@ def with_blocks(stmt: Stmt, change: Callable[[Block], Block]) -> Stmt:
             return replace(stmt, body=change(stmt.body))
         case While():
             return replace(stmt, cond=change(stmt.cond), body=change(stmt.body))
+        case Ruled():
+            changed = with_rules(stmt, lambda rule: replace(rule, block=change(rule.block)))
+            return replace(changed, body=change(stmt.body))
+        case Derivative():
+            return replace(stmt, body=change(stmt.body))
         case _:
             return stmt
+
+
+def with_rules(stmt: Ruled, change: Callable[[Rule], Rule]) -> Ruled:
+    """Return the statement with each of its rules changed."""
+    return replace(
+        stmt,
+        backward=None if stmt.backward is None else change(stmt.backward),
+        forward=None if stmt.forward is None else change(stmt.forward),
+    )
 
 
 def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
@@ -147,6 +187,10 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
             return replace(stmt, parts=tuple(parts))
         case Fail():
             return replace(stmt, values=each(stmt.values))
+        case Ruled():
+            return replace(stmt, args=each(stmt.args))
+        case Derivative():
+            return replace(stmt, args=each(stmt.args), seeds=each(stmt.seeds))
         case Size() | Alloc():
             return stmt
 
@@ -172,6 +216,11 @@ def rebind(stmt: Stmt, fresh: Callable[[Var], Var]) -> Stmt:
             return replace(stmt, carries=each(stmt.carries), outs=each(stmt.outs))
         case ParallelFor():
             return replace(stmt, indices=each(stmt.indices))
+        case Ruled():
+            bare = with_rules(stmt, lambda rule: replace(rule, params=each(rule.params)))
+            return replace(bare, outs=each(stmt.outs))
+        case Derivative():
+            return replace(stmt, outs=each(stmt.outs), params=each(stmt.params))
         case Store() | Accumulate() | Alloc() | Print() | Fail():
             return stmt
 
@@ -196,18 +245,33 @@ def array_of(stmt: Stmt) -> Array | None:
 
 
 def arrays_loaded(block: Block) -> set[Array]:
-    """Return the arrays that the block reads."""
-    return {s.array for s in walk(block) if isinstance(s, Load)}
+    """Return the arrays that the block reads; gradients that rules read are none of them."""
+    return {s.array for s in walk(block) if isinstance(s, Load) and s.array.gradient_of is None}
 
 
 def arrays_written(block: Block) -> set[Array]:
-    """Return the arrays that the block stores, accumulates or combines into."""
-    return {s.array for s in walk(block) if isinstance(s, WRITES)}
+    """Return the arrays that the block stores, accumulates or combines into, but no gradients."""
+    return {s.array for s in walk(block) if isinstance(s, WRITES) and s.array.gradient_of is None}
+
+
+def gradients_in(block: Block) -> dict[Array, None]:
+    """Return the gradients of fields that rules in the block read or add to."""
+    return {
+        array: None
+        for stmt in walk(block)
+        if (array := array_of(stmt)) is not None and array.gradient_of is not None
+    }
 
 
 def has_effects(block: Block) -> bool:
-    """Tell whether running the block changes memory or says something."""
-    return any(isinstance(s, (*WRITES, Print, Fail)) for s in walk(block))
+    """Tell whether running the block changes memory or says something; rules are not run."""
+    for stmt in block.stmts:
+        if isinstance(stmt, (*WRITES, Print, Fail)):
+            return True
+        inner = (stmt.body,) if isinstance(stmt, Ruled) else regions(stmt)
+        if any(has_effects(region) for region in inner):
+            return True
+    return False
 
 
 def silent(block: Block) -> Block:

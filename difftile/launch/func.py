@@ -1,20 +1,46 @@
-"""`@dt.func`: a function that kernels call; it is inlined there."""
+"""`@dt.func`: a function that kernels call; it is inlined there. It may have rules."""
 
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, Protocol
+from weakref import WeakSet
 
 from difftile.diagnostics import LaunchError
 from difftile.launch.methods import check_class
+from difftile.ops.vocabulary import RuleMeaning, Rules
+
+
+class Compiled(Protocol):
+    """What is compiled from funcs, and has to be compiled again when they change."""
+
+    def forget(self) -> None:
+        """Forget what is compiled."""
+        ...
+
+
+WATCHING: WeakSet[Compiled] = WeakSet()
+
+
+def forget_all() -> None:
+    """Have every kernel compiled again: a func has other rules now."""
+    for one in WATCHING:
+        one.forget()
 
 
 class Func:
-    """A function of the kernel language."""
+    """A function of the kernel language.
 
-    def __init__(self, function: FunctionType) -> None:
+    Args:
+        function: The Python function.
+        rules: What stands for its derivative; None where it follows from the body.
+    """
+
+    def __init__(self, function: FunctionType, rules: Rules | None = None) -> None:
         self.function = function
+        self.rules = rules
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -23,6 +49,49 @@ class Func:
             f"func '{self.function.__name__}' is called from kernels; "
             "write a '@dt.kernel' around it."
         )
+
+    def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
+        """Give the func a backward rule; a decorator.
+
+        The rule takes the arguments of the func, and the adjoint of what it returns. It returns a
+        gradient for each argument that holds floats: a number, vector or matrix of the same shape,
+        or a struct of those. Gradients of fields it adds itself, `buf.grad_out[i] += ...`; the body
+        of the func is not differentiated any more. It may call other funcs, `dt.bwd_diff(g)` and
+        `dt.fwd_diff(g)`. What does not fit is an error when a kernel calls the func.
+
+        Args:
+            rule: A function of the kernel language.
+            approx: It is no exact derivative, and says so in reports.
+
+        Raises:
+            LaunchError: The rule is no such function, or there is one already.
+        """
+        return self._with_rule("backward", rule, approx)
+
+    def forward(self, rule: Any = None, *, approx: bool = False) -> Any:
+        """Give the func a forward rule; a decorator.
+
+        The rule takes the arguments of the func, and a tangent for each of them that holds floats;
+        it returns the tangent of the result. In it `buf.grad_out[i]` is the tangent of a field.
+
+        Args:
+            rule: A function of the kernel language.
+            approx: It is no exact derivative, and says so in reports.
+
+        Raises:
+            LaunchError: The rule is no such function, or there is one already.
+        """
+        return self._with_rule("forward", rule, approx)
+
+    def _with_rule(self, word: str, rule: Any, approx: bool) -> Any:
+        if rule is None:
+            return lambda rule: self._with_rule(word, rule, approx)  # pyright: ignore
+        rules = self.rules or Rules()
+        if getattr(rules, word) is not None:
+            raise LaunchError(f"{self!r} has a {word} rule already.")
+        self.rules = replace(rules, **{word: RuleMeaning(plain(rule), approx)})
+        forget_all()
+        return rule
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Return the func as a method of an object."""
@@ -35,14 +104,34 @@ class Func:
         return f"<func {self.function.__name__}>"
 
 
-def func(function: Any) -> Func:
+def plain(function: Any) -> FunctionType:
+    """Return the Python function of a rule, which may be decorated as a func.
+
+    Raises:
+        LaunchError: It is none.
+    """
+    if isinstance(function, Func):
+        return function.function
+    if not isinstance(function, FunctionType):
+        raise LaunchError(f"a rule is a function, not {function!r}.")
+    return function
+
+
+def func(function: Any = None, *, opaque: bool = False) -> Any:
     """Make a function callable from kernels; the decorator `@dt.func`.
+
+    Args:
+        function: A plain Python function.
+        opaque: Its body has no derivative: without a rule, a gradient that is wanted through a call
+            of it is an error there.
 
     Raises:
         LaunchError: It is not a plain Python function.
     """
+    if function is None:
+        return functools.partial(func, opaque=opaque)
     if isinstance(function, Func) or getattr(function, "_is_difftile_kernel", False):
         raise LaunchError(f"{function!r} is decorated already; remove one of the two decorators.")
     if not isinstance(function, FunctionType):
         raise LaunchError(f"@dt.func decorates a function, not {function!r}.")
-    return Func(function)
+    return Func(function, Rules() if opaque else None)

@@ -21,7 +21,9 @@ from difftile.launch.functions import (
     stop_grad,
 )
 from difftile.launch.random import rand, randint, randn
+from difftile.launch.rules import bwd_diff, fwd_diff, with_foreign_rules
 from difftile.ops.vocabulary import (
+    DerivativeOf,
     FieldMeaning,
     FuncMeaning,
     Meaning,
@@ -35,11 +37,18 @@ from difftile.ops.vocabulary import (
 from difftile.substrate.names import meaning_of as taichi_meaning
 
 _OWN: dict[object, Meaning] = {
+<<<<<<< HEAD
     **{one: Special(one.__name__) for one in (rand, randn, randint, logsumexp, stop_grad)},
     **{
         one: OpName(one.__name__)
         for one in (expm1, log1p, logit, safe_divide, safe_norm, sigmoid, softplus)
     },
+=======
+    **{one: Special(one.__name__) for one in (rand, randn, randint)},
+    bwd_diff: Special("bwd_diff"),
+    fwd_diff: Special("fwd_diff"),
+    sigmoid: OpName("sigmoid"),
+>>>>>>> ceb8221 (Let funcs have rules for their derivatives)
 }
 
 
@@ -55,7 +64,9 @@ def meaning_of(value: object) -> Meaning | None:
         function = meaning_of(value.__func__)
         return replace(function, bound=True) if isinstance(function, FuncMeaning) else function
     if isinstance(value, Func):
-        return FuncMeaning(value.function)
+        return FuncMeaning(value.function, rules=value.rules)
+    if isinstance(value, DerivativeOf):
+        return value
     own = _OWN.get(value) if isinstance(value, FunctionType) else None
     if own is not None:
         return own
@@ -64,7 +75,8 @@ def meaning_of(value: object) -> Meaning | None:
     kernel = getattr(value, "_is_difftile_kernel", False)
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")
-    return taichi_meaning(value)
+    meaning = taichi_meaning(value)
+    return with_foreign_rules(meaning) if isinstance(meaning, FuncMeaning) else meaning
 
 
 def field_meaning(field: Field) -> FieldMeaning:

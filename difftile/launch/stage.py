@@ -32,6 +32,7 @@ from difftile.passes.bounds import confine
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.extents import Extents, extents
 from difftile.passes.optimise import finish, pruned, simplify
+from difftile.passes.unrule import unrule
 from difftile.passes.versions import late_loads, redirect
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.device import current
@@ -43,7 +44,7 @@ _BLOCKS_ON_GPU = 16_384
 def _finished(program: Program) -> CompiledProgram:
     on_host = current().on_host
     blocks = _BLOCKS_ON_CPU if on_host else _BLOCKS_ON_GPU
-    finished = finish(program, blocks, few_threads=on_host)
+    finished = finish(unrule(program), blocks, few_threads=on_host)
     return CompiledProgram(confine(finished) if current().debug else finished)
 
 

@@ -98,11 +98,58 @@ class VectorMeaning:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleMeaning:
+    """A function that computes a derivative, and whether it is approximate by its own account."""
+
+    function: PythonFunction
+    approximate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Central differences: the step is `eps`, relative to arguments that are larger than 1."""
+
+    eps: float | None
+    relative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is put in place of the derivative of a func.
+
+    Args:
+        backward: The adjoint, a func of the arguments and of the adjoint of the result.
+        forward: The tangent, a func of the arguments and of the tangents of those that are floats.
+        substitute: A func, or a function of the tables, that has the derivative.
+        differences: The derivative is taken by differences.
+        approximate: The substitute is no exact one.
+    """
+
+    backward: RuleMeaning | None = None
+    forward: RuleMeaning | None = None
+    substitute: object = None
+    differences: Differences | None = None
+    approximate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DerivativeOf:
+    """A func or function of the tables, to be called as its adjoint or tangent."""
+
+    function: object
+    forward: bool
+
+
+@dataclass(frozen=True, slots=True)
 class FuncMeaning:
-    """A function decorated with `@dt.func`; a bound one is a method of some object."""
+    """A function decorated with `@dt.func`; a bound one is a method of some object.
+
+    `rules` stand for its derivative; none at all in them means that it has none.
+    """
 
     function: PythonFunction
     bound: bool = False
+    rules: Rules | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +170,7 @@ Meaning: TypeAlias = (
     | StructMeaning
     | VectorMeaning
     | FuncMeaning
+    | DerivativeOf
     | Refused
 )
 Meanings: TypeAlias = Callable[[object], Meaning | None]

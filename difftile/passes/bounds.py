@@ -25,6 +25,7 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -81,7 +82,9 @@ class _Bounds:
         with self.b.region() as stmts:
             for stmt in block.stmts:
                 self.b.span = stmt.span
-                if not self.rule(self, stmt):
+                if isinstance(stmt, Ruled):  # rules are not run here, but as parts of adjoints
+                    self.b.append(replace(stmt, body=self.block(stmt.body)))
+                elif not self.rule(self, stmt):
                     self.b.append(with_blocks(stmt, self.block))
         return replace(block, stmts=tuple(stmts))
 

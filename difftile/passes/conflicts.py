@@ -16,6 +16,7 @@ from difftile.ir.nodes import (
     Memory,
     ParallelFor,
     Program,
+    Ruled,
     Stmt,
     Store,
     Var,
@@ -176,6 +177,8 @@ def _accesses(block: Block, defs: dict[Var, Stmt]) -> dict[Array, list[Access]]:
         for stmt in block.stmts:
             counter[0] += 1
             if isinstance(stmt, (Load, Store, Accumulate, Combine)):
+                if stmt.array.gradient_of is not None:
+                    continue  # no memory of the program's
                 index = stmt.index[: stmt.array.type.ndim]
                 forms = tuple(affine(i, defs) for i in index)
                 access = Access(stmt, forms, counter[0], loops, branches)
@@ -186,6 +189,9 @@ def _accesses(block: Block, defs: dict[Var, Stmt]) -> dict[Array, list[Access]]:
             elif isinstance(stmt, (For, While)):
                 for region in regions(stmt):
                     visit(region, (*loops, stmt), branches)
+            elif isinstance(stmt, Ruled):
+                for region in regions(stmt):
+                    visit(region, loops, branches)
 
     visit(block, (), ())
     return found

@@ -16,6 +16,7 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -71,7 +72,7 @@ class _Scope:
             case Store(array=array) | Accumulate(array=array) | Combine(array=array):
                 self.forget({array})
                 return stmt
-            case For() | While() | If() | ParallelFor():
+            case For() | While() | If() | ParallelFor() | Ruled():
                 return self.region(stmt)
             case _:
                 return stmt
@@ -95,7 +96,9 @@ class _Scope:
             return block
 
         with_blocks(stmt, note)
-        if not isinstance(stmt, If):  # a later iteration may overwrite what an earlier one reads
+        if not isinstance(
+            stmt, (If, Ruled)
+        ):  # a later iteration may overwrite what an earlier one reads
             self.forget(written)
         changed = with_blocks(
             stmt, lambda block: _Scope(self.env, dict(self.pure), dict(self.loads)).block(block)

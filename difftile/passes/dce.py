@@ -16,6 +16,7 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
+    Ruled,
     Stmt,
     Store,
     Value,
@@ -99,6 +100,10 @@ def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
         case ParallelFor():
             slim = replace(stmt, body=_block(stmt.body, set()))
             return slim if has_effects(slim.body) else None
+        case Ruled():
+            if not any(out in live for out in stmt.outs) and not has_effects(stmt.body):
+                return None
+            return with_blocks(stmt, slim_block)
         case _:
             return stmt if any(out in live for out in definitions(stmt)) else None
 

@@ -17,6 +17,7 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Program,
+    Ruled,
     Stmt,
     Store,
     Value,
@@ -31,6 +32,7 @@ from difftile.ir.walk import (
     regions,
     substitute,
     walk,
+    with_blocks,
     with_operands,
 )
 from difftile.ops.build import OpBuilder
@@ -42,7 +44,8 @@ def promote(program: Program) -> Program:
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:
         if isinstance(stmt, ParallelFor):
-            body = _Promoter(owned_arrays(stmt, program)).scope(stmt.body)
+            owned = owned_arrays(stmt, program) - _written_under_rules(stmt.body)
+            body = _Promoter(owned).scope(stmt.body)
             stmts.append(replace(stmt, body=body))
         else:
             stmts.append(stmt)
@@ -51,7 +54,17 @@ def promote(program: Program) -> Program:
     written = arrays_written(Block(tuple(s for s in stmts if not isinstance(s, ParallelFor))))
     parallel = [s for s in stmts if isinstance(s, ParallelFor)]
     touched = {array_of(s) for loop in parallel for s in walk(loop.body)}
-    return replace(program, body=_Promoter(written - touched).scope(body))
+    owned = written - touched - _written_under_rules(body)
+    return replace(program, body=_Promoter(owned).scope(body))
+
+
+def _written_under_rules(block: Block) -> set[Array]:
+    """Return what bodies with rules write: its derivative goes by the gradient of the field."""
+    found: set[Array] = set()
+    for stmt in walk(block):
+        if isinstance(stmt, Ruled):
+            found |= arrays_written(stmt.body)
+    return found
 
 
 @dataclass
@@ -111,6 +124,8 @@ class _Promoter:
                 self._loop(stmt)
             case ParallelFor():
                 self.b.append(substitute(stmt, self.value))
+            case Ruled():
+                self.b.append(with_blocks(stmt, self._inner))
             case _:
                 self.b.append(stmt)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol, cast
 
+from difftile.ad.derive import derive
 from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
@@ -28,7 +29,7 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.launch.call import Call, picker
-from difftile.launch.func import Func
+from difftile.launch.func import WATCHING, Func
 from difftile.launch.meanings import meaning_of
 from difftile.launch.methods import BoundKernel, check_class
 from difftile.launch.passing import Parameter, Taken, current_captures, take_apart
@@ -89,6 +90,12 @@ class Kernel:
         self._latest: Specialisation | None = None
         self._source: Source | None = None
         self._call: Call | None = None
+        WATCHING.add(self)
+
+    def forget(self) -> None:
+        """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
+        self._found = {}
+        self._call = None
 
     def __repr__(self) -> str:
         return f"<kernel {self.function.__name__}({', '.join(self._names)})>"
@@ -251,7 +258,8 @@ class Kernel:
             # A captured field is wider, or the only one with floats: literals follow it.
             lowered = lower(*given, widest, taken.meanings, self._roles)
         # Assertions and indices are checked under debug alone.
-        checked = guard(lowered.program) if session.debug else unchecked(lowered.program)
+        written = derive(lowered.program)
+        checked = guard(written) if session.debug else unchecked(written)
         program = normalise(checked, checked=session.debug)
         check_races(program)
         stages = [Stage(stage) for stage in split(program)]

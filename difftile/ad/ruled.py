@@ -1,0 +1,334 @@
+"""Derivatives of bodies that have rules: the rule is put in place of the derivative of the body.
+
+A rule is ordinary code, whose result may be differentiated again. Where one direction alone has a
+rule, the other follows from it, component by component: both are the same linear map, or its
+transpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from difftile.ad.activity import fields_of
+from difftile.diagnostics import NotDifferentiable
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Const,
+    Let,
+    Load,
+    Rule,
+    Ruled,
+    Stmt,
+    Value,
+    Var,
+    is_scalar,
+)
+from difftile.ir.types import I32, FieldType, Type, is_float, scalar_of, shape_of
+from difftile.ir.walk import (
+    Cloner,
+    array_of,
+    arrays_written,
+    gradients_in,
+    walk,
+    with_blocks,
+    with_operands,
+)
+from difftile.ops.build import OpBuilder, zero
+from difftile.ops.table import OPS
+
+# A rule of the other direction runs once for each component; more are too many to be unrolled.
+_MANY = 16
+
+GradientRule = Callable[["_Bound", Accumulate], None]
+
+
+class Reversing(Protocol):
+    """What the reverse of a ruled body needs of the reverser."""
+
+    b: OpBuilder
+    active: set[Var]
+    bars: dict[Array, Array]
+    cloner: Cloner
+    masked: set[Value]
+    suspects: set[Var]
+
+    def add(  # noqa: D102
+        self, bars: dict[Var, Value], to: Value, bar: Value, *, masked: bool = False
+    ) -> None: ...
+    def value(self, value: Value) -> Value: ...  # noqa: D102
+    def note_loads(self, block: Block, cloner: Cloner) -> None: ...  # noqa: D102
+    def nested(  # noqa: D102
+        self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
+    ) -> tuple[list[Stmt], dict[Var, Value]]: ...
+
+
+class Pushing(Protocol):
+    """What forward mode through a ruled body needs of the pusher."""
+
+    b: OpBuilder
+    dots: dict[Array, Array]
+    env: dict[Var, Value]
+
+    def dot(self, value: Value) -> Value | None: ...  # noqa: D102
+    def dot_or_zero(self, value: Value) -> Value: ...  # noqa: D102
+
+
+def unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool) -> Value:
+    """Return the part, or zero where the adjoint that it was made from is zero."""
+    if is_scalar(z_bar) or (componentwise and z_bar.type == part.type):
+        is_zero = b.call("eq", z_bar, zero(z_bar.type))
+    else:
+        size = b.call("sum", b.call("abs", z_bar))
+        is_zero = b.call("eq", size, zero(size.type))
+    return b.call("select", is_zero, zero(part.type), part)
+
+
+# Reverse
+
+
+def reverse_ruled(r: Reversing, stmt: Ruled, bars: dict[Var, Value], loops: object) -> None:
+    """Append the reverse of a ruled body, and add to the adjoints of its args.
+
+    What the body stores takes the gradient of the elements, as any store does, after the rule has
+    read it.
+
+    Raises:
+        NotDifferentiable: There is no rule, or none that serves.
+    """
+    out_bars = [bars.pop(out, None) for out in stmt.outs]
+    stored = {a for a in arrays_written(stmt.body) if a in r.bars}
+    wanted = any(a in r.active for a in stmt.args) or not r.bars.keys().isdisjoint(fields_of(stmt))
+    if wanted and (stored or any(bar is not None for bar in out_bars)):
+        floats = [(o, bar) for o, bar in zip(stmt.outs, out_bars, strict=True) if is_float(o.type)]
+        seeds = [zero(o.type) if bar is None else bar for o, bar in floats]
+        rule = _the_rule(stmt)
+        if rule is stmt.backward:
+            found = _run_rule(r, rule, seeds)
+        else:
+            found = _transposed(r, stmt, rule, seeds)
+        known = [bar for bar in out_bars if bar is not None]
+        masked = any(bar in r.masked for bar in known)
+        guard = masked and _may_be_infinite(rule, stmt.args, r.suspects)
+        for arg, part in zip(stmt.args, found, strict=True):
+            kept = part
+            for bar in known if guard else ():
+                kept = unless_zero(r.b, bar, kept, componentwise=False)
+            r.add(bars, arg, kept, masked=masked)
+    if stored:
+        active, r.active = r.active, set()
+        stmts, _ = r.nested(stmt.body, [None] * len(stmt.outs), {})
+        r.active = active
+        for inner in stmts:
+            r.b.append(inner)
+
+
+def _the_rule(stmt: Ruled) -> Rule:
+    rule = stmt.backward or stmt.forward
+    if rule is None:
+        raise NotDifferentiable(
+            stmt.span,
+            f"'{stmt.name}' has no derivative of its own, and its body is not differentiated.",
+            "a gradient is wanted through this call",
+            hint=f"write one with '@{stmt.name}.backward', or cut it here: "
+            f"'dt.stop_grad({stmt.name}(...))'.",
+        )
+    return rule
+
+
+def _may_be_infinite(rule: Rule, args: Sequence[Value], suspects: set[Var]) -> bool:
+    return any(a in suspects for a in args) or any(
+        isinstance(s, Let) and OPS[s.op].singular for s in walk(rule.block)
+    )
+
+
+def _run_rule(r: Reversing, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
+    """Append a rule for adjoints of the outs, and return those of the args."""
+    cloner = Cloner(r.cloner.env)
+    cloner.env |= dict(zip(rule.params, seeds, strict=True))
+    copy = cloner.block(rule.block)
+    r.note_loads(rule.block, cloner)
+    return _with_gradients(r.b, copy, r.bars, _add)
+
+
+def _transposed(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
+    """Return the adjoints of the args by pushing each component of them forward."""
+    if gradients_in(rule.block):
+        raise NotDifferentiable(
+            stmt.span,
+            f"'{stmt.name}' has a forward rule alone, which reads the tangent of a field.",
+            "a gradient is wanted through this call",
+            hint=f"write '@{stmt.name}.backward' too.",
+        )
+    _check_count(stmt, [a.type for a in stmt.args], "backward")
+    found: list[Value] = []
+    for k, arg in enumerate(stmt.args):
+        parts: list[Value] = []
+        for unit in _units(r.b, arg.type):
+            dots = [unit if k == j else zero(a.type) for j, a in enumerate(stmt.args)]
+            pushed = _run_rule(r, rule, dots)
+            parts.append(_total(r.b, list(zip(seeds, pushed, strict=True)), arg.type))
+        found.append(r.b.assembled(shape_of(arg.type), parts))
+    return found
+
+
+# Forward
+
+
+def push_ruled(p: Pushing, stmt: Ruled) -> None:
+    """Append a ruled body and the tangents of its results.
+
+    Raises:
+        NotDifferentiable: There is no rule, or none that serves.
+    """
+    p.b.append(stmt)
+    fields = fields_of(stmt)
+    if all(p.dot(a) is None for a in stmt.args) and p.dots.keys().isdisjoint(fields):
+        return
+    if any(a in p.dots for a in arrays_written(stmt.body)):
+        raise NotDifferentiable(
+            stmt.span,
+            f"'{stmt.name}' has a rule and writes a field: there is no tangent for what it writes.",
+            "a tangent is wanted of what this call writes",
+            hint="return the values, and store them in the kernel.",
+        )
+    dots = [p.dot_or_zero(a) for a in stmt.args]
+    outs = [out for out in stmt.outs if is_float(out.type)]
+    if stmt.forward is not None:
+        cloner = Cloner(dict(zip(stmt.forward.params, dots, strict=True)))
+        found = _with_gradients(p.b, cloner.block(stmt.forward.block), p.dots, _add)
+    else:
+        rule = _the_rule(stmt)
+        _check_count(stmt, [out.type for out in outs], "forward")
+        found = [
+            p.b.assembled(
+                shape_of(out.type),
+                [
+                    _pulled(p, stmt, rule, [unit if o is out else zero(o.type) for o in outs], dots)
+                    for unit in _units(p.b, out.type)
+                ],
+            )
+            for out in outs
+        ]
+    p.env |= dict(zip(outs, found, strict=True))
+
+
+def _pulled(
+    p: Pushing, stmt: Ruled, rule: Rule, seeds: Sequence[Value], dots: Sequence[Value]
+) -> Value:
+    """Return one component of the tangent: the backward rule's adjoints times the tangents."""
+    cloner = Cloner(dict(zip(rule.params, seeds, strict=True)))
+    copy = cloner.block(rule.block)
+    scalar = next(scalar_of(out.type) for out in stmt.outs if is_float(out.type))
+    if not gradients_in(copy):
+        bars = _with_gradients(p.b, copy, p.dots, _add)
+        return _total(p.b, list(zip(bars, dots, strict=True)), scalar)
+    cell = Array("along", FieldType(scalar, 1), 1)
+    p.b.append(Alloc(cell, stmt.span))
+    first = (Const(0, I32),)
+
+    def along(bound: _Bound, add: Accumulate) -> None:
+        b = bound.b
+        dot = b.load(add.array, add.index)
+        b.accumulate(cell, first, b.cast(_inner(b, add.value, dot), scalar), atomic=False)
+
+    bars = _with_gradients(p.b, copy, p.dots, along)
+    total = _total(p.b, list(zip(bars, dots, strict=True)), scalar)
+    return p.b.call("add", total, p.b.load(cell, first))
+
+
+# Both
+
+
+class _Bound:
+    """Appends a rule's statements with the gradients of fields bound to memory."""
+
+    def __init__(self, b: OpBuilder, to: Mapping[Array, Array], add: GradientRule) -> None:
+        self.b = b
+        self.to = to
+        self.add = add
+        self.env: dict[Var, Value] = {}
+
+    def value(self, value: Value) -> Value:
+        return self.env.get(value, value) if isinstance(value, Var) else value
+
+    def block(self, block: Block) -> Block:
+        with self.b.region() as stmts:
+            self.stmts(block)
+        return Block(tuple(stmts), tuple(self.value(result) for result in block.results))
+
+    def stmts(self, block: Block) -> None:
+        for stmt in block.stmts:
+            self.stmt(with_operands(stmt, self.value))
+
+    def stmt(self, stmt: Stmt) -> None:
+        array = array_of(stmt)
+        if array is None or array.gradient_of is None:
+            self.b.append(with_blocks(stmt, self.block))
+            return
+        memory = self.to.get(array.gradient_of)
+        self.b.span = stmt.span
+        match stmt:
+            case Load(out, _, index):
+                found = zero(out.type) if memory is None else self.b.load(memory, index, out.name)
+                self.env[out] = found
+            case Accumulate(_, index, value) if memory is not None:
+                self.add(self, Accumulate(memory, index, value, stmt.span))
+            case _:
+                pass  # nobody wants that gradient
+
+
+def _add(bound: _Bound, stmt: Accumulate) -> None:
+    bound.b.append(stmt)
+
+
+def _with_gradients(
+    b: OpBuilder, block: Block, to: Mapping[Array, Array], add: GradientRule
+) -> list[Value]:
+    """Append a block whose gradients of fields are bound, and return its results."""
+    bound = _Bound(b, to, add)
+    span = b.span
+    bound.stmts(block)
+    b.span = span
+    return [bound.value(result) for result in block.results]
+
+
+def _units(b: OpBuilder, type_: Type) -> list[Value]:
+    """Return the unit vectors or matrices of a type, the last axis fastest."""
+    one = Const(1.0, scalar_of(type_))
+    shape = shape_of(type_)
+    if not shape:
+        return [one]
+    cells = (tuple(Const(k, I32) for k in cell) for cell in np.ndindex(*shape))
+    return [b.call("insert", zero(type_), *cell, one) for cell in cells]
+
+
+def _inner(b: OpBuilder, x: Value, y: Value) -> Value:
+    product = b.call("mul", x, y)
+    return b.call("sum", product) if shape_of(product.type) else product
+
+
+def _total(b: OpBuilder, pairs: Sequence[tuple[Value, Value]], like: Type) -> Value:
+    """Return the sum of the inner products of pairs."""
+    scalar = scalar_of(like)
+    total: Value = zero(scalar)
+    for x, y in pairs:
+        total = b.call("add", total, b.cast(_inner(b, x, b.cast(y, scalar_of(x.type))), scalar))
+    return total
+
+
+def _check_count(stmt: Ruled, types: Sequence[Type], missing: str) -> None:
+    count = sum(int(np.prod(shape_of(t), dtype=int)) for t in types)
+    if count > _MANY:
+        raise NotDifferentiable(
+            stmt.span,
+            f"'{stmt.name}' has no {missing} rule, and {count} components are too many to derive "
+            "it from the other one.",
+            "a derivative is wanted through this call",
+            hint=f"write '@{stmt.name}.{missing}'.",
+        )

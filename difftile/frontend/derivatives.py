@@ -1,0 +1,235 @@
+"""`dt.bwd_diff(f)` and `dt.fwd_diff(f)`: derivatives of funcs, called inside kernels and rules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from difftile.diagnostics import CallMismatch, TypeMismatch
+from difftile.frontend.context import Context
+from difftile.frontend.convert import counted_arguments, spread
+from difftile.frontend.items import (
+    Item,
+    Several,
+    Static,
+    describe,
+    is_alike,
+    is_number,
+    leaves,
+    regrown,
+)
+from difftile.ir.nodes import Array, Block, Const, Derivative, Load, Value, Var
+from difftile.ir.types import is_float, scalar_of, shape_of
+from difftile.ir.walk import has_effects, walk
+from difftile.ops.build import zero
+from difftile.ops.vocabulary import DerivativeOf
+
+# Items that hold floats
+
+
+def floats_in(item: Item) -> list[Value]:
+    """Return the float values that an item holds, those of structs and tuples one by one."""
+    return [v for v in leaves(item) if isinstance(v, (Var, Const)) and is_float(v.type)]
+
+
+def settled(cx: Context, item: Item) -> Item:
+    """Return an item with elements of fields read, and literal floats as values."""
+    read = cx.loaded(item)
+    parts = (
+        cx.value(part) if isinstance(part, Static) and isinstance(part.value, float) else part
+        for part in leaves(read)
+    )
+    return regrown(read, iter(list(parts)))
+
+
+def as_values(cx: Context, item: Item) -> Item:
+    """Return an item with elements of fields read, and literals as values."""
+    read = cx.loaded(item)
+    return regrown(read, iter([cx.value(v) if is_number(v) else v for v in leaves(read)]))
+
+
+def adjoint_like(item: Item, made: list[Var], prefix: str = "d_") -> Item:
+    """Return an item of the same form with new variables for its floats, which are added up."""
+
+    def parts() -> Iterator[Item]:
+        for leaf in leaves(item):
+            if isinstance(leaf, (Var, Const)) and is_float(leaf.type):
+                name = leaf.name if isinstance(leaf, Var) else ""
+                made.append(Var(f"{prefix}{name}", leaf.type))
+                yield made[-1]
+            else:
+                yield zero(leaf.type) if isinstance(leaf, (Var, Const)) else Static(None)
+
+    return regrown(item, parts())
+
+
+# The calls
+
+
+def derivative_of(*, forward: bool) -> Callable[[Context, ast.Call, str], Item]:
+    """Return the handler of `dt.bwd_diff(f)` or `dt.fwd_diff(f)` inside a kernel."""
+
+    def handler(cx: Context, node: ast.Call, name: str) -> Item:
+        (argument,) = counted_arguments(cx, node, 1, 1)
+        item = cx.operand(argument)
+        if not isinstance(item, Static) or cx.meaning(item) is None:
+            raise CallMismatch(
+                cx.span(argument), f"{describe(item)} is no function that has a derivative."
+            )
+        return Static(DerivativeOf(item.value, forward))
+
+    return handler
+
+
+def derivative_call(cx: Context, node: ast.Call, of: DerivativeOf) -> Item:
+    """Lower `dt.bwd_diff(f)(..., d_out)` or `dt.fwd_diff(f)(..., x_dot, ...)`."""
+    word = "fwd_diff" if of.forward else "bwd_diff"
+    if node.keywords:
+        raise CallMismatch(
+            cx.span(node.keywords[0]), f"'dt.{word}(f)' takes its arguments by position."
+        )
+    function = Static(of.function)
+    items = [settled(cx, item) for _, item in spread(cx, node.args)]
+    if of.forward:
+        return _tangent_call(cx, node, function, items)
+    if len(items) < 2:
+        raise CallMismatch(
+            cx.span(node),
+            "'dt.bwd_diff(f)' takes the arguments of f, and the adjoint of its result.",
+            "write 'dt.bwd_diff(f)(x, ..., d_out)'.",
+        )
+    *primals, d_out = items
+    bars = iter(adjoint(cx, node, function, primals, d_out))
+    found = [_like(item, bars) for item in primals if floats_in(item)]
+    return found[0] if len(found) == 1 else Several(tuple(found))
+
+
+def _like(item: Item, values: Iterator[Value]) -> Item:
+    """Return an item of the same form with values for its floats; what is none has zeros."""
+    floats = (
+        next(values)
+        if isinstance(leaf, (Var, Const)) and is_float(leaf.type)
+        else (zero(leaf.type) if isinstance(leaf, (Var, Const)) else Static(None))
+        for leaf in leaves(item)
+    )
+    return regrown(item, iter(list(floats)))
+
+
+def adjoint(
+    cx: Context, node: ast.Call, function: Item, items: Sequence[Item], d_out: Item
+) -> list[Value]:
+    """Append the adjoint of a function at some arguments; return that of each of their floats."""
+    body, params, result = _region(cx, node, function, items)
+    seeds = _seeds(cx, node, result, d_out)
+    args = tuple(value for item in items for value in floats_in(item))
+    outs = tuple(Var(f"d_{p.name}", p.type) for p in params)
+    gradients = () if cx.rule is None else _gradients(cx, body)
+    cx.b.append(Derivative(outs, params, args, seeds, body, False, gradients, cx.span(node)))
+    return list(outs)
+
+
+def _tangent_call(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
+    """Lower the tangent: behind the arguments stands one tangent for each that holds floats."""
+    count = next(
+        (
+            n
+            for n in range(1, len(items))
+            if n + sum(bool(floats_in(i)) for i in items[:n]) == len(items)
+        ),
+        None,
+    )
+    if count is None:
+        raise CallMismatch(
+            cx.span(node),
+            "'dt.fwd_diff(f)' takes the arguments of f, and a tangent for each that is a float.",
+            "write 'dt.fwd_diff(f)(x, y, x_dot, y_dot)'.",
+        )
+    primals, dots = items[:count], items[count:]
+    body, params, result = _region(cx, node, function, primals)
+    with_floats = [item for item in primals if floats_in(item)]
+    seeds = tuple(
+        seed
+        for item, dot in zip(with_floats, dots, strict=True)
+        for seed in _seeds(cx, node, item, dot)
+    )
+    args = tuple(value for item in primals for value in floats_in(item))
+    outs = tuple(Var(f"dot_{r.name if isinstance(r, Var) else ''}", r.type) for r in body.results)
+    gradients = () if cx.rule is None else _gradients(cx, body)
+    cx.b.append(Derivative(outs, params, args, seeds, body, True, gradients, cx.span(node)))
+    return _like(result, iter(outs))
+
+
+def _region(
+    cx: Context, node: ast.Call, function: Item, items: Sequence[Item]
+) -> tuple[Block, tuple[Var, ...], Item]:
+    """Lower a call of a function with parameters in place of the floats of its arguments."""
+    params: list[Var] = []
+    given = [regrown(item, iter([_param(leaf, params) for leaf in leaves(item)])) for item in items]
+    with cx.nested(), cx.b.region() as stmts:
+        rule, cx.rule = cx.rule, None
+        result = as_values(cx, call_with(cx, node, function, given))
+        cx.rule = rule
+    body = Block(tuple(stmts), tuple(floats_in(result)))
+    if has_effects(body):
+        raise CallMismatch(
+            cx.span(node),
+            "the derivative of a function that writes fields, prints or asserts is not a value.",
+            "return its results instead of storing them.",
+        )
+    if not body.results:
+        raise CallMismatch(cx.span(node), "this function returns no float to differentiate.")
+    return body, tuple(params), result
+
+
+def _param(leaf: Item, params: list[Var]) -> Item:
+    if not (isinstance(leaf, (Var, Const)) and is_float(leaf.type)):
+        return leaf
+    params.append(Var(leaf.name if isinstance(leaf, Var) else "x", leaf.type))
+    return params[-1]
+
+
+def call_with(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
+    """Lower a call of something with arguments that are lowered already."""
+    names = [f"argument {k}" for k in range(len(items))]  # no Python name has a space
+    call = ast.Call(_name("function called", node), [_name(name, node) for name in names], [])
+    before = cx.env
+    cx.env = {**before, "function called": function, **dict(zip(names, items, strict=True))}
+    try:
+        return cx.expr(ast.copy_location(call, node))
+    finally:
+        cx.env = before
+
+
+def _name(name: str, node: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+
+def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> tuple[Value, ...]:
+    """Return what is given for each float of a result, cast to its type."""
+    if not is_alike(result, given) or len(leaves(result)) != len(leaves(given)):
+        raise TypeMismatch(
+            cx.span(node), f"{describe(given)} is given for the derivative of {describe(result)}."
+        )
+    seeds: list[Value] = []
+    for one, seed in zip(leaves(result), leaves(given), strict=True):
+        if not floats_in(one):
+            continue
+        assert isinstance(one, (Var, Const))
+        value = cx.value(seed, one.type)
+        if shape_of(value.type) != shape_of(one.type):
+            raise TypeMismatch(
+                cx.span(node),
+                f"a derivative of type {one.type} is wanted here, not {value.type}.",
+            )
+        seeds.append(cx.b.cast(value, scalar_of(one.type)))
+    return tuple(seeds)
+
+
+def _gradients(cx: Context, body: Block) -> tuple[tuple[Array, Array], ...]:
+    """Return the gradients that take what reaches the fields that a body reads."""
+    assert cx.rule is not None
+    return tuple(
+        (array, cx.rule.gradient(array, incoming=False))
+        for array in dict.fromkeys(s.array for s in walk(body) if isinstance(s, Load))
+        if array.size is None and is_float(array.type.element) and array.gradient_of is None
+    )
