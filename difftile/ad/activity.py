@@ -54,6 +54,7 @@ def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
         if isinstance(stmt, WRITES)
         and stmt.array not in sources
         and stmt.array.gradient_of is None
+        and stmt.array.size is None
         and stmt.value in active
     ]
 

@@ -1,15 +1,33 @@
-"""Derivatives that a program asks for itself, worked out before anything else is done with it."""
+"""Derivatives that a program asks for itself, worked out before anything else is done with it.
+
+What comes out is code like any other, and may be differentiated again. Where it keeps values of a
+loop in an array, that array would stand in the way: such code becomes the body of a `Ruled`, whose
+rules are derived here. The adjoint of `x -> J(x)^T s` is the gradient of `s . J(x) w`, an adjoint
+of a tangent, which has kept nothing (Griewank and Walther, Evaluating Derivatives, chapter 5).
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from difftile.ad.activity import active_in
-from difftile.ad.forward import Pusher
+from difftile.ad.forward import Pusher, tangents_of_locals
 from difftile.ad.reverse import Reverser
 from difftile.ad.suspects import suspects_in
-from difftile.ir.nodes import Block, Derivative, Program, Stmt, Value, Var
-from difftile.ir.walk import substitute, walk, with_blocks, with_operands
+from difftile.ir.nodes import (
+    Alloc,
+    Array,
+    Block,
+    Derivative,
+    Program,
+    Rule,
+    Ruled,
+    Stmt,
+    Value,
+    Var,
+)
+from difftile.ir.types import is_float
+from difftile.ir.walk import Cloner, arrays_loaded, substitute, walk, with_blocks, with_operands
 from difftile.ops.build import zero
 
 
@@ -31,34 +49,106 @@ class _Deriver:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
             changed = with_blocks(with_operands(stmt, self.value), self.block)
-            if isinstance(changed, Derivative):
-                made, values = (_tangents if changed.forward else _adjoints)(changed)
+            if not isinstance(changed, Derivative):
+                stmts.append(changed)
+                continue
+            made, values = (_tangents if changed.forward else _adjoints)(changed)
+            if any(isinstance(s, Alloc) for s in walk(Block(tuple(made)))):
+                stmts.append(_ruled(changed, Block(tuple(made), tuple(values))))
+            else:
                 stmts += made
                 self.env |= dict(zip(changed.outs, values, strict=True))
-            else:
-                stmts.append(changed)
         return Block(tuple(stmts), tuple(self.value(result) for result in block.results))
 
 
 def _adjoints(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
+    reverser = _swept(stmt)
+    found = reverser.sweep(stmt.body, reverser.seeds_of(stmt.body.results, stmt.seeds))
+    return reverser.b.stmts, [found.get(param, zero(param.type)) for param in stmt.params]
+
+
+def _swept(stmt: Derivative) -> Reverser:
     gradients = dict(stmt.gradients)
     active = active_in(stmt.body, stmt.params, gradients)
     reverser = Reverser(active, gradients, {}, {}, suspects_in(stmt.body), {})
     reverser.b.span = stmt.span
     reverser.cloner.env |= dict(zip(stmt.params, stmt.args, strict=True))
-    found = reverser.sweep(stmt.body, reverser.seeds_of(stmt.body.results, stmt.seeds))
-    return reverser.b.stmts, [found.get(param, zero(param.type)) for param in stmt.params]
+    return reverser
 
 
 def _tangents(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
-    gradients = dict(stmt.gradients)
-    pusher = Pusher(gradients, active_in(stmt.body, stmt.params, gradients))
-    pusher.env |= dict(zip(stmt.params, stmt.seeds, strict=True))
-    pusher.block(stmt.body.stmts)
+    block = _pushed(stmt, dict(zip(stmt.params, stmt.seeds, strict=True)))
     args = dict(zip(stmt.params, stmt.args, strict=True))
 
     def change(value: Value) -> Value:
         return args.get(value, value) if isinstance(value, Var) else value
 
-    made = [substitute(inner, change) for inner in pusher.b.stmts]
-    return made, [change(pusher.dot_or_zero(result)) for result in stmt.body.results]
+    made = [substitute(inner, change) for inner in block.stmts]
+    return made, [change(result) for result in block.results]
+
+
+def _pushed(stmt: Derivative, dots: dict[Var, Value]) -> Block:
+    """Return the body with tangents, whose results are those of the body's."""
+    gradients = dict(stmt.gradients)
+    pusher = Pusher(gradients, active_in(stmt.body, stmt.params, gradients))
+    pusher.env |= dots
+    pusher.block(stmt.body.stmts)
+    results = tuple(pusher.dot_or_zero(result) for result in stmt.body.results)
+    return Block(tuple(pusher.b.stmts), results)
+
+
+# Derivatives of derivatives
+
+
+def _ruled(stmt: Derivative, body: Block) -> Ruled:
+    """Return an adjoint that keeps values in arrays, with its own derivatives as rules."""
+    args = (*stmt.args, *stmt.seeds)
+    nested = any(isinstance(s, Alloc) for s in walk(stmt.body))
+    if stmt.gradients or stmt.forward or nested:
+        # Inside a rule, which adds to gradients; or the derivative of a derivative.
+        return Ruled(stmt.outs, args, body, None, None, "", stmt.span)
+    return Ruled(stmt.outs, args, body, _second(stmt), _along(args, body, stmt), "", stmt.span)
+
+
+def _gradients_of(block: Block) -> tuple[tuple[Array, Array], ...]:
+    """Return a gradient for each field that a block reads."""
+    return tuple(
+        (array, Array(f"{array.name}_bar", array.type, gradient_of=array))
+        for array in dict.fromkeys(arrays_loaded(block))
+        if array.size is None and is_float(array.type.element)
+    )
+
+
+def _second(stmt: Derivative) -> Rule:
+    """Return the adjoint of `J(x)^T s`, which is linear in s."""
+    along = tuple(Var(f"along_{p.name}", p.type) for p in stmt.params)
+    pushed = _pushed(stmt, dict(zip(stmt.params, along, strict=True)))
+    gradients = _gradients_of(pushed)
+    scalar = replace(stmt, body=pushed, gradients=gradients)
+    reverser = _swept(scalar)
+    found = reverser.sweep(pushed, reverser.seeds_of(pushed.results, stmt.seeds))
+    bars = (found.get(param, zero(param.type)) for param in stmt.params)
+    seeds = (reverser.value(result) for result in pushed.results)
+    block = Block(tuple(reverser.b.stmts), (*bars, *seeds))
+    return Rule(along, block, span=stmt.span)
+
+
+def _along(args: tuple[Value, ...], body: Block, stmt: Derivative) -> Rule:
+    """Return the tangent of an adjoint, by following its statements."""
+    params = tuple(Var(f"dot_{a.name if isinstance(a, Var) else ''}", a.type) for a in args)
+    stand_ins = tuple(Var(a.name if isinstance(a, Var) else "", a.type) for a in args)
+    known = {a: s for a, s in zip(args, stand_ins, strict=True) if isinstance(a, Var)}
+    copy = Cloner({**known}).block(body)
+    gradients = dict(_gradients_of(copy))
+    dots = {**gradients, **tangents_of_locals(copy)}
+    pusher = Pusher(dots, active_in(copy, stand_ins, dots))
+    pusher.env |= dict(zip(stand_ins, params, strict=True))
+    pusher.block(copy.stmts)
+    back = dict(zip(stand_ins, args, strict=True))
+
+    def change(value: Value) -> Value:
+        return back.get(value, value) if isinstance(value, Var) else value
+
+    stmts = tuple(substitute(inner, change) for inner in pusher.b.stmts)
+    results = tuple(change(pusher.dot_or_zero(result)) for result in copy.results)
+    return Rule(params, Block(stmts, results), span=stmt.span)

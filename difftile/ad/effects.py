@@ -19,12 +19,15 @@ from difftile.ir.nodes import (
     Stmt,
     Store,
 )
-from difftile.ir.walk import definitions, with_blocks
+from difftile.ir.walk import definitions, has_effects, with_blocks
 
 
 def without_effects(stmt: Stmt) -> Stmt | None:
     """Return the statement without effects; None if nothing but effects would be left."""
-    if isinstance(stmt, (Store, Accumulate, ParallelFor, Print, Fail)):
+    if isinstance(stmt, (Store, Accumulate)):
+        # An array of the thread is where values are, not an effect.
+        return None if stmt.array.size is None else stmt
+    if isinstance(stmt, (ParallelFor, Print, Fail)):
         return None
     if isinstance(stmt, Combine):
         # What it returned cannot be had again: the load stands for it, and must not be needed.
@@ -35,7 +38,8 @@ def without_effects(stmt: Stmt) -> Stmt | None:
         # Rules stay as they are: the adjoint may be differentiated again.
         return replace(stmt, body=pure_block(stmt.body)) if stmt.outs else None
     changed = with_blocks(stmt, pure_block)
-    return changed if definitions(changed) or not isinstance(changed, (If, For)) else None
+    idle = isinstance(changed, (If, For)) and not definitions(changed)
+    return None if idle and not has_effects(Block((changed,))) else changed
 
 
 def pure_block(block: Block) -> Block:

@@ -62,12 +62,7 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
     """
     fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
     dots = {f: Array(f"{f.name}_dot", f.type) for f in fields if f in wanted}
-    local = {
-        stmt.array: Array(f"{stmt.array.name}_dot", stmt.array.type, stmt.array.size)
-        for stmt in walk(program.body)
-        if isinstance(stmt, Alloc) and is_float(stmt.array.type.element)
-    }
-    every = {**dots, **local}
+    every = {**dots, **tangents_of_locals(program.body)}
     program = _in_order(program, every.keys())
     pusher = Pusher(every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
@@ -78,6 +73,15 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
         (*program.temps, *(dots[t] for t in program.temps if t in dots)),
     )
     return Tangents(dce(pushed), dots)
+
+
+def tangents_of_locals(block: Block) -> dict[Array, Array]:
+    """Return an array for the tangent of each local array that a block declares."""
+    return {
+        stmt.array: Array(f"{stmt.array.name}_dot", stmt.array.type, stmt.array.size)
+        for stmt in walk(block)
+        if isinstance(stmt, Alloc) and is_float(stmt.array.type.element)
+    }
 
 
 def _in_order(program: Program, wanted: Collection[Array]) -> Program:

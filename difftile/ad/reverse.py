@@ -22,7 +22,7 @@ from difftile.ad.combines import Weights, prepare, slope
 from difftile.ad.counters import unset_while, without_counters
 from difftile.ad.effects import without_effects
 from difftile.ad.remember import remembered
-from difftile.ad.ruled import reverse_ruled, unless_zero
+from difftile.ad.ruled import differentiated_again, reverse_ruled, unless_zero
 from difftile.ad.suspects import suspects
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
@@ -336,6 +336,8 @@ def _load(r: Reverser, load: Load, bars: dict[Var, Value], loops: object) -> Non
 
 
 def _store(r: Reverser, store: Store, bars: dict[Var, Value], loops: object) -> None:
+    if store.array.size is not None and store.value in r.active:
+        raise differentiated_again(store)
     buffer = r.bars.get(store.array)
     if buffer is None or not is_float(store.value.type):
         return

@@ -130,6 +130,8 @@ def reverse_ruled(r: Reversing, stmt: Ruled, bars: dict[Var, Value], loops: obje
 
 def _the_rule(stmt: Ruled) -> Rule:
     rule = stmt.backward or stmt.forward
+    if rule is None and not stmt.name:
+        raise differentiated_again(stmt)
     if rule is None:
         raise NotDifferentiable(
             stmt.span,
@@ -139,6 +141,16 @@ def _the_rule(stmt: Ruled) -> Rule:
             f"'dt.stop_grad({stmt.name}(...))'.",
         )
     return rule
+
+
+def differentiated_again(stmt: Stmt) -> NotDifferentiable:
+    """Return the error of a loop that would be differentiated more often than can be."""
+    return NotDifferentiable(
+        stmt.span,
+        "a derivative of a loop is differentiated more than once.",
+        "this loop",
+        hint="write the inner derivative by hand, or as a rule of a func.",
+    )
 
 
 def _may_be_infinite(rule: Rule, args: Sequence[Value], suspects: set[Var]) -> bool:
@@ -190,7 +202,7 @@ def push_ruled(p: Pushing, stmt: Ruled) -> None:
     fields = fields_of(stmt)
     if all(p.dot(a) is None for a in stmt.args) and p.dots.keys().isdisjoint(fields):
         return
-    if any(a in p.dots for a in arrays_written(stmt.body)):
+    if any(a in p.dots and a.size is None for a in arrays_written(stmt.body)):
         raise NotDifferentiable(
             stmt.span,
             f"'{stmt.name}' has a rule and writes a field: there is no tangent for what it writes.",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difftile.diagnostics import CallMismatch, TypeMismatch
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, spread
+from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import (
     Item,
     Several,
@@ -167,8 +168,9 @@ def _region(
     given = [regrown(item, iter([_param(leaf, params) for leaf in leaves(item)])) for item in items]
     with cx.nested(), cx.b.region() as stmts:
         rule, cx.rule = cx.rule, None
+        draws = cx.env[DRAWS]
         result = as_values(cx, call_with(cx, node, function, given))
-        cx.rule = rule
+        cx.rule, cx.env[DRAWS] = rule, draws
     body = Block(tuple(stmts), tuple(floats_in(result)))
     if has_effects(body):
         raise CallMismatch(

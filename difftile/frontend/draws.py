@@ -27,6 +27,7 @@ class Draws:
         streams: How many there are.
         axes: Index, start and stop of each axis of the parallel loop around; none at the top level.
         pending: Draws since the hidden local was brought up to date.
+        places: Places in the program that draw, met so far.
     """
 
     seed: Var = field(default_factory=lambda: Var("seed", I32))
@@ -36,3 +37,4 @@ class Draws:
     streams: int = 1
     axes: tuple[tuple[Value, Value, Value], ...] = ()
     pending: int = 0
+    places: int = 0

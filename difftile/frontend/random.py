@@ -30,6 +30,7 @@ def random_words(cx: Context) -> list[Value]:
     draws = cx.draws
     number = cx.call("add", cx.value(cx.env[DRAWS]), Const(draws.pending, I32))
     draws.pending += 1
+    draws.places += 1
     draws.used = True
     stream = cx.call("add", draws.first, Const(draws.stream, I32))
     words = cx.call("random_bits", _thread(cx), number, stream, draws.seed)

@@ -69,16 +69,17 @@ def ruled_call(
     call = Call(func.function.__name__, func.function, env, node)
     with cx.nested(), cx.b.region() as stmts:
         scope, cx.rule = cx.rule, None
-        before = cx.env[DRAWS]
+        draws, places = cx.env[DRAWS], cx.draws.places
         returned, after = run_func(cx, source, env)
         cx.rule = scope
         returned = as_values(cx, returned)
-    if not is_same(cx.env[DRAWS], before):
+    if cx.draws.places > places and not is_same(cx.env[DRAWS], draws):
         raise KernelError(
             f"'{call.name}' has a rule, and draws random numbers in a loop or branch.",
             cx.span(node),
             hint="draw them in the kernel, and pass them as arguments.",
         )
+    cx.env[DRAWS] = draws
     for name, item in env.items():
         if not is_same(after[name], item) and not _only_local(source, name):
             raise KernelError(
@@ -167,9 +168,11 @@ def _forward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
 
 def _run(cx: Context, source: Source, given: Sequence[Item]) -> tuple[Item, list[Stmt]]:
     names = _names(source)
+    draws = cx.env[DRAWS]
     with cx.nested(), cx.b.region() as stmts:
         returned, _ = run_func(cx, source, dict(zip(names, given, strict=True)))
         returned = cx.loaded(returned)
+    cx.env[DRAWS] = draws  # a rule draws nothing, though its loops carry the number of draws
     return returned, stmts
 
 
@@ -328,12 +331,14 @@ def _stand_in(cx: Context, call: Call, rules: Rules, result: Item) -> Rule:
     """Return the rule of a func whose derivative is that of another one, or differences."""
     params: list[Var] = []
     d_out = adjoint_like(result, params)
+    draws = cx.env[DRAWS]
     with cx.nested(), cx.b.region() as stmts:
         if rules.differences is not None:
             values = _by_differences(cx, call, rules.differences, params)
         else:
             items = list(call.env.values())
             values = adjoint(cx, call.node, Static(rules.substitute), items, d_out)
+    cx.env[DRAWS] = draws
     block = Block(tuple(stmts), tuple(values))
     source = source_of(call.function)
     return Rule(tuple(params), block, rules.approximate, _place(source))

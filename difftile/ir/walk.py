@@ -321,7 +321,7 @@ def substitute(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
 
 
 class Cloner:
-    """Copies statements with fresh variables.
+    """Copies statements with fresh variables, and fresh arrays where they declare some.
 
     Args:
         env: Replacements of variables from outside; the clones of everything copied are added.
@@ -329,6 +329,7 @@ class Cloner:
 
     def __init__(self, env: dict[Var, Value] | None = None) -> None:
         self.env: dict[Var, Value] = {} if env is None else dict(env)
+        self.arrays: dict[Array, Array] = {}
 
     def value(self, value: Value) -> Value:
         """Return what stands for the value in the copy."""
@@ -344,6 +345,11 @@ class Cloner:
         """Return a copy of the statement."""
         # Operands first: a loop's initial values belong to the scope outside it.
         copy = rebind(with_operands(stmt, self.value), self.fresh)
+        if isinstance(copy, Alloc):
+            self.arrays[copy.array] = local = replace(copy.array)
+            return replace(copy, array=local)
+        if isinstance(copy, (Load, *WRITES)) and copy.array in self.arrays:
+            return replace(copy, array=self.arrays[copy.array])
         return with_blocks(copy, self.block)
 
     def block(self, block: Block) -> Block:

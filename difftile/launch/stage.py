@@ -70,8 +70,8 @@ class Stage:
 
     def __init__(self, program: Program) -> None:
         self.program = pruned(program)
-        self.written = frozenset(arrays_written(program.body))
-        self.loaded = frozenset(arrays_loaded(program.body))
+        self.written = frozenset(a for a in arrays_written(program.body) if a.size is None)
+        self.loaded = frozenset(a for a in arrays_loaded(program.body) if a.size is None)
         late = late_loads(self.program)
         loads = [s for s in walk(self.program.body) if isinstance(s, Load)]
         self.loaded_late = frozenset(s.array for s in loads if s.out in late)

@@ -177,8 +177,8 @@ def _accesses(block: Block, defs: dict[Var, Stmt]) -> dict[Array, list[Access]]:
         for stmt in block.stmts:
             counter[0] += 1
             if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-                if stmt.array.gradient_of is not None:
-                    continue  # no memory of the program's
+                if stmt.array.gradient_of is not None or stmt.array.size is not None:
+                    continue  # no memory of the program's, or that of one thread
                 index = stmt.index[: stmt.array.type.ndim]
                 forms = tuple(affine(i, defs) for i in index)
                 access = Access(stmt, forms, counter[0], loops, branches)
