@@ -59,6 +59,15 @@ if TYPE_CHECKING:
         register_substitute,
     )
     from difftile.launch.start import init
+    from difftile.launch.surrogates import (
+        clip_grad,
+        finite_difference,
+        lookup,
+        scale_grad,
+        straight_through,
+        surrogate,
+        surrogate_if,
+    )
     from difftile.runtime.kernel import kernel
     from difftile.solvers.odeint import odeint
     from difftile.tape.checkpoint import checkpoint
@@ -117,6 +126,15 @@ _HOME = {
         "register_substitute",
     ),
     "difftile.launch.start": ("init",),
+    "difftile.launch.surrogates": (
+        "clip_grad",
+        "finite_difference",
+        "lookup",
+        "scale_grad",
+        "straight_through",
+        "surrogate",
+        "surrogate_if",
+    ),
     "difftile.tape.tape": ("Tape", "no_grad"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -143,11 +161,13 @@ __all__ = [
     "TapeError",
     "bwd_diff",
     "checkpoint",
+    "clip_grad",
     "data_oriented",
     "empty",
     "empty_like",
     "expm1",
     "field",
+    "finite_difference",
     "from_numpy",
     "full",
     "full_like",
@@ -158,6 +178,7 @@ __all__ = [
     "log1p",
     "logit",
     "logsumexp",
+    "lookup",
     "mat",
     "no_grad",
     "odeint",
@@ -171,9 +192,13 @@ __all__ = [
     "register_substitute",
     "safe_divide",
     "safe_norm",
+    "scale_grad",
     "sigmoid",
     "softplus",
     "stop_grad",
+    "straight_through",
+    "surrogate",
+    "surrogate_if",
     "template",
     "vec",
     "zero_grads",

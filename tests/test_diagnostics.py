@@ -113,7 +113,9 @@ def test_errors_are_sentences_and_frames() -> None:
         title, *rest = one.error.splitlines()
         assert re.fullmatch(r"\w+: .*[.?]", title), title
         for line in rest:
-            assert re.fullmatch(r"  (File \"wrong.py\", line \d+|\d* +\|.*|Hint: .*[.?:'])", line)
+            assert re.fullmatch(
+                r"  (File \"wrong.py\", line \d+|\d* +\|.*|Note: .*|Hint: .*[.?:'])", line
+            )
 
 
 def test_every_refused_construct_has_a_wrong_program() -> None:

@@ -36,7 +36,7 @@ from difftile.frontend.convert import (
     spread,
 )
 from difftile.frontend.decompositions import decomposition
-from difftile.frontend.derivatives import derivative_call, derivative_of
+from difftile.frontend.derivatives import compared_call, derivative_call, derivative_of
 from difftile.frontend.foreign import instead
 from difftile.frontend.gradients import stop_grad
 from difftile.frontend.indexing import attribute
@@ -65,7 +65,15 @@ from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.table import OPS
-from difftile.ops.vocabulary import DerivativeOf, FuncMeaning, OpName, Special, StructName, TypeName
+from difftile.ops.vocabulary import (
+    Compared,
+    DerivativeOf,
+    FuncMeaning,
+    OpName,
+    Special,
+    StructName,
+    TypeName,
+)
 
 _MANY = 1 << 16
 _ROUNDINGS = ("round", "floor", "ceil")  # these take the type of the result too
@@ -105,6 +113,8 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return _call_func(cx, node, func, _receiver(cx, node, target) if func.bound else None)
         case DerivativeOf() as derivative:
             return derivative_call(cx, node, derivative)
+        case Compared(function):
+            return compared_call(cx, node, function)
         case _:
             raise CallMismatch(
                 cx.span(node.func),

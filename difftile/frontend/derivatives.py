@@ -160,6 +160,37 @@ def _tangent_call(cx: Context, node: ast.Call, function: Item, items: Sequence[I
     return _like(result, iter(outs))
 
 
+_MARGINS = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
+
+
+def compared_call(cx: Context, node: ast.Call, function: object) -> Item:
+    """Lower a call that is told whether a comparison holds, and by how much."""
+    test = node.args[0] if node.args else node
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _MARGINS:
+        raise CallMismatch(
+            cx.span(test),
+            "the first argument is one comparison, '<', '<=', '>' or '>='.",
+            f"write '{ast.unparse(node.func)}(x > 0, a, b)'.",
+        )
+    high, low = test.left, test.comparators[0]
+    if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        high, low = low, high
+    names = {"left of the comparison": test.left, "right of the comparison": test.comparators[0]}
+    before = cx.env
+    cx.env = before | {name: settled(cx, cx.operand(one)) for name, one in names.items()}
+    left, right = (_name(name, one) for name, one in names.items())
+    margin = ast.BinOp(left, ast.Sub(), right) if high is test.left else None
+    margin = margin or ast.BinOp(right, ast.Sub(), left)
+    cond = ast.Compare(left, test.ops, [right])
+    places = [ast.copy_location(one, test) for one in (cond, margin)]
+    cx.env["function called"] = Static(function)
+    called = ast.Call(_name("function called", node.func), [*places, *node.args[1:]], node.keywords)
+    try:
+        return cx.expr(ast.copy_location(called, node))
+    finally:
+        cx.env = before
+
+
 def _region(
     cx: Context, node: ast.Call, function: Item, items: Sequence[Item]
 ) -> tuple[Block, tuple[Var, ...], Item]:

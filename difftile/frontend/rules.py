@@ -156,8 +156,16 @@ def _backward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
 
 def _forward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
     params: list[Var] = []
-    dots = [adjoint_like(item, params, "dot_") for item in call.env.values() if floats_in(item)]
     source = source_of(rule.function)
+    floats = [item for item in call.env.values() if floats_in(item)]
+    loose = [item for item in call.env.values() if is_number(item)]
+    wanted = floats
+    if len(_names(source)) == len(call.env) + len(floats) + len(loose):
+        # A literal integer may stand for a float that another call passes.
+        wanted = [item for item in call.env.values() if floats_in(item) or is_number(item)]
+    dots = [
+        Static(0.0) if is_number(item) else adjoint_like(item, params, "dot_") for item in wanted
+    ]
     _check_parameters(cx, source, call, result, "forward", [*call.env.values(), *dots])
     returned, block = _run(cx, source, [*call.env.values(), *dots])
     with cx.b.region() as casts:

@@ -22,7 +22,9 @@ from difftile.launch.functions import (
 )
 from difftile.launch.random import rand, randint, randn
 from difftile.launch.rules import bwd_diff, fwd_diff, with_foreign_rules
+from difftile.launch.surrogates import BLENDED, SurrogateIf
 from difftile.ops.vocabulary import (
+    Compared,
     DerivativeOf,
     FieldMeaning,
     FuncMeaning,
@@ -37,18 +39,13 @@ from difftile.ops.vocabulary import (
 from difftile.substrate.names import meaning_of as taichi_meaning
 
 _OWN: dict[object, Meaning] = {
-<<<<<<< HEAD
     **{one: Special(one.__name__) for one in (rand, randn, randint, logsumexp, stop_grad)},
     **{
         one: OpName(one.__name__)
         for one in (expm1, log1p, logit, safe_divide, safe_norm, sigmoid, softplus)
     },
-=======
-    **{one: Special(one.__name__) for one in (rand, randn, randint)},
     bwd_diff: Special("bwd_diff"),
     fwd_diff: Special("fwd_diff"),
-    sigmoid: OpName("sigmoid"),
->>>>>>> ceb8221 (Let funcs have rules for their derivatives)
 }
 
 
@@ -67,6 +64,8 @@ def meaning_of(value: object) -> Meaning | None:
         return FuncMeaning(value.function, rules=value.rules)
     if isinstance(value, DerivativeOf):
         return value
+    if isinstance(value, SurrogateIf):
+        return Compared(BLENDED)
     own = _OWN.get(value) if isinstance(value, FunctionType) else None
     if own is not None:
         return own

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import CellType, CodeType
 from typing import Any, Protocol, TypeAlias
 
+from difftile.diagnostics import LaunchError
 from difftile.ir.types import FieldType, Struct, Type
 from difftile.ir.views import ViewKind
 
@@ -139,6 +140,15 @@ class DerivativeOf:
     function: object
     forward: bool
 
+    def __call__(self, *args: Any) -> Any:
+        """Refuse: derivatives of funcs are called in kernels and rules.
+
+        Raises:
+            LaunchError: Always.
+        """
+        word = "fwd_diff" if self.forward else "bwd_diff"
+        raise LaunchError(f"dt.{word}({self.function!r}) is called in kernels and rules.")
+
 
 @dataclass(frozen=True, slots=True)
 class FuncMeaning:
@@ -150,6 +160,13 @@ class FuncMeaning:
     function: PythonFunction
     bound: bool = False
     rules: Rules | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A func that is given a comparison as its first argument: as a bool, and as a margin."""
+
+    function: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +188,7 @@ Meaning: TypeAlias = (
     | VectorMeaning
     | FuncMeaning
     | DerivativeOf
+    | Compared
     | Refused
 )
 Meanings: TypeAlias = Callable[[object], Meaning | None]

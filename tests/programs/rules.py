@@ -1,4 +1,4 @@
-"""Funcs with rules of their own, which here are right: they agree with the derivative of the body."""
+"""Funcs with rules of their own, right ones: they agree with the derivative of the body."""
 
 import taichi as ti
 
@@ -54,9 +54,7 @@ def _(v, m, v_dot, m_dot):
     return m_dot @ v + m @ v_dot
 
 
-@program(
-    x=array([0.5, -1.0]), y=floats(2), gradients={"x": [2.632748, 1.620907]}, seeds={"y": 1}
-)
+@program(x=array([0.5, -1.0]), y=floats(2), gradients={"x": [2.632748, 1.620907]}, seeds={"y": 1})
 def opaque_sine(x, y):  # CD1
     for i in x:
         y[i] = 3 * sine(x[i])
@@ -210,9 +208,7 @@ def _(colour, alpha, d_out):
         alpha.grad_out[k] += d_alpha
 
 
-@program(
-    colour=floats(30, low=0.1, high=0.9), alpha=floats(30, low=0.05, high=0.6), y=floats(2)
-)
+@program(colour=floats(30, low=0.1, high=0.9), alpha=floats(30, low=0.05, high=0.6), y=floats(2))
 def undoing_with_derived_steps(colour, alpha, y):  # MX2
     for i in y:
         y[i] = composite_by_steps(colour, alpha) * (i + 1)
@@ -253,7 +249,9 @@ def energy(p, q, k):
     return k * ((p - q).norm() - 1.0) ** 2
 
 
-@program(p=floats(4, element=(2,)), q=floats(4, element=(2,)), k=floats(), f=floats(4, element=(2,)))
+@program(
+    p=floats(4, element=(2,)), q=floats(4, element=(2,)), k=floats(), f=floats(4, element=(2,))
+)
 def forces_from_an_energy(p, q, k, f):
     for i in p:
         d_p, d_q, d_k = dt.bwd_diff(energy)(p[i], q[i] + 3.0, k[None], 1.0)
