@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         DifftileError,
         FieldError,
         GradientCut,
+        GradientMismatch,
         KernelError,
         LaunchError,
         NotConverged,
@@ -72,12 +73,15 @@ if TYPE_CHECKING:
     from difftile.solvers.odeint import odeint
     from difftile.tape.checkpoint import checkpoint
     from difftile.tape.tape import Tape, no_grad
+    from difftile.testing.gradcheck import gradcheck
+    from difftile.testing.report import GradCheck
 
 _HOME = {
     "difftile.diagnostics": (
         "DifftileError",
         "FieldError",
         "GradientCut",
+        "GradientMismatch",
         "KernelError",
         "LaunchError",
         "NotConverged",
@@ -136,6 +140,8 @@ _HOME = {
         "surrogate_if",
     ),
     "difftile.tape.tape": ("Tape", "no_grad"),
+    "difftile.testing.gradcheck": ("gradcheck",),
+    "difftile.testing.report": ("GradCheck",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -148,7 +154,9 @@ __all__ = [
     "DifftileError",
     "Field",
     "FieldError",
+    "GradCheck",
     "GradientCut",
+    "GradientMismatch",
     "In",
     "InOut",
     "KernelError",
@@ -173,6 +181,7 @@ __all__ = [
     "full_like",
     "func",
     "fwd_diff",
+    "gradcheck",
     "init",
     "kernel",
     "log1p",

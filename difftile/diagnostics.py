@@ -277,5 +277,9 @@ class NotConverged(UserWarning):
     """A solver stopped before it had what was asked for."""
 
 
+class GradientMismatch(DifftileError, AssertionError):
+    """A gradient, or a rule for one, that is not the derivative of what it belongs to."""
+
+
 class GradientCut(UserWarning):
     """A wanted gradient stops at a field that has no gradient buffer."""

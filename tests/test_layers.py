@@ -28,7 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     "tape": _RUNNING | {"launch"},
     "runtime": _RUNNING | {"launch", "tape"},
     "solvers": _RUNNING | {"launch", "tape", "runtime"},
-    "__init__": {"diagnostics", "fields", "launch", "tape", "runtime", "solvers"},
+    "testing": _RUNNING | {"launch", "tape", "runtime"},
+    "__init__": {"diagnostics", "fields", "launch", "tape", "runtime", "solvers", "testing"},
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
     "cli": {"arguments"},

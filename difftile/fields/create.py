@@ -14,6 +14,7 @@ from difftile.fields.field import Field, make
 from difftile.fields.structs import Member, StructField, has_floats
 from difftile.fields.values import Values
 from difftile.ir.types import (
+    F64,
     Matrix,
     Scalar,
     Type,
@@ -33,6 +34,14 @@ from difftile.substrate.names import (
     value_type,
 )
 
+
+class Creation:
+    """How fields are made: in the type asked for, or floats in double precision throughout."""
+
+    in_double = False
+
+
+CREATION = Creation()
 _SUPPORTED = "a type such as ti.f32, ti.math.vec3, dt.vec(5), dt.mat(2, 2) or np.float32"
 
 
@@ -113,7 +122,7 @@ def full(shape: Shape, value: npt.ArrayLike, dtype: Any = float, *, grad: bool =
 
 def empty(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
     """Return a field with any contents; its gradient, if asked for, is zero; see `field`."""
-    made = make(element_type(dtype), as_shape(shape))
+    made = _make(element_type(dtype), as_shape(shape))
     return made.with_grads() if grad else made
 
 
@@ -135,7 +144,7 @@ def full_like(other: Values, value: npt.ArrayLike, *, grad: bool | None = None) 
 def empty_like(other: Values, *, grad: bool | None = None) -> Field:
     """Return a field with any contents, like another; see `zeros_like`."""
     wants_grad = _wants_grad(other, grad)
-    made = make(other.element, other.shape)
+    made = _make(other.element, other.shape)
     return made.with_grads() if wants_grad else made
 
 
@@ -176,7 +185,7 @@ def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field |
         raise FieldError(
             f"An array of shape {array.shape} does not end in the shape {inner} of {element}."
         )
-    made = make(element, outer)
+    made = _make(element, outer)
     made.from_numpy(array)
     return made.with_grads() if grad else made
 
@@ -195,9 +204,15 @@ def _structs_from_numpy(values: Any, dtype: StructType, grad: bool) -> StructFie
 
 
 def _filled(element: Type, shape: Shape, value: npt.ArrayLike, grad: bool) -> Field:
-    made = make(element, as_shape(shape))
+    made = _make(element, as_shape(shape))
     made.fill(value)
     return made.with_grads() if grad else made
+
+
+def _make(element: Type, shape: tuple[int, ...]) -> Field:
+    if CREATION.in_double and is_float(element):
+        element = with_scalar(element, F64)
+    return make(element, shape)
 
 
 def _like(other: Values, value: npt.ArrayLike, grad: bool | None) -> Field:

@@ -30,6 +30,10 @@ class Recorder(Protocol):
         """Record that Python is about to copy one field, or part of one, into another."""
         ...
 
+    def opaque(self, step: Any) -> Any:
+        """Run and record a step whose inside it does not see; return what the step returns."""
+        ...
+
 
 class OpenIn:
     """The thread in which a tape is open, if one is."""

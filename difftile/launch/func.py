@@ -20,6 +20,10 @@ class Compiled(Protocol):
         """Forget what is compiled."""
         ...
 
+    def forget_launch(self) -> None:
+        """Forget the latest launch, which the next one might repeat."""
+        ...
+
 
 WATCHING: WeakSet[Compiled] = WeakSet()
 
@@ -28,6 +32,12 @@ def forget_all() -> None:
     """Have every kernel compiled again: a func has other rules now."""
     for one in WATCHING:
         one.forget()
+
+
+def forget_launches() -> None:
+    """Have every kernel prepare its next launch anew: fields have changed their types."""
+    for one in WATCHING:
+        one.forget_launch()
 
 
 class Func:

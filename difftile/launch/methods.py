@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, TypeVar
 
 from difftile.diagnostics import LaunchError
@@ -65,6 +66,11 @@ class BoundKernel:
     def source(self, mode: str = "forward") -> str:
         """Return the Taichi source of the latest specialisation."""
         return self._kernel.source(mode)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self._kernel)
+        return own.replace(parameters=list(own.parameters.values())[1:])
 
     def __repr__(self) -> str:
         return f"{self._kernel!r} of {self._instance!r}"

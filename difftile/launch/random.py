@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from difftile.diagnostics import LaunchError
@@ -66,6 +68,15 @@ class Streams:
         first = self._next
         self._next += count
         return _word(session.seed), _word(first)
+
+    @contextmanager
+    def given_back(self) -> Generator[None]:
+        """Give back at the end the streams that were taken inside: the next launches take them."""
+        before = self._session, self._next
+        try:
+            yield
+        finally:
+            self._session, self._next = before
 
 
 STREAMS = Streams()

@@ -24,6 +24,7 @@ from difftile.ir.types import (
     F32,
     FLOATS,
     Scalar,
+    Type,
     is_float,
     scalar_of,
     shape_of,
@@ -95,6 +96,10 @@ class Kernel:
     def forget(self) -> None:
         """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
         self._found = {}
+        self._call = None
+
+    def forget_launch(self) -> None:
+        """Have the next launch prepared anew: fields have changed their types."""
         self._call = None
 
     def __repr__(self) -> str:
@@ -214,6 +219,11 @@ class Kernel:
             len(taken.values),
         )
         return self._call
+
+    def result_types(self, *args: Any, **kwargs: Any) -> tuple[Type, ...]:
+        """Return the types of what the kernel returns for some arguments, without a launch."""
+        result = self._ready(args, kwargs)[0].code.result
+        return () if result is None else result.types
 
     # Arguments
 

@@ -1,0 +1,1 @@
+"""Checking gradients: adjoints against differences, rules against what they belong to."""

@@ -1,0 +1,120 @@
+"""The numbers that a gradient is taken by: entries of several fields in one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.fields.field import Field
+from difftile.fields.values import Values
+from difftile.ir.types import shape_of
+
+Vector = npt.NDArray[np.float64]
+_LEAST_SCALE = 0.1  # of an entry, in units of its field's
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """A field, or the part of one, as an argument.
+
+    Args:
+        name: Its name.
+        values: The field or the part.
+        entries: For each entry its place in the flat memory of the field.
+        places: For each entry its place among those of `values`.
+    """
+
+    name: str
+    values: Values
+    entries: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+
+    def index(self, entry: int) -> tuple[int, ...]:
+        """Return the index of an entry, and that of the component behind it."""
+        inner = shape_of(self.values.element)
+        rest, index = int(self.places[entry]), list[int]()
+        for size in reversed((*self.values.shape, *inner)):
+            rest, own = divmod(rest, size)
+            index.append(own)
+        return tuple(reversed(index))
+
+    def place(self, entry: int) -> str:
+        """Return an entry as one writes it: `x[3]`, `v[0, 2][1]`, `k[None]`."""
+        index, ndim = self.index(entry), len(self.values.shape)
+        text = f"{self.name}[{', '.join(map(str, index[:ndim])) or 'None'}]"
+        inner = index[ndim:]
+        return f"{text}[{', '.join(map(str, inner))}]" if inner else text
+
+
+def leaf_of(name: str, values: Values, taken: dict[int, npt.NDArray[np.bool_]]) -> Leaf:
+    """Return a leaf; entries that another one has are left out.
+
+    Args:
+        name: What it is called.
+        values: The field or part.
+        taken: Which entries of each storage others have, by the storage's identity.
+    """
+    base = values.base
+    inner = shape_of(base.element)
+    size = base.size * int(np.prod(inner, dtype=np.int64))
+    own = np.arange(size, dtype=np.int64).reshape((*base.shape, *inner))
+    picked = own if values.window is None else values.window.of(own)
+    entries, places = np.unique(picked, return_index=True)
+    met = taken.setdefault(id(base.storage), np.zeros(size, np.bool_))
+    new = ~met[entries]
+    met[entries] = True
+    return Leaf(name, values, entries[new], places[new])
+
+
+class Coordinates:
+    """All entries of some leaves, one leaf after the other."""
+
+    def __init__(self, leaves: Iterable[Leaf]) -> None:
+        self.leaves = [leaf for leaf in leaves if leaf.entries.size]
+        sizes = [leaf.entries.size for leaf in self.leaves]
+        self.starts = np.concatenate(([0], np.cumsum(sizes))).astype(int)
+        self.size = int(self.starts[-1])
+
+    def parts(self) -> Iterable[tuple[Leaf, slice]]:
+        """Yield the leaves, and where their entries are in the vector."""
+        for leaf, start, stop in zip(self.leaves, self.starts, self.starts[1:], strict=False):
+            yield leaf, slice(int(start), int(stop))
+
+    def owner(self, entry: int) -> tuple[Leaf, int]:
+        """Return the leaf of an entry, and the entry's number in it."""
+        k = int(np.searchsorted(self.starts, entry, side="right")) - 1
+        return self.leaves[k], entry - int(self.starts[k])
+
+    def read(self) -> Vector:
+        """Return the contents."""
+        return self._gather(lambda leaf: leaf.values.base)
+
+    def gradient(self) -> Vector:
+        """Return the gradients."""
+        return self._gather(lambda leaf: leaf.values.base.grad)
+
+    def _gather(self, pick: Callable[[Leaf], Field]) -> Vector:
+        parts = [pick(leaf).to_numpy().ravel()[leaf.entries] for leaf in self.leaves]
+        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+
+    def write(self, vector: Vector) -> None:
+        """Set the contents, past any tape."""
+        for leaf, where in self.parts():
+
+            def change(
+                array: npt.NDArray[np.generic], leaf: Leaf = leaf, where: slice = where
+            ) -> None:
+                array.reshape(-1)[leaf.entries] = vector[where]
+
+            leaf.values.base.storage.buffer.change(change)
+
+    def scales(self, vector: Vector) -> Vector:
+        """Return how large a change of each entry is that counts, from the contents."""
+        scales = np.abs(vector)
+        for _, where in self.parts():
+            typical = float(np.sqrt(np.mean(vector[where] ** 2)))
+            scales[where] = np.maximum(scales[where], _LEAST_SCALE * typical) if typical else 1.0
+        return scales

@@ -1,0 +1,96 @@
+"""A kernel that maps a func over fields, element by element."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from types import FunctionType
+from typing import Any
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.create import field
+from difftile.fields.structs import StructField
+from difftile.fields.values import Values
+from difftile.ir.types import F64, is_float, with_scalar
+from difftile.runtime.kernel import Kernel, kernel
+
+_numbers = count()
+
+
+def map_over(func: Any, arguments: Mapping[str, Any]) -> tuple[Kernel, dict[str, Values]]:
+    """Return a kernel that maps a func over its arguments, and fields for its results.
+
+    Fields of one shape are mapped element by element; those of shape () give their element to all,
+    and numbers are passed on. The kernel takes the arguments, and then the results, by name.
+
+    Args:
+        func: The func, or one that is bound to an object.
+        arguments: Its arguments, by parameter.
+
+    Raises:
+        LaunchError: The shapes differ, or it returns nothing that has a derivative.
+    """
+    shape = _shape_of(func, arguments)
+    first = {
+        name: f"{name}[{', '.join('0' for _ in value.shape) or 'None'}]"
+        for name, value in arguments.items()
+        if isinstance(value, (Values, StructField))
+    }
+    called = f"f({', '.join(first.get(name, name) for name in arguments)})"
+    probe = _kernel("probe", [*arguments], [f"return {called}"], func)
+    types = probe.result_types(*arguments.values())
+    if not any(is_float(type_) for type_ in types):
+        raise LaunchError(f"{func!r} returns no float, so it has no derivative.")
+    names = ["result"] if len(types) == 1 else [f"result_{k}" for k in range(len(types))]
+    results: dict[str, Values] = {
+        name: field(with_scalar(type_, F64) if is_float(type_) else type_, shape)
+        for name, type_ in zip(names, types, strict=True)
+    }
+    indices = [f"i{axis}" for axis in range(len(shape))]
+    index = ", ".join(indices) or "None"
+    at = {
+        name: f"{name}[{index if value.shape else 'None'}]"
+        for name, value in arguments.items()
+        if isinstance(value, (Values, StructField))
+    }
+    called = f"f({', '.join(at.get(name, name) for name in arguments)})"
+    locals_ = [f"z{k}" for k in range(len(names))]
+    body = [f"{', '.join(locals_)} = {called}"]
+    body += [f"{name}[{index}] = {z}" for name, z in zip(names, locals_, strict=True)]
+    if indices:
+        body = [f"for {', '.join(indices)} in {names[0]}:", *(f"    {line}" for line in body)]
+    return _kernel("mapped", [*arguments, *names], body, func), results
+
+
+def _shape_of(func: Any, arguments: Mapping[str, Any]) -> tuple[int, ...]:
+    fields = {n: v for n, v in arguments.items() if isinstance(v, (Values, StructField))}
+    shapes = {value.shape for value in fields.values() if value.shape}
+    if len(shapes) > 1:
+        shown = ", ".join(f"'{name}' {value.shape}" for name, value in fields.items())
+        raise LaunchError(
+            f"{func!r} is mapped over fields of one shape, and of shape (), and is given {shown}."
+        )
+    return shapes.pop() if shapes else ()
+
+
+def _kernel(name: str, params: Sequence[str], body: Sequence[str], func: Any) -> Kernel:
+    """Define a kernel; its source is read back through `linecache`."""
+    text = "".join((f"def {name}({', '.join(params)}):\n", *(f"    {line}\n" for line in body)))
+    file = f"<{name} {func_name(func)} {next(_numbers)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace: dict[str, Any] = {"f": func}
+    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    made: FunctionType = namespace[name]
+    return kernel(made)
+
+
+def func_name(func: Any) -> str:
+    """Return the name of a function, as its author wrote it."""
+    return getattr(func, "__name__", repr(func))
+
+
+def parameters_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters of a function."""
+    return list(inspect.signature(function).parameters)

@@ -1,0 +1,71 @@
+"""Which fields a check differentiates: those asked for, those returned, or those written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from difftile.diagnostics import LaunchError, did_you_mean
+from difftile.fields.structs import StructField
+from difftile.fields.values import Values
+from difftile.ir.types import is_float
+from difftile.testing.doubles import Doubles
+from difftile.testing.subject import Subject, leaves
+
+
+def outputs_named(
+    subject: Subject, asked: Any, result: Any, doubles: Doubles
+) -> dict[str, Values] | None:
+    """Return the outputs that were asked for, or returned, by name; None if there are none such.
+
+    Raises:
+        LaunchError: One is no field, or no argument.
+    """
+    if asked is not None:
+        given = cast("Iterable[Any]", asked)
+        if isinstance(asked, (str, Values, StructField)):
+            given = (asked,)
+        elif isinstance(asked, Mapping):
+            given = cast("Mapping[Any, Any]", asked).values()
+        return _floats([_asked_for(subject, one) for one in given], doubles)
+    if subject.outputs:
+        return dict(subject.outputs)
+    if result is None or subject.is_launch:
+        return None
+    return _floats([("", result)], doubles)
+
+
+def outputs_written(doubles: Doubles) -> dict[str, Values]:
+    """Return the fields that were written and have gradients, by name."""
+    return {
+        one.name: one.field
+        for one in doubles
+        if one.written and one.has_grads and not one.is_gradient and one.field is not None
+    }
+
+
+def _asked_for(subject: Subject, asked: Any) -> tuple[str, Any]:
+    known = {**subject.arguments, **subject.outputs}
+    if not isinstance(asked, str):
+        return next((name for name, value in known.items() if value is asked), ""), asked
+    if asked in known:
+        return asked, known[asked]
+    guess = did_you_mean(asked, known)
+    end = f"; {guess}" if guess else "."
+    raise LaunchError(f"gradcheck(): {subject.title} has no argument '{asked}'{end}")
+
+
+def _floats(given: list[tuple[str, Any]], doubles: Doubles) -> dict[str, Values]:
+    found: dict[str, Values] = {}
+    for name, value in (leaf for one in given for leaf in leaves(*one)):
+        if not isinstance(value, Values):
+            raise LaunchError(
+                f"gradcheck(): an output is {value!r}, through which no gradient flows; "
+                "return fields, such as a loss of shape ()."
+            )
+        if is_float(value.element):
+            met = doubles.find(value.base)
+            own = name if met is None or (name and name[0] != "[") else met.name
+            own = own or "result"
+            found[own if own not in found else f"{own} ({len(found)})"] = value
+    return found

@@ -1,0 +1,187 @@
+"""Which derivatives are compared, and what follows: directions, entries, the search for a fault."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.testing.coordinates import Coordinates, Vector
+from difftile.testing.report import Probe, Verdict
+from difftile.testing.slopes import Sample, Slope, slope_of
+
+_SURE = 3.0  # errors of the numeric value that a difference may have
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What passes.
+
+    Args:
+        relative: The relative difference.
+        absolute: The absolute difference.
+        step: The largest step of the differences.
+    """
+
+    relative: float
+    absolute: float
+    step: float
+
+    def verdict(self, analytic: float, slope: Slope, typical: float) -> Verdict:
+        """Return what a comparison says.
+
+        Args:
+            analytic: What the adjoint says.
+            slope: What differences say.
+            typical: The largest part that an entry has in the gradient, against which errors are
+                small.
+        """
+        numeric, error = slope.both.value, slope.both.error
+        if not math.isfinite(analytic):
+            return Verdict.RIGHT if analytic == numeric else Verdict.WRONG
+        if slope.at_edge:
+            return Verdict.EDGE
+        if math.isnan(numeric):
+            return Verdict.UNCERTAIN
+        larger = max(abs(analytic), abs(numeric) if math.isfinite(numeric) else 0.0)
+        allowed = self.absolute + self.relative * larger
+        if math.isfinite(numeric):
+            apart = abs(analytic - numeric)
+            exact = error <= max(allowed, self.relative * max(typical, slope.steepest))
+            if exact and apart <= max(allowed, _SURE * error):
+                return Verdict.RIGHT
+            if apart <= _SURE * error and not slope.has_kink:
+                return Verdict.UNCERTAIN
+        if slope.has_kink and slope.admits(analytic, allowed):
+            return Verdict.KINK
+        return Verdict.WRONG
+
+
+class Search:
+    """Compares derivatives along directions.
+
+    Args:
+        along: Returns the outputs as a function of the step along a direction.
+        base: The outputs without a step.
+        coordinates: The entries.
+        gradient: What the adjoint says.
+    """
+
+    def __init__(
+        self,
+        along: Callable[[Vector], Callable[[float], Sample]],
+        base: Sample,
+        coordinates: Coordinates,
+        gradient: Vector,
+    ) -> None:
+        self._along = along
+        self._base = base
+        self._coordinates = coordinates
+        self._gradient = gradient
+        self._scales = coordinates.scales(coordinates.read())
+        self._typical = _largest(gradient * self._scales)
+
+    def run(
+        self, directions: int, entries: int, tolerance: Tolerance, rng: np.random.Generator
+    ) -> list[Probe]:
+        """Return the derivatives along random directions and entries.
+
+        If a direction is wrong and no entry is, one that is wrong is searched.
+        """
+        if not self._coordinates.size:
+            return []
+        self._tolerance = tolerance
+        drawn = [self._draw(rng) for _ in range(directions)]
+        probes = [
+            self._probe(direction, "", (), f"direction {k}") for k, direction in enumerate(drawn, 1)
+        ]
+        chosen = list(self._entries(entries, rng))
+        found = [self._entry(k) for k in chosen]
+        wrong = [d for d, p in zip(drawn, probes, strict=True) if p.verdict is Verdict.WRONG]
+        if wrong and not any(probe.verdict is Verdict.WRONG for probe in found):
+            fault = self._locate(wrong[0])
+            if fault not in chosen:
+                found.append(self._entry(fault))
+        return [*probes, *found]
+
+    def _draw(self, rng: np.random.Generator) -> Vector:
+        size = self._coordinates.size
+        return rng.uniform(0.5, 1.5, size) * rng.choice((-1.0, 1.0), size) * self._scales
+
+    def _entries(self, most: int, rng: np.random.Generator) -> Iterable[int]:
+        """Yield entries of each field: those with the largest gradients, and random ones."""
+        for _, where in self._coordinates.parts():
+            size = where.stop - where.start
+            if size <= most:
+                yield from range(where.start, where.stop)
+                continue
+            sizes = np.abs(np.nan_to_num(self._gradient[where], nan=np.inf))
+            order = np.argsort(-sizes, kind="stable")
+            largest = order[: most // 2]
+            rest = rng.permutation(order[most // 2 :])[: most - most // 2]
+            yield from sorted(int(where.start + k) for k in (*largest, *rest))
+
+    def _entry(self, entry: int) -> Probe:
+        leaf, own = self._coordinates.owner(entry)
+        direction = np.zeros(self._coordinates.size)
+        direction[entry] = self._scales[entry]
+        return self._probe(direction, leaf.name, leaf.index(own), leaf.place(own), entry)
+
+    def _probe(
+        self,
+        direction: Vector,
+        field: str,
+        index: tuple[int, ...],
+        place: str,
+        entry: int | None = None,
+    ) -> Probe:
+        slope = self._slope(direction)
+        unit = 1.0 if entry is None else float(self._scales[entry])
+        terms = self._gradient[direction != 0] * direction[direction != 0]
+        analytic = float(np.sum(terms))
+        return Probe(
+            field,
+            index,
+            place,
+            analytic / unit,
+            slope.both.value / unit,
+            slope.both.error / unit,
+            (slope.left.value / unit, slope.right.value / unit),
+            slope.has_kink,
+            self._tolerance.verdict(analytic, slope, self._typical),
+        )
+
+    def _slope(self, direction: Vector) -> Slope:
+        accuracy = 1e-2 * self._tolerance.relative
+        return slope_of(self._along(direction), self._base, accuracy, self._tolerance.step)
+
+    def _locate(self, direction: Vector) -> int:
+        """Return an entry at fault for a direction that is wrong.
+
+        Of a part of the direction that is wrong, one half is as well: the one that is further off.
+        """
+        part: npt.NDArray[np.int64] = np.flatnonzero(direction)
+        off = self._off(direction, part)
+        while part.size > 1:
+            middle = part.size // 2
+            first = self._off(direction, part[:middle])
+            if abs(first) >= abs(off - first):
+                part, off = part[:middle], first
+            else:
+                part, off = part[middle:], off - first
+        return int(part[0])
+
+    def _off(self, direction: Vector, part: npt.NDArray[np.int64]) -> float:
+        """Return by how much the gradient is off along a part of a direction."""
+        own = np.zeros_like(direction)
+        own[part] = direction[part]
+        slope = self._slope(own)
+        off = float(np.sum(self._gradient[part] * own[part])) - slope.both.value
+        return math.inf if math.isnan(off) else off
+
+
+def _largest(values: Vector) -> float:
+    return float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))

@@ -1,0 +1,180 @@
+"""The derivative of a function of one number by differences, with an estimate of its error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+FIRST_STEP = 2.0**-7
+# Between steps: a large one lets rounding errors grow little, and one that is no ratio of integers
+# keeps functions that are rounded to a grid from giving equal quotients.
+_RATIO = math.sqrt(14)
+_LEVELS = 9
+_EPSILON = 2.0**-52
+_GROWTH = 1.5  # of a quotient from one step to the next, where it has no limit
+_NOISE = 4.0  # rounding errors of a value, in units of its last place
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A value of the function.
+
+    Args:
+        value: The value.
+        size: The sum of the magnitudes that it was added up from, which bounds its rounding error.
+    """
+
+    value: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number, and how far it may be from the truth: error of truncation and of rounding."""
+
+    value: float
+    error: float
+
+
+NOTHING = Estimate(math.nan, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """The derivative at 0, and those from either side.
+
+    Args:
+        both: From central differences.
+        left: From smaller values.
+        right: From larger values.
+    """
+
+    both: Estimate
+    left: Estimate
+    right: Estimate
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the function has values on one side alone."""
+        return math.isnan(self.left.value) != math.isnan(self.right.value)
+
+    @property
+    def has_kink(self) -> bool:
+        """Whether the two sides disagree: a kink or a jump, too near to step in front of it."""
+        left, right = self.left.value, self.right.value
+        if math.isinf(left) or math.isinf(right):
+            return True
+        apart = abs(right - left)
+        return apart > 10 * (self.left.error + self.right.error) + 1e-6 * max(abs(left), abs(right))
+
+    @property
+    def steepest(self) -> float:
+        """The magnitude of the steeper side that has a slope."""
+        values = (abs(side.value) for side in (self.left, self.right))
+        return max((value for value in values if math.isfinite(value)), default=0.0)
+
+    def admits(self, value: float, slack: float) -> bool:
+        """Tell whether a value lies between the slopes of the sides, or little outside.
+
+        At a jump from both sides any value does.
+        """
+        sides = (self.left, self.right)
+        if all(math.isinf(side.value) for side in sides):
+            return True
+        slack = max(slack, *(4 * side.error for side in sides))
+        low, high = sorted(side.value for side in sides)
+        return low - slack <= value <= high + slack
+
+
+def slope_of(
+    function: Callable[[float], Sample], at_zero: Sample, accuracy: float, step: float = FIRST_STEP
+) -> Slope:
+    """Return the derivative of a function at 0.
+
+    Central differences with steps h, h/4, h/16, ... are extrapolated to h = 0 (Richardson; with two
+    of them they are of fourth order), and the value with the least estimated error is taken
+    (Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4, 1982): its
+    difference from its neighbours in the table, and the noise of the function. A kink at a distance
+    disturbs the steps beyond it, and smaller ones are taken.
+
+    Args:
+        function: The function.
+        at_zero: Its value at 0.
+        accuracy: The relative error at which smaller steps are spared.
+        step: The largest step.
+    """
+    center = at_zero.value
+    left: list[float] = []
+    right: list[float] = []
+    noise: list[float] = []
+    for level in range(_LEVELS):
+        h = step / _RATIO**level
+        below, above = function(-h), function(h)
+        left.append((center - below.value) / h)
+        right.append((above.value - center) / h)
+        noise.append(_rounding(at_zero, below, above) / h)
+        best = _extrapolated(_means(left, right), noise, 2)
+        if level >= 2 and best.error <= accuracy * abs(best.value):
+            break
+    both = _limit(_means(left, right), noise, 2)
+    return Slope(both, _limit(left, noise, 1), _limit(right, noise, 1))
+
+
+def _means(left: list[float], right: list[float]) -> list[float]:
+    """Return central differences from those of the sides."""
+    return [0.5 * (a + b) for a, b in zip(left, right, strict=True)]
+
+
+def _rounding(*samples: Sample) -> float:
+    """Return how large the rounding error of values is; those that are equal have none."""
+    if len({sample.value for sample in samples}) == 1:
+        return 0.0
+    return _NOISE * _EPSILON * max(sample.size for sample in samples)
+
+
+def _limit(quotients: list[float], noise: list[float], order: int) -> Estimate:
+    """Return the limit of quotients; infinite where they grow without end: a jump, or a root."""
+    last = [one for one in quotients[-3:] if math.isfinite(one) and one]
+    clear = len(last) == 3 and abs(last[-1]) > 100 * noise[-1]
+    if clear and all(later / earlier > _GROWTH for earlier, later in itertools.pairwise(last)):
+        return Estimate(math.copysign(math.inf, last[-1]), 0.0)
+    return _extrapolated(quotients, noise, order)
+
+
+def _extrapolated(quotients: list[float], noise: list[float], order: int) -> Estimate:
+    """Return the best of Richardson's extrapolations.
+
+    Args:
+        quotients: What is extrapolated; those before one that is not finite do not count.
+        noise: Their rounding errors.
+        order: The powers of the step in their errors are this, twice this, and so on.
+    """
+    best, place = NOTHING, (0, 0)
+    rows: list[list[float]] = []
+    for quotient, rounding in zip(quotients, noise, strict=True):
+        if not math.isfinite(quotient):
+            rows, best = [], NOTHING
+            continue
+        row = [quotient]
+        for column, earlier in enumerate(rows[-1] if rows else (), 1):
+            better = row[-1] + (row[-1] - earlier) / (_RATIO ** (order * column) - 1)
+            error = max(abs(better - row[-1]), abs(better - earlier)) + rounding
+            row.append(better)
+            if error <= best.error:
+                best, place = Estimate(better, error), (len(rows), column)
+        rows.append(row)
+    return Estimate(best.value, max(best.error, _scatter(rows, *place))) if rows else best
+
+
+def _scatter(rows: list[list[float]], row: int, column: int) -> float:
+    """Return how far other rows are from the best one, for what their steps are worth.
+
+    In noise two neighbours may agree by chance; all that follow do not. Where none follow the
+    smallest step, the row before the neighbour must agree.
+    """
+    if row == _LEVELS - 1:
+        return abs(rows[row][column] - rows[row - 2][min(column, row - 2)])
+    behind = enumerate(rows[row + 1 :], 1)
+    return max((abs(r[column] - rows[row][column]) / _RATIO**k for k, r in behind), default=0.0)

@@ -1,0 +1,134 @@
+"""What is checked: a kernel, a func or a function of launches, with its arguments by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MethodType
+from typing import Any, cast
+
+import numpy as np
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.create import from_numpy
+from difftile.fields.structs import StructField
+from difftile.fields.values import Values
+from difftile.launch.func import Func
+from difftile.launch.methods import BoundKernel
+from difftile.runtime.kernel import Kernel
+from difftile.testing.mapped import func_name, map_over
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is checked.
+
+    Args:
+        title: What it is, in words.
+        run: Runs it.
+        arguments: What it was given, by name.
+        outputs: Fields that take its results, by name, where they are known beforehand.
+        is_launch: Whether it is one launch, so that Python reads no field.
+        takes_all: Whether fields that it takes from outside are checked as well.
+    """
+
+    title: str
+    run: Callable[[], Any]
+    arguments: dict[str, Any]
+    outputs: dict[str, Values]
+    is_launch: bool
+    takes_all: bool
+
+
+def subject_of(f: Any, given: Any) -> Subject:
+    """Return what is checked, given a function and its arguments.
+
+    Raises:
+        LaunchError: It cannot be called with them.
+    """
+    if isinstance(given, (Values, StructField, np.ndarray)):
+        given = (given,)
+    by_name = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
+    args = () if by_name else tuple(cast("Sequence[Any]", given))
+    args = tuple(map(_as_field, args))
+    by_name = {name: _as_field(value) for name, value in by_name.items()}
+    if isinstance(f, Func) or isinstance(getattr(f, "__func__", None), Func):
+        arguments = _bound(f, args, by_name)
+        mapped, results = map_over(f, arguments)
+        everything = {**arguments, **results}
+        title = f"func '{func_name(f)}'"
+        return Subject(title, lambda: mapped(**everything), arguments, results, True, True)
+    if isinstance(f, (Kernel, BoundKernel)):
+        arguments = _bound(f, args, by_name)
+        title = f"kernel '{func_name(f)}'"
+        return Subject(title, lambda: f(*args, **by_name), arguments, {}, True, True)
+    if not callable(f):
+        raise LaunchError(f"A kernel, a func or a function is checked, not {f!r}.")
+    title = f"'{func_name(f)}'"
+    if args and not by_name and not inspect.signature(f).parameters:
+        arguments = dict(_captured_names(f, args))
+        return Subject(title, f, arguments, {}, False, False)
+    arguments = _bound(f, args, by_name)
+    return Subject(title, lambda: f(*args, **by_name), arguments, {}, False, not arguments)
+
+
+def _as_field(value: Any) -> Any:
+    """Return an array as a field, in double precision if it is one of floats."""
+    if not isinstance(value, np.ndarray):
+        return value
+    array = cast("np.ndarray[Any, Any]", value)
+    if array.dtype.kind == "f":
+        return from_numpy(array.astype(np.float64), grad=True)
+    return from_numpy(array)
+
+
+def _bound(f: Any, args: tuple[Any, ...], by_name: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments by parameter."""
+    function = f.function if isinstance(f, (Func, Kernel)) else f
+    signature = inspect.signature(function)
+    if isinstance(f, MethodType):
+        own = list(inspect.signature(f.__func__).parameters.values())[1:]
+        signature = inspect.Signature(own)
+    try:
+        bound = signature.bind(*args, **by_name)
+    except TypeError as error:
+        raise LaunchError(f"{f!r} does not take what it is given: {error}.") from None
+    found: dict[str, Any] = {}
+    for name, value in bound.arguments.items():
+        kind = signature.parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            found |= {f"{name}[{k}]": part for k, part in enumerate(value)}
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            found |= value
+        else:
+            found[name] = value
+    return found
+
+
+def _captured_names(f: Any, args: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield fields that a function takes from outside by its names; '' where it has none."""
+    function = inspect.unwrap(f)
+    variables: dict[str, Any] = {}
+    try:
+        found = inspect.getclosurevars(function)
+        variables = {**found.globals, **found.nonlocals}
+    except (TypeError, ValueError):
+        pass
+    for arg in args:
+        name = next((name for name, value in variables.items() if value is arg), "")
+        yield name, arg
+
+
+def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what an argument is made of: fields by name, and all that is no field."""
+    if isinstance(value, StructField):
+        yield from value.fields(name)
+    elif isinstance(value, (list, tuple)):
+        for k, part in enumerate(cast("Sequence[Any]", value)):
+            yield from leaves(f"{name}[{k}]", part)
+    elif isinstance(value, Mapping):
+        for key, part in cast("Mapping[Any, Any]", value).items():
+            yield from leaves(f"{name}[{key!r}]", part)
+    else:
+        yield name, value

@@ -1,0 +1,74 @@
+"""Seeing which fields a function touches, without letting it change them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.fields.field import Field
+from difftile.fields.recording import OPEN_TAPE, Recorder
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.launch.call import Call
+from difftile.tape.opaque import Opaque, OpaqueStep
+from difftile.testing.doubles import Double, Doubles
+
+
+class Watch(Recorder):
+    """Runs what a tape would record, on copies, which it makes as fields are met."""
+
+    def __init__(self, doubles: Doubles) -> None:
+        self._doubles = doubles
+
+    def launch(self, call: Call, values: list[Any]) -> None:
+        """Run a kernel."""
+        params = call.code.params[: len(call.code.params) - len(call.code.temps)]
+        fields = {
+            k: value for k, value in enumerate(values[: len(params)]) if isinstance(value, Field)
+        }
+        self._doubles.take((params[k].name, field) for k, field in fields.items())
+        loaded = {call.code.position[a] for one in call.code.launches for a in one.stage.loaded}
+        for k, field in fields.items():
+            one = self._doubles.of(field)
+            one.name = one.name or params[k].name
+            one.read |= k in loaded
+            one.written |= k in call.code.writes
+        call.code.run(values)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Note that Python is about to write."""
+        self._met(field).written = True
+        return False
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Note that Python is about to copy."""
+        self._met(source.base).read = True
+        self._met(target.base).written = True
+
+    def opaque(self, step: OpaqueStep) -> Any:
+        """Run a step."""
+        self._doubles.take((use.name, use.field) for use in step.uses)
+        for use in step.uses:
+            one = self._doubles.of(use.field)
+            one.read |= use.reads
+            one.written |= use.writes is not False
+        return Opaque(step, step.uses, constant=False).run(record=False)[0]
+
+    def _met(self, field: Field) -> Double:
+        self._doubles.take([("", field)])
+        return self._doubles.of(field)
+
+
+@contextmanager
+def watching(doubles: Doubles) -> Generator[None]:
+    """Let copies stand in for all fields that are touched inside."""
+    token = OPEN_TAPE.set(Watch(doubles))
+    try:
+        yield
+    finally:
+        OPEN_TAPE.reset(token)
