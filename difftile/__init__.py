@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         surrogate,
         surrogate_if,
     )
+    from difftile.runtime.custom_op import custom_op
     from difftile.runtime.kernel import kernel
     from difftile.solvers.odeint import odeint
     from difftile.tape.checkpoint import checkpoint
@@ -117,6 +118,7 @@ _HOME = {
         "softplus",
         "stop_grad",
     ),
+    "difftile.runtime.custom_op": ("custom_op",),
     "difftile.runtime.kernel": ("kernel",),
     "difftile.solvers.odeint": ("odeint",),
     "difftile.launch.random": ("rand", "randint", "randn"),
@@ -170,6 +172,7 @@ __all__ = [
     "bwd_diff",
     "checkpoint",
     "clip_grad",
+    "custom_op",
     "data_oriented",
     "empty",
     "empty_like",

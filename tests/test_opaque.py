@@ -176,7 +176,7 @@ def test_a_write_into_a_field_that_is_only_read_is_refused(how: str, taped: bool
         "copy": lambda x: x.copy_from(dt.ones_like(x)),
     }
     step = Stray(x, y, lambda self, then: writes[how](self.x) and None)
-    with pytest.raises(dt.LaunchError, match=r"stray writes 'x', which is declared dt\.In"):
+    with pytest.raises(dt.LaunchError, match=r"'x' is written by stray, and declared dt\.In"):
         if taped:
             with dt.Tape():
                 perform(step)

@@ -224,7 +224,9 @@ class Field(Values):
         return self.under(sizes)
 
     def under(self, shape: tuple[int, ...]) -> Field:
-        """Return the field under another shape that holds as many elements."""
+        """Return the field under a shape that holds as many elements."""
+        if shape == self.shape:
+            return self
         twin = Field(self.element, shape, self.storage)
         twin._origin = self.origin
         return twin

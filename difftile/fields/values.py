@@ -110,6 +110,32 @@ class Values(ABC):
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
         self._set(array, constant=True)
 
+    def add_numpy(self, values: npt.ArrayLike) -> None:
+        """Add an array to the contents; an element that a view repeats takes all that is its own.
+
+        Args:
+            values: Shape `shape` and then the shape of an element.
+
+        Raises:
+            FieldError: The shape differs, floats would be cut to integers, or a tape is open, which
+                would take the sum for a constant.
+        """
+        array = self._constants(values, (*self.shape, *shape_of(self.element)))
+        if OPEN_TAPE.get() is not None:
+            raise FieldError(
+                f"{self!r}: add_numpy() is for gradients, and no tape may be open. "
+                "On a tape add in a kernel: 'x[i] += a[i]'."
+            )
+        window = self.window
+
+        def add(contents: npt.NDArray[Any]) -> None:
+            if window is None:
+                contents += array
+            else:
+                window.add(contents, array)
+
+        self.base.fresh_if_pinned(keep=True).change(add)
+
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
         inner = shape_of(self.element)

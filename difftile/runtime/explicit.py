@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Generator, Iterable, Mapping, Set
+from contextlib import contextmanager
 from typing import Any
 
 from difftile.diagnostics import GradientCut, Label, LaunchError, render
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, Storage, make
 from difftile.launch.call import Call
 from difftile.launch.plan import StagePlan, make_plans
 from difftile.launch.push import push_tangents
 from difftile.launch.specialisation import make_writable
 from difftile.tape.history import FullHistory
+from difftile.tape.opaque import Opaque, OpaqueStep, Use
 from difftile.tape.replay import Replay
 from difftile.tape.snapshots import Snapshot
+from difftile.tape.standins import tangents_after
+from difftile.tape.working import copied, zeros_of
 
 
 def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
@@ -31,37 +36,75 @@ def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
     """
     plans: list[StagePlan] = call.plans(make_plans)
     written = {values[k].storage: values[k] for plan in plans for k in plan.writes}
-    _check_seeds(kernel, call, values)
+    _check_seeds(kernel, _outputs(call, values))
     read = {values[k].storage for plan in plans for k in plan.loads}
+    with _held(written) as history:
+        history.launch(call, values, plans)
+        _replay(history, written, read)
+
+
+def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
+    """Run the reverse of a step whose fields hold what they held before it.
+
+    The step itself runs once more, in other memory.
+
+    Args:
+        title: The step in the words of an error.
+        step: The step.
+
+    Raises:
+        LaunchError: No field that it writes has a gradient.
+    """
+    opaque = Opaque(step, step.uses, constant=False)
+    with _held(field.storage for field in opaque.written) as history:
+        history.opaque(opaque)
+        used = [use for use in opaque.uses if use.writes]
+        _check_seeds(title, {use.name: use.field for use in used})
+        written = {use.field.storage: use.field for use in used}
+        # Beside the parts that are written, a gradient is what it was.
+        read = {use.field.storage for use in used if not use.overwrites}
+        _replay(history, written, read)
+
+
+@contextmanager
+def _held(storages: Iterable[Storage]) -> Generator[FullHistory]:
+    """Let fields be changed inside a block, and recorded; they hold afterwards what they held."""
     before = Snapshot(0)
-    for storage in written:
+    for storage in storages:
         before.hold(storage)
     history = FullHistory()
     try:
-        history.launch(call, values, plans)
-        replay = Replay(written, accumulate=False, seeds=written.keys() - read)
-        for field in written.values():
-            if field.has_grads:
-                replay.gradient(field)  # what no adjoint touches passes through, too
-        for record in history.backwards(keep=False):
-            replay.reverse(record)
-        replay.finish()
+        yield history
     finally:
         history.release()
         before.restore()
         before.release()
 
 
-def _check_seeds(kernel: str, call: Call, values: list[Any]) -> None:
-    outputs = {
+def _replay(history: FullHistory, written: Mapping[Storage, Field], read: Set[Storage]) -> None:
+    """Replay what was recorded; gradients of fields that are written alone stay as they are."""
+    replay = Replay(written, accumulate=False, seeds=written.keys() - read)
+    for field in written.values():
+        if field.has_grads:
+            replay.gradient(field)  # what no adjoint touches passes through, too
+    for record in history.backwards(keep=False):
+        replay.reverse(record)
+    replay.finish()
+
+
+def _outputs(call: Call, values: list[Any]) -> dict[str, Field]:
+    return {
         call.code.params[k].name: values[k]
         for k in call.code.writes
         if values[k] not in call.code.temps
     }
+
+
+def _check_seeds(title: str, outputs: Mapping[str, Field]) -> None:
     if not any(field.grad_in is not None for field in outputs.values()):
         what = " and ".join(f"'{name}'" for name in outputs) or "no field"
         raise LaunchError(
-            f"{kernel}: bwds() reads the gradient of what the launch writes, and {what} has none. "
+            f"{title}: bwds() reads the gradient of what the launch writes, and {what} has none. "
             "Make it with grad=True, set y.grad, then call bwds()."
         )
 
@@ -90,6 +133,44 @@ def run_tangents(kernel: str, call: Call, values: list[Any]) -> None:
     for k, field in graded.items():
         if field.grad_in is not None and dots[k] is not field.grad_in:
             field.grad_in.fresh_if_pinned(keep=False).copy_from(dots[k].buffer)
+
+
+def run_tangents_of_step(title: str, step: OpaqueStep) -> Any:
+    """Run a step and push the tangents of its fields through it; return what it saved.
+
+    Args:
+        title: The step in the words of an error.
+        step: The step; its `reverse` is given tangents in `grad_out` and sets `grad_in`.
+
+    Raises:
+        LaunchError: No field has a gradient buffer, which holds the tangents.
+    """
+    if not any(use.field.has_grads for use in step.uses):
+        raise LaunchError(
+            f"{title}: fwds() keeps tangents in gradient buffers, and no field has one. "
+            "Make fields with grad=True, set x.grad, then call fwds()."
+        )
+    opaque = Opaque(step, step.uses, constant=False)
+    saved, record = opaque.run(record=True)
+    after: dict[Use, Field] = {}
+    try:
+        if record is not None:
+            after = tangents_after(record, _tangent_before)
+    finally:
+        if record is not None:
+            record.release()
+    for use in opaque.uses:
+        tangent = use.field.origin.grad_in
+        if tangent is not None:
+            dots = after.get(use)
+            dots = _tangent_before(use.field.origin) if dots is None else dots
+            tangent.fresh_if_pinned(keep=False).copy_from(dots.buffer)
+    return saved
+
+
+def _tangent_before(field: Field) -> Field:
+    """Return a copy of a field's tangent as it is before a step."""
+    return zeros_of(field) if field.grad_out is None else copied(field.grad_out)
 
 
 def _has_grads(value: object) -> bool:

@@ -57,7 +57,7 @@ class Cuts:
             if use.writes and not use.field.has_grads and is_float(use.field.element):
                 if held:
                     self._held[use.field.storage] = (use.name, None)
-                elif not use.reads:
+                elif use.overwrites:
                     self.overwritten(use.field.storage)
 
     def overwritten(self, storage: Storage) -> None:

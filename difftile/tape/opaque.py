@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import WITH_GRADS, Field, Storage
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
+from difftile.fields.window import Window
 from difftile.substrate.memory import POOL, Buffer
 from difftile.tape.counts import LIVE, REPLAYS
 
@@ -37,14 +38,14 @@ class Keeps(Enum):
 class Use:
     """What a step does with a field.
 
-    A field that is written and not read is overwritten whole.
-
     Args:
         field: The field; one that shares its memory with another one is the same to a tape.
-        reads: Whether what it held before matters.
+        reads: Whether what it held before matters. A field, or a part, that is written and not read
+            is overwritten whole.
         writes: Whether the step changes it; None where the tape has to find out.
         keeps: Which contents the reverse reads; of a field that is not written they are the same.
         name: What errors and pictures call it.
+        parts: The parts that may be written; none stands for all of it.
     """
 
     field: Field
@@ -52,6 +53,12 @@ class Use:
     writes: bool | None
     keeps: Keeps = Keeps.NOTHING
     name: str = ""
+    parts: tuple[Window, ...] = ()
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether nothing stays of what the field held."""
+        return self.writes is True and not self.reads and not self.parts
 
 
 class OpaqueStep(ABC):
@@ -61,13 +68,17 @@ class OpaqueStep(ABC):
     same results, and nothing but the fields in `uses` may be changed.
 
     Args:
-        name: What errors, summaries and pictures call the step.
+        name: What pictures call the step.
         uses: What it does with each field, one entry for each memory.
+        kind: What errors and summaries put in front of the name.
         approximate: Whether its reverse is known to be no exact derivative.
     """
 
-    def __init__(self, name: str, uses: Sequence[Use], *, approximate: bool = False) -> None:
+    def __init__(
+        self, name: str, uses: Sequence[Use], *, kind: str = "", approximate: bool = False
+    ) -> None:
         self.name = name
+        self.title = f"{kind} '{name}'" if kind else name
         self.uses = tuple(uses)
         self.approximate = approximate
 
@@ -85,11 +96,12 @@ class OpaqueStep(ABC):
             saved: What `run` returned.
         """
 
-    def check_flow(self) -> None:
-        """Refuse to be recorded where a gradient passes through, if there is no reverse.
+    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
+        """Hear after the first run what was written, and raise if that cannot be recorded.
 
-        It is called after the first run, once it is known that the step read a field with a
-        gradient and wrote one.
+        Args:
+            uses: What the step has done with each field.
+            flows: Whether a gradient passes through it.
         """
         return
 
@@ -146,13 +158,13 @@ class Opaque:
         Raises:
             LaunchError: A field was written that is declared to be read only.
         """
-        with watched(self.step.name, self.uses, record=record) as found:
+        with watched(self.step.title, self.uses, record=record) as found:
             with closed(keeping={use.field.storage for use in self.uses}):
                 saved = self.step.run()
             self.uses = found(again=self._settled)
+            if not self._settled:
+                self.step.settle(self.uses, flows=self.flows)
             self._settled = True
-            if self.flows:
-                self.step.check_flow()
             self.saved_nbytes = nbytes_of(saved) if self.flows else 0
             if not record or not self.matters:
                 return saved, None
@@ -242,11 +254,12 @@ class _Found:
         if moved:
             storage.move(self.before[storage])
             raise LaunchError(
-                f"{self._name} was run again, and writes '{use.name}' this time: on a tape with a "
-                "limit, and in a checkpoint, what it does must follow from its fields alone."
+                f"'{use.name}' is written by {self._name} when it is run again, and was not at "
+                "first: on a tape with a limit, and in a checkpoint, what it does must follow from "
+                "its fields alone."
                 if again
-                else f"{self._name} writes '{use.name}', which is declared dt.In; "
-                "declare it dt.InOut, or dt.Out if all of it is overwritten."
+                else f"'{use.name}' is written by {self._name}, and declared dt.In; declare it "
+                "dt.InOut, or dt.Out if all of it is overwritten."
             )
         return use
 
@@ -289,6 +302,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     }
     for buffer in guarded.values():
         buffer.pins += 1
+    graded = {storage: storage.graded for storage in keeping}
     token = OPEN_TAPE.set(None)
     thread, OPEN_IN.thread = OPEN_IN.thread, None
     depth, NO_GRAD.depth = NO_GRAD.depth, 0
@@ -303,6 +317,8 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         NO_GRAD.depth = depth
         OPEN_IN.thread = thread
         OPEN_TAPE.reset(token)
+        for storage, field in graded.items():
+            storage.graded = field
         for storage, buffer in guarded.items():
             if storage.buffer is not buffer:
                 storage.move(buffer)

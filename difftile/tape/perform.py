@@ -17,7 +17,7 @@ def perform(step: OpaqueStep) -> Any:
     tape = OPEN_TAPE.get()
     if tape is not None:
         return tape.opaque(step)
-    with watched(step.name, step.uses) as found:
+    with watched(step.title, step.uses) as found:
         saved = step.run()
         found()
     return saved

@@ -51,7 +51,7 @@ class Replay:
         """Return the gradient that the pass works on, in the field's shape."""
         known = self._work.get(field.storage)
         work = self._start(field.origin) if known is None else known[1]
-        return work if work.shape == field.shape else work.view(field.shape)
+        return work.under(field.shape)
 
     def _start(self, field: Field) -> Field:
         """Choose the gradient of a field to work on."""

@@ -61,8 +61,7 @@ class Then:
         self._kept = kept
 
     def __getitem__(self, field: Field) -> Field:
-        stand = self._stands[field.storage]
-        return stand if stand.shape == field.shape else stand.under(field.shape)
+        return self._stands[field.storage].under(field.shape)
 
     @contextmanager
     def restored(self) -> Generator[None]:
@@ -96,19 +95,22 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
         if use.writes and use.field.has_grads:
             work = gradient(use.field.origin)
             incoming[use.field.storage] = copied(work)
-            work.buffer.fill(0.0)
+            for part in use.parts:
+                part.assign(work.under(part.base).buffer, 0.0)
+            if not use.parts:
+                work.buffer.fill(0.0)
     if not opaque.flows:
         return
-    stands = {use.field.storage: _stand_in(use, record, incoming) for use in opaque.uses}
-    with closed(set()):
-        step.reverse(Then(stands, record.kept), record.saved)
-    for use in opaque.uses:
-        kept = record.kept.get(use.field.storage)
-        if kept is not None and stands[use.field.storage].storage.buffer is not kept:
-            raise TapeError(
-                f"The backward of {step.name} changed what '{use.name}' holds; it reads fields and "
-                "changes gradients alone."
-            )
+    stands = {
+        use.field.storage: _stand_in(
+            use,
+            record,
+            incoming.get(use.field.storage) if use.writes else None,
+            zeros_of(use.field.origin) if use.reads and is_float(use.field.element) else None,
+        )
+        for use in opaque.uses
+    }
+    _apply(record, stands)
     touched = False
     for use in opaque.uses:
         added = stands[use.field.storage].grad_out
@@ -116,15 +118,68 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
             add_to(gradient(use.field.origin), added.buffer.array())
             touched = True
     if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
-        text = f"The gradient is cut: the backward of {step.name} added to no gradient."
+        text = f"The gradient is cut: the backward of {step.title} added to no gradient."
         warnings.warn(GradientCut(text), stacklevel=2)
 
 
-def _stand_in(use: Use, record: OpaqueRecord, incoming: Mapping[Storage, Field]) -> Field:
-    """Return what stands for a field in the reverse of a step."""
+def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> dict[Use, Field]:
+    """Run the rule of an opaque step that pushes tangents; return those of what it writes.
+
+    Args:
+        record: A run of the step.
+        before: Returns a copy of a field's tangent before the step.
+    """
+    opaque = record.opaque
+    stands: dict[Storage, Field] = {}
+    for use in opaque.uses:
+        field = use.field.origin
+        smooth = is_float(field.element)
+        dots = before(field) if smooth and use.reads else None
+        stands[field.storage] = _stand_in(
+            use, record, zeros_of(field) if smooth and use.writes else None, dots
+        )
+    if opaque.flows:
+        _apply(record, stands)
+    after: dict[Use, Field] = {}
+    for use in opaque.uses:
+        set_here = stands[use.field.storage].grad_in
+        if set_here is None:
+            continue
+        after[use] = set_here
+        if use.parts:
+            after[use] = before(use.field.origin)
+            target = after[use]
+            for part in use.parts:
+                values = part.of(set_here.under(part.base).buffer.array())
+                part.assign(target.under(part.base).buffer, values)
+    return after
+
+
+def _apply(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> None:
+    """Run the rule of a step, which may change gradients alone.
+
+    Raises:
+        TapeError: It has changed what a field held.
+    """
+    step = record.opaque.step
+    with closed(set()):
+        step.reverse(Then(stands, record.kept), record.saved)
+    for use in record.opaque.uses:
+        kept = record.kept.get(use.field.storage)
+        if kept is not None and stands[use.field.storage].storage.buffer is not kept:
+            raise TapeError(
+                f"The derivative of {step.title} changed what '{use.name}' holds; it reads fields "
+                "and changes gradients alone."
+            )
+
+
+def _stand_in(
+    use: Use, record: OpaqueRecord, grad_in: Field | None, grad_out: Field | None
+) -> Field:
+    """Return what stands for a field in the derivative of a step."""
     field = use.field.origin
     kept = record.kept.get(field.storage)
-    name = record.opaque.step.name
+    name = record.opaque.step.title
     storage = (
         Storage(kept)
         if kept is not None
@@ -134,7 +189,6 @@ def _stand_in(use: Use, record: OpaqueRecord, incoming: Mapping[Storage, Field])
             "after the call, or dt.InOut to read what it held before."
         )
     )
-    if not is_float(field.element):
-        return field.over(storage, None, None)
-    grad_in = (incoming.get(field.storage) or zeros_of(field)) if use.writes else None
-    return field.over(storage, grad_in, zeros_of(field) if use.reads else None)
+    if grad_in is None and use.writes and is_float(field.element):
+        grad_in = zeros_of(field)
+    return field.over(storage, grad_in, grad_out)

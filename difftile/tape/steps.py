@@ -76,7 +76,7 @@ class Run:
         self.make_room(lambda: self._opaque_growth(opaque))
         known = opaque.saved_nbytes
         for use in opaque.uses:
-            self._touch_storage(use.field.storage, position, overwritten=not use.reads)
+            self._touch_storage(use.field.storage, position, overwritten=use.overwrites)
         saved, record = opaque.run(record=self.records is not None)
         if record is not None:
             if opaque.saved_nbytes > known:  # only now is it known what it saves

@@ -264,8 +264,8 @@ class Tape(Recorder):
             LaunchError: It writes a field that it is said to read only.
         """
         opaque = Opaque(step, step.uses, constant=NO_GRAD.depth > 0)
-        self._opaque[step.name] = self._opaque.get(step.name, 0) + 1
-        self._approximate |= {step.name} if step.approximate else set()
+        self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
+        self._approximate |= {step.title} if step.approximate else set()
         started = time.perf_counter()
         saved = self._history.opaque(opaque)
         if self._times is not None:
@@ -275,7 +275,7 @@ class Tape(Recorder):
             if field.has_grads:
                 self._written[field.storage] = field
                 if self.loss is not None and field.storage is self.loss.base.storage:
-                    self._last_writer = step.name
+                    self._last_writer = step.title
         self._cuts.ran(opaque)
         return saved
 

@@ -1,0 +1,245 @@
+"""`@dt.custom_op`: Python code over fields as a step of a tape, with derivatives of its own."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, overload
+
+from difftile.diagnostics import Label, LaunchError, Span, render
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.launch.roles import role_of
+from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
+from difftile.runtime.host_op import HostCall, Rule
+from difftile.runtime.operands import Operand, operands_of
+from difftile.tape.perform import perform
+
+
+class CustomOp:
+    """Python code over fields: NumPy, SciPy, another library, launches of kernels.
+
+    A call runs it. On an open tape it is one step: what happens inside is not recorded, and
+    `backward` says how gradients pass. A tape with a limit, and `@dt.checkpoint`, run it again: its
+    results must follow from its arguments alone.
+
+    Fields among the arguments may be declared `dt.In` (read), `dt.Out` (all of it is overwritten)
+    or `dt.InOut`. Of a field that is not declared the tape finds out whether it was written.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        functools.update_wrapper(self, function)
+        self._signature = inspect.signature(function)
+        self._roles = {
+            p.name: role
+            for p in self._signature.parameters.values()
+            if (role := role_of(p.annotation)) is not None
+        }
+        self._rules: dict[str, Rule] = {}
+
+    def __repr__(self) -> str:
+        return f"<custom op {self.function.__name__}({', '.join(self._signature.parameters)})>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Return the operation as a method of an object."""
+        return self if instance is None else BoundOp(self, instance)
+
+    @property
+    def approximate(self) -> bool:
+        """Whether the backward is marked as no exact derivative."""
+        rule = self._rules.get("backward")
+        return rule is not None and rule.approximate
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the operation; on an open tape it is recorded.
+
+        Returns:
+            What the function returns, which is also what the rules are given as saved values.
+
+        Raises:
+            LaunchError: The arguments do not fit, or a field is written that is declared dt.In.
+            NotDifferentiable: A gradient passes through the call, and there is no backward.
+        """
+        step = self._step(args, kwargs, "backward", checked=OPEN_TAPE.get() is not None)
+        return perform(step).value
+
+    def bwds(self, *args: Any, **kwargs: Any) -> None:
+        """Run the backward of one call, without a tape; see `bwds` of kernels.
+
+        Fields hold what they held before that call, and hold it afterwards as well. The operation
+        runs once more, in other memory.
+
+        Raises:
+            LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
+            NotDifferentiable: There is no backward.
+        """
+        self._refuse_tape("bwds")
+        run_adjoint_of_step(repr(self), self._step(args, kwargs, "backward"))
+
+    def fwds(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the operation and push tangents through it, without a tape; see `fwds` of kernels.
+
+        Returns:
+            What the function returns.
+
+        Raises:
+            LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
+            NotDifferentiable: There is no forward.
+        """
+        self._refuse_tape("fwds")
+        return run_tangents_of_step(repr(self), self._step(args, kwargs, "forward")).value
+
+    def _refuse_tape(self, method: str) -> None:
+        if OPEN_IN.thread is not None:
+            raise LaunchError(f"{self!r}: {method}() is for calls without a tape, and one is open.")
+
+    def _step(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str, *, checked: bool = True
+    ) -> HostCall:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise LaunchError(f"{self!r}: {error}.") from None
+        bound.apply_defaults()
+        operands: list[Operand] = []
+        for name, arg in bound.arguments.items():
+            role = self._roles.get(name)
+            found = list(operands_of(name, arg, role))
+            if role is not None and not found:
+                raise LaunchError(f"{self!r}: '{name}' is a field, not {arg!r}.")
+            operands += found
+        return HostCall(
+            self.function.__name__,
+            self.function,
+            bound,
+            operands,
+            self._rules.get(kind),
+            kind=kind,
+            checked=checked,
+        )
+
+    # Rules
+
+    @overload
+    def backward(self, rule: FunctionType) -> FunctionType: ...
+    @overload
+    def backward(self, *, approx: bool = False) -> Callable[[FunctionType], FunctionType]: ...
+    def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
+        """Say how gradients pass; the decorator `@op.backward`.
+
+        The rule takes the arguments of the operation, and in one parameter more, if it has one,
+        what the operation returned. Fields stand for those of the call and hold what they held
+        then: `dt.In` and `dt.InOut` what was there before it, `dt.Out` what was there after it.
+        The rule reads `grad_in` of fields that the operation writes and adds to `grad_out` of
+        those that it reads, which are zero to begin with.
+
+        Args:
+            rule: A Python function.
+            approx: Mark it as no exact derivative, for reports.
+
+        Raises:
+            LaunchError: The parameters are others, or there is a backward already.
+        """
+        return self._take("backward", rule, approx)
+
+    def forward(self, rule: FunctionType) -> FunctionType:
+        """Say how tangents pass; the decorator `@op.forward`.
+
+        As `backward`, but `grad_out` of what the operation reads holds tangents, and the rule sets
+        `grad_in` of what it writes.
+
+        Raises:
+            LaunchError: The parameters are others, or there is a forward already.
+        """
+        return self._take("forward", rule, False)
+
+    def _take(self, kind: str, rule: Any, approximate: bool) -> Any:
+        if rule is None:
+            return functools.partial(self._take, kind, approximate=approximate)
+        if not isinstance(rule, FunctionType):
+            raise LaunchError(
+                f"@{self.function.__name__}.{kind} decorates a function, not {rule!r}."
+            )
+        if kind in self._rules:
+            raise LaunchError(f"{self!r} has a {kind} already; remove one of the two.")
+        signature = inspect.signature(rule)
+        self._rules[kind] = Rule(rule, signature, self._saved_in(kind, rule), approximate)
+        return rule
+
+    def _saved_in(self, kind: str, rule: FunctionType) -> str:
+        """Return the parameter of a rule that takes saved values, if there is one.
+
+        Raises:
+            LaunchError: The parameters are not those of the operation and perhaps one more.
+        """
+        names, given = list(self._signature.parameters), list(inspect.signature(rule).parameters)
+        if given[: len(names)] == names and len(given) <= len(names) + 1:
+            return given[len(names)] if len(given) > len(names) else ""
+        title = f"The {kind} of custom op '{self.function.__name__}' has other parameters."
+        labels = [
+            Label(_span(rule), f"takes ({', '.join(given)})"),
+            Label(_span(self.function), f"takes ({', '.join(names)})"),
+        ]
+        hint = f"write 'def _({', '.join(names)})', with one more for what the operation returns."
+        raise LaunchError(render(title, labels, (), hint))
+
+
+class BoundOp:
+    """A custom op as a method of an object."""
+
+    __slots__ = ("_instance", "_op")
+
+    def __init__(self, op: CustomOp, instance: object) -> None:
+        self._op = op
+        self._instance = instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the operation."""
+        return self._op(self._instance, *args, **kwargs)
+
+    def bwds(self, *args: Any, **kwargs: Any) -> None:
+        """Run the backward of one call."""
+        self._op.bwds(self._instance, *args, **kwargs)
+
+    def fwds(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the operation and push tangents through it."""
+        return self._op.fwds(self._instance, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{self._op!r} of {self._instance!r}"
+
+
+def custom_op(function: Any) -> CustomOp:
+    """Make a Python function over fields a step of tapes; the decorator `@dt.custom_op`.
+
+    Raises:
+        LaunchError: It is not a plain Python function.
+    """
+    if isinstance(function, CustomOp) or not isinstance(function, FunctionType):
+        decorated = hasattr(function, "function")
+        raise LaunchError(
+            f"{function!r} is decorated already; remove one of the two decorators."
+            if decorated
+            else f"@dt.custom_op decorates a function, not {function!r}."
+        )
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise LaunchError(
+            f"@dt.custom_op: a call of '{function.__name__}' would return before its body has run; "
+            "decorate a plain function."
+        )
+    return CustomOp(function)
+
+
+def _span(function: FunctionType) -> Span:
+    """Return where a function is defined."""
+    code = function.__code__
+    line = code.co_firstlineno
+    text = linecache.getline(code.co_filename, line).rstrip("\n")
+    while text.lstrip().startswith("@"):
+        line += 1
+        text = linecache.getline(code.co_filename, line).rstrip("\n")
+    indent = len(text) - len(text.lstrip())
+    return Span(code.co_filename, line, indent, max(indent + 1, len(text)), text)

@@ -1,0 +1,215 @@
+"""One call of a host operation, as a step of a tape."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from difftile.diagnostics import LaunchError, NotDifferentiable, Span, TapeError
+from difftile.fields.values import Values
+from difftile.runtime.operands import (
+    Operand,
+    fingerprint,
+    replaced,
+    stand_in,
+    undeclared,
+    uses_of,
+)
+from difftile.tape.opaque import OpaqueStep, Use, nbytes_of
+from difftile.tape.standins import Then
+
+_LIBRARY = str(Path(__file__).parents[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A derivative that was written for an operation.
+
+    Args:
+        function: Takes the arguments of the operation, fields standing for its fields.
+        signature: Its parameters.
+        saved: The parameter that takes what the operation returned, if there is one.
+        approximate: Whether it is known to be no exact derivative.
+    """
+
+    function: FunctionType
+    signature: inspect.Signature
+    saved: str
+    approximate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a run of an operation returned, and what its arrays held then."""
+
+    value: Any
+    prints: Any
+    nbytes: int
+
+
+class HostCall(OpaqueStep):
+    """A call of a host operation.
+
+    Args:
+        name: The operation.
+        function: What it does.
+        bound: Its arguments.
+        operands: The fields among them.
+        rule: How it is differentiated, if that is known.
+        kind: What the rule is called: 'backward' or 'forward'.
+        checked: Whether arrays among the arguments must stay as they are until the rule has run.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: FunctionType,
+        bound: inspect.BoundArguments,
+        operands: Sequence[Operand],
+        rule: Rule | None,
+        *,
+        kind: str = "backward",
+        checked: bool = True,
+    ) -> None:
+        title = f"custom op '{name}'"
+        super().__init__(
+            name,
+            uses_of(title, operands),
+            kind="custom op",
+            approximate=rule is not None and rule.approximate,
+        )
+        self._function = function
+        self._bound = bound
+        self._operands = operands
+        self._rule = rule
+        self._kind = kind
+        self._checked = checked
+        self._where = _caller() if checked else ("", 0)
+        self._prints = fingerprint(bound.arguments) if checked else None
+
+    def run(self) -> Saved:
+        """Call the function.
+
+        Raises:
+            LaunchError: It changed a part of a field that is declared dt.In, or it runs again and
+                an array among its arguments has changed.
+        """
+        self._check_arguments()
+        read = {
+            operand.name: (operand.value, operand.value.to_numpy())
+            for operand in self._operands
+            if operand.role == "In" and _is_in_written_field(operand, self.uses)
+        }
+        value = self._function(*self._bound.args, **self._bound.kwargs)
+        for name, (part, before) in read.items():
+            if not np.array_equal(part.to_numpy(), before, equal_nan=True):
+                raise LaunchError(f"'{name}' is written by {self.title}, and declared dt.In.")
+        own = {use.field.storage for use in self.uses}
+
+        def counted(field: Values) -> Any:
+            return None if field.base.storage in own else field
+
+        prints = fingerprint(value) if self._checked else None
+        return Saved(value, prints, nbytes_of(replaced(value, counted)))
+
+    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
+        """Refuse what cannot be recorded.
+
+        Raises:
+            LaunchError: Several parts of one field were written, or might have been.
+            NotDifferentiable: A gradient passes through, and there is no rule for it.
+        """
+        for use in uses:
+            names = undeclared(self._operands, use) if use.writes else []
+            if names and use.field.has_grads:
+                raise LaunchError(
+                    f"It is not known whether {self.title} writes '{names[0]}', since it is given "
+                    "other parts of the same field, too. Declare it dt.In, dt.Out or dt.InOut."
+                )
+        if flows and self._rule is None:
+            raise self._no_rule()
+
+    def _no_rule(self) -> NotDifferentiable:
+        names = ", ".join(self._bound.signature.parameters)
+        hint = f"write '@{self.name}.{self._kind}' above 'def _({names}): ...'"
+        if self._kind == "backward":
+            hint += ", or call it inside 'with dt.no_grad():' if what it writes is constant"
+        return NotDifferentiable(
+            self._span(),
+            f"{self.title} has no {self._kind}, and what it writes has a gradient.",
+            "called here",
+            hint=f"{hint}.",
+        )
+
+    def reverse(self, then: Then, saved: Saved) -> None:
+        """Call the rule."""
+        rule = self._rule
+        if rule is None:  # it is differentiated where no gradient was wanted when it ran
+            raise self._no_rule()
+        self._check_arguments()
+        if self._checked and fingerprint(saved.value) != saved.prints:
+            raise TapeError(
+                f"An array that {self.title} returned was changed before its {self._kind} ran, "
+                "which reads it. Return a copy."
+            )
+        uses = {use.field.storage: use for use in self.uses}
+
+        def stand(value: Values) -> Any:
+            return stand_in(then, uses, value)
+
+        arguments = {name: replaced(arg, stand) for name, arg in self._bound.arguments.items()}
+        if rule.saved:
+            arguments[rule.saved] = replaced(saved.value, stand)
+        bound = inspect.BoundArguments(rule.signature, OrderedDict(arguments))
+        with self._noted():
+            rule.function(*bound.args, **bound.kwargs)
+
+    def _check_arguments(self) -> None:
+        if self._checked and fingerprint(self._bound.arguments) != self._prints:
+            raise TapeError(
+                f"An array among the arguments of {self.title} was changed after the call, and the "
+                "tape needs it as it was. Pass a copy, or a field."
+            )
+
+    def _span(self) -> Span:
+        file, line = self._where
+        text = linecache.getline(file, line).rstrip("\n")
+        indent = len(text) - len(text.lstrip())
+        return Span(file, line, indent, max(indent + 1, len(text)), text)
+
+    @contextmanager
+    def _noted(self) -> Generator[None]:
+        """Let an exception of the rule say where it comes from."""
+        try:
+            yield
+        except Exception as error:
+            file, line = self._where
+            called = f', called at File "{file}", line {line}' if file else ""
+            add_note: Callable[[str], None] | None = getattr(error, "add_note", None)
+            if add_note is not None:  # from Python 3.11 on
+                add_note(f"In the {self._kind} of {self.title}{called}.")
+            raise
+
+
+def _is_in_written_field(operand: Operand, uses: Sequence[Use]) -> bool:
+    return any(
+        use.field.storage is operand.value.base.storage and use.writes is not False for use in uses
+    )
+
+
+def _caller() -> tuple[str, int]:
+    """Return file and line of the code outside the library that is running."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARY):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
