@@ -58,6 +58,14 @@ def _frame(label: Label) -> list[str]:
     ]
 
 
+def located(span: Span | None) -> str:
+    """Return where a span is, in a line: the file, the line and what stands there."""
+    if span is None:
+        return "in code that difftile made"
+    shown = span.text[span.column : span.end_column]
+    return f'"{_shown_path(span.file)}", line {span.line}: {shown}'
+
+
 def render(title: str, labels: Iterable[Label], notes: Iterable[str], hint: str | None) -> str:
     """Write an error the one way all of them are written.
 
@@ -283,3 +291,7 @@ class GradientMismatch(DifftileError, AssertionError):
 
 class GradientCut(UserWarning):
     """A wanted gradient stops at a field that has no gradient buffer."""
+
+
+class GradientWarning(UserWarning):
+    """What `Tape(diagnose=True)` found: numbers that are not finite, gradients that are zero."""

@@ -6,7 +6,7 @@ are complex numbers, so that the derivative of any smooth program comes without 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,7 @@ def run(
     numbers: Mapping[Var, float | int] | None = None,
     *,
     complex_step: bool = False,
+    watch: Callable[[Stmt, Machine], None] | None = None,
 ) -> None:
     """Run a program on NumPy arrays, in place.
 
@@ -54,13 +55,14 @@ def run(
         fields: The contents of each field parameter; element components are trailing axes.
         numbers: The value of each number passed in.
         complex_step: Compute floats as complex numbers; float fields must then be complex arrays.
+        watch: Called after each statement that has run.
     """
     arrays = dict(fields)
     for temp in program.temps:
         element = temp.type.element
         dtype = _dtype(scalar_of(element), complex_step)
         arrays.setdefault(temp, np.zeros(shape_of(element), dtype))
-    machine = _Machine(arrays, complex_step)
+    machine = Machine(arrays, complex_step, watch)
     for var, number in (numbers or {}).items():
         machine.values[var] = machine.number(number, scalar_of(var.type))
     with np.errstate(all="ignore"):
@@ -73,16 +75,26 @@ def _dtype(scalar: Any, complex_step: bool) -> np.dtype[Any]:
     return numpy_dtype(scalar)
 
 
-class _Machine:
-    def __init__(self, arrays: dict[Array, npt.NDArray[Any]], complex_step: bool) -> None:
+class Machine:
+    """What a program has computed so far: the contents of arrays and the values of variables."""
+
+    def __init__(
+        self,
+        arrays: dict[Array, npt.NDArray[Any]],
+        complex_step: bool,
+        watch: Callable[[Stmt, Machine], None] | None,
+    ) -> None:
         self.arrays = arrays
         self.complex_step = complex_step
+        self.watch = watch
         self.values: dict[Var, Any] = {}
 
     def number(self, value: Any, scalar: Any) -> Any:
+        """Return a number in the type that it is computed in."""
         return _dtype(scalar, self.complex_step).type(value)
 
     def value(self, value: Value) -> Any:
+        """Return what a variable or a literal is worth now."""
         if isinstance(value, Var):
             return self.values[value]
         shape = shape_of(value.type)
@@ -90,6 +102,11 @@ class _Machine:
         return np.full(shape, number) if shape else number
 
     def index(self, array: Array, index: tuple[Value, ...]) -> tuple[int, ...]:
+        """Return an index as numbers.
+
+        Raises:
+            IndexError: It is outside.
+        """
         where = tuple(int(self.value(i)) for i in index)
         shape = self.arrays[array].shape
         if any(not 0 <= i < size for i, size in zip(where, shape, strict=False)):
@@ -97,14 +114,19 @@ class _Machine:
         return where
 
     def block(self, block: Block) -> list[Any]:
+        """Run a block; return its results."""
         for stmt in block.stmts:
             self.stmt(stmt)
+            if self.watch is not None:
+                self.watch(stmt, self)
         return [self.value(result) for result in block.results]
 
     def bind(self, variables: tuple[Var, ...], values: list[Any]) -> None:
+        """Set variables."""
         self.values.update(zip(variables, values, strict=True))
 
     def stmt(self, stmt: Stmt) -> None:
+        """Run a statement."""
         match stmt:
             case Let():
                 self.values[stmt.out] = self.let(stmt)
@@ -164,6 +186,7 @@ class _Machine:
         return f"%{part.form or usual}" % (number if scalar in FLOATS else int(number),)
 
     def loop(self, loop: For) -> None:
+        """Run a counted loop."""
         state = [self.value(init) for init in loop.inits]
         for i in range(int(self.value(loop.start)), int(self.value(loop.stop))):
             self.values[loop.index] = np.int32(i)
@@ -172,6 +195,7 @@ class _Machine:
         self.bind(loop.outs, state)
 
     def let(self, let: Let) -> Any:
+        """Return the result of an op."""
         args = [self.value(arg) for arg in let.args]
         scalar = scalar_of(let.out.type)
         if let.op == "bit_cast":
@@ -184,6 +208,7 @@ class _Machine:
         return result[()].astype(_dtype(scalar, self.complex_step), copy=False)
 
     def cast(self, value: Any, let: Let) -> Any:
+        """Return a value in another number type."""
         target = _dtype(scalar_of(let.out.type), self.complex_step)
         source = scalar_of(let.args[0].type)
         if np.iscomplexobj(value) and not np.issubdtype(target, np.complexfloating):
@@ -193,6 +218,7 @@ class _Machine:
         return np.asarray(value).astype(target)[()]
 
     def bit_cast(self, value: Any, let: Let) -> Any:
+        """Return a value whose bits are taken for another type."""
         source, target = scalar_of(let.args[0].type), scalar_of(let.out.type)
         real: npt.NDArray[Any] = np.asarray(np.real(value), numpy_dtype(source))
         return real.view(numpy_dtype(target)).astype(_dtype(target, self.complex_step))[()]

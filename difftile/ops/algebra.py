@@ -90,6 +90,7 @@ ROWS = (
         ("select(z > 0, z_bar / z, 0) * a",),
         (_WIDE,),
         kinks="0 at the zero vector",
+        tie="z == 0",
         jvp="select(z > 0, sum(a * a_dot) / z, 0)",
     ),
     Op(
@@ -100,6 +101,7 @@ ROWS = (
         ("select(norm(a) > 0, 1 / norm(a), 0) * (z_bar - z * dot(z, z_bar))",),
         (_WIDE,),
         kinks="0 at the zero vector",
+        tie="norm(a) == 0",
         jvp="select(norm(a) > 0, 1 / norm(a), 0) * (a_dot - z * dot(z, a_dot))",
     ),
     Op(

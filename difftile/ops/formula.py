@@ -184,6 +184,12 @@ def multiplies(op: Op) -> bool:
     )
 
 
+def tie(b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value) -> Value:
+    """Append the test whether the arguments of an op are at its kink, and return it."""
+    names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
+    return _evaluate(_parsed(op.tie), _Scope(b, names, args), args[0].type)
+
+
 def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:
     """Append a function of the table of composites and return its value."""
     parameters, text = COMPOSITES[name]

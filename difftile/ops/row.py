@@ -66,6 +66,8 @@ class Op:
         jvp: The tangent of the result, for ops that are not componentwise (for those it follows
             from `vjp`): a formula over the arguments, the result and the tangents `a_dot`, `b_dot`
             of the arguments; or LINEAR or BILINEAR. Empty: from `vjp`, component by component.
+        tie: The condition, as a formula, that the arguments are at the kink exactly, where the
+            derivative is a convention.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Op:
     kinks: str = ""
     helper: str = ""
     jvp: str = ""
+    tie: str = ""
 
     @property
     def arity(self) -> int:

@@ -99,6 +99,7 @@ ROWS = (
         (_WIDE, _WIDE),
         masks=True,
         kinks="half to each where neither is larger",
+        tie="a == b",
     ),
     Op(
         "min",
@@ -112,6 +113,7 @@ ROWS = (
         (_WIDE, _WIDE),
         masks=True,
         kinks="half to each where neither is smaller",
+        tie="a == b",
     ),
     Op(
         "clamp",
@@ -126,6 +128,7 @@ ROWS = (
         (_WIDE, (-2.0, 0.0), (0.0, 2.0)),
         masks=True,
         kinks="at either bound all to the clamped value; bounds out of order give the upper one",
+        tie="(a - b) * (a - c) == 0",
     ),
     Op(
         "abs",
@@ -136,6 +139,7 @@ ROWS = (
         (_WIDE,),
         masks=True,
         kinks="0 at 0",
+        tie="a == 0",
     ),
     Op("sin", "ti.sin({0})", np.sin, real, ("z_bar * cos(a)",), (_WIDE,)),
     Op("cos", "ti.cos({0})", np.cos, real, ("-z_bar * sin(a)",), (_WIDE,)),
@@ -247,6 +251,7 @@ ROWS = (
         ("select(z > 0, 0.5 * z_bar / z, 0)",),
         (_POSITIVE,),
         kinks="0 at 0",
+        tie="a == 0",
     ),
     Op(
         "rsqrt",

@@ -37,10 +37,8 @@ Limit: TypeAlias = Callable[[int], float]
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 
 
-class History(Protocol):
-    """What a tape asks of either way of keeping things."""
-
-    recomputed: int
+class Recording(Protocol):
+    """What a tape records into."""
 
     def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
         """Run a kernel and remember it."""
@@ -59,6 +57,12 @@ class History(Protocol):
     def opaque(self, opaque: Opaque) -> Any:
         """Run a step whose inside is not seen and remember it; return what it saved."""
         ...
+
+
+class History(Recording, Protocol):
+    """What a tape asks of either way of keeping things."""
+
+    recomputed: int
 
     def backwards(self, *, keep: bool) -> Generator[Record]:
         """Yield the records from the last to the first; each is good until the next is taken."""

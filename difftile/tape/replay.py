@@ -102,16 +102,22 @@ class Replay:
             window.assign(buffer, 0.0)
         return taken
 
-    def _launch(self, record: LaunchRecord) -> None:
+    def arguments(self, record: LaunchRecord) -> list[Any]:
+        """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
         plan, values = record.plan, record.values
-        adjoint = plan.adjoint
-        assert adjoint is not None
         args = self._template(record).copy()
         for place, position in plan.numbers:
             args[place] = values[position]
         for place, kept, which in zip(plan.kept_places, record.kept, plan.kept, strict=True):
             shape = values[which].shape
             args[place] = kept if kept.shape == shape else kept.under(shape)
+        return args
+
+    def _launch(self, record: LaunchRecord) -> None:
+        plan, values = record.plan, record.values
+        adjoint = plan.adjoint
+        assert adjoint is not None
+        args = self.arguments(record)
         scratch = [
             POOL.take(element, () if which is None else values[which].shape)
             for element, which in plan.scratch

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import Token
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from difftile.diagnostics import OutOfMemory, TapeError, counted
+from difftile.diagnostics import GradientWarning, OutOfMemory, TapeError, counted
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
@@ -33,11 +34,14 @@ from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
 from difftile.tape.counts import LIVE, REPLAYS
 from difftile.tape.cuts import Cuts, warn_of_result
-from difftile.tape.history import FullHistory, History, LimitedHistory
+from difftile.tape.diagnosis import Diagnosis, WatchedHistory, WatchedReplay
+from difftile.tape.findings import report_of, values_not_finite
+from difftile.tape.history import FullHistory, History, LimitedHistory, Recording
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.tape.picture import draw
 from difftile.tape.records import LaunchRecord, Record, written_by
 from difftile.tape.replay import Replay
+from difftile.tape.report import Report
 from difftile.tape.seeds import add_seed, check_loss, checked_seeds
 from difftile.tape.trace import Times, Trace
 from difftile.tape.working import copied
@@ -63,9 +67,13 @@ class Tape(Recorder):
         snapshots: The same in copies of the state, that is of all fields that launches change.
         progress: Called in reverse with the number of launches done and the number of all.
         measure: Note what each launch takes, for `visualize`.
+        diagnose: Look at every launch and every gradient, and warn of what is wrong: `report()`
+            has all of it. True asks for the gradients of the fields that launches read before they
+            write them; or name the fields. It takes several times as long.
 
     Raises:
-        TapeError: The loss has no gradient, or more than one element; or a limit is none.
+        TapeError: The loss has no gradient, or more than one element; or a limit is none; or a
+            field to be diagnosed has no gradient.
     """
 
     def __init__(
@@ -77,6 +85,7 @@ class Tape(Recorder):
         snapshots: int | None = None,
         progress: Progress | None = None,
         measure: bool = False,
+        diagnose: bool | Sequence[Field] = False,
     ) -> None:
         if loss is not None:
             check_loss(loss)
@@ -84,6 +93,11 @@ class Tape(Recorder):
         self.accumulate = accumulate
         self.progress = progress
         self._history = _history(memory, snapshots)
+        self._diagnosis = _diagnosis(diagnose)
+        self._into: Recording = self._history
+        if self._diagnosis is not None:
+            self._into = WatchedHistory(self._history, self._diagnosis)
+        self._report: Report | None = None
         self._token: Token[Recorder | None] | None = None
         self._entered = False
         self._done = False
@@ -202,7 +216,7 @@ class Tape(Recorder):
     ) -> bool:
         """Record a write from Python that is about to happen."""
         _check_twin(field)
-        stays = self._history.host_write(field, where, values)
+        stays = self._into.host_write(field, where, values)
         if where is None:
             self._cuts.overwritten(field.storage)
         if field.has_grads:
@@ -215,7 +229,7 @@ class Tape(Recorder):
             self.host_write(target.base, target.window, source.to_numpy())
             return
         _check_twin(target.base)
-        self._history.host_copy(target, source)
+        self._into.host_copy(target, source)
         if target.has_grads:
             self._written[target.base.storage] = target.base
         self._cuts.copied(target, source)
@@ -237,7 +251,7 @@ class Tape(Recorder):
         self._launches += 1
         started = time.perf_counter() if self._times is not None else 0.0
         try:
-            self._history.launch(call, values, plans)
+            self._into.launch(call, values, plans)
         except OutOfMemory as error:
             raise TapeError(
                 f"No memory is left at launch {self._launches} on the tape, of kernel "
@@ -267,7 +281,7 @@ class Tape(Recorder):
         self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
         self._approximate |= {step.title} if step.approximate else set()
         started = time.perf_counter()
-        saved = self._history.opaque(opaque)
+        saved = self._into.opaque(opaque)
         if self._times is not None:
             self._times.forward[id(opaque)] = 1e3 * (time.perf_counter() - started)
         for field in opaque.written:
@@ -295,10 +309,12 @@ class Tape(Recorder):
         value = float(loss.to_numpy().item())
         if math.isfinite(value):
             return
+        found = None if self._diagnosis is None else values_not_finite(self._diagnosis)
         self.release()
         raise TapeError(
             f"The loss is {value}, so no gradient was computed"
             + (f"; {self._last_writer} wrote it." if self._last_writer else ".")
+            + ("" if found is None else f"\n\n{found.text}")
         )
 
     # Replay
@@ -341,7 +357,13 @@ class Tape(Recorder):
                 "backward() has run on this tape; record the launches again, "
                 "or call the first one with keep=True."
             )
-        seeds = checked_seeds(self.loss if seeds is None else seeds, self._written)
+        seeds = self.loss if seeds is None else seeds
+        try:
+            seeds = checked_seeds(seeds, self._written)
+        except TapeError as error:
+            if self._diagnosis is None:
+                raise
+            raise TapeError("\n\n".join((str(error), *self._why_nothing(seeds)))) from None
         retain = (retain,) if isinstance(retain, Values) else tuple(retain)
         for field in retain:
             if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -357,6 +379,30 @@ class Tape(Recorder):
             self._peak = max(self._peak, POOL.peak - base + self.nbytes)
             if not (keep and finished):
                 self.release()
+        if self._report is not None and self._report.findings:
+            text = "\n\n".join(finding.text for finding in self._report.findings)
+            warnings.warn(GradientWarning(text), stacklevel=3 if self.loss is not None else 2)
+
+    def _why_nothing(self, seeds: object) -> list[str]:
+        """Return why there is nothing to differentiate, and let go of old values."""
+        fields: Any = (seeds,) if isinstance(seeds, Values) else seeds
+        outputs = [f.base.storage for f in fields or () if isinstance(f, Values)]
+        assert self._diagnosis is not None
+        self._report = report_of(self._diagnosis, Replay((), self.accumulate), outputs)
+        self.release()
+        return [finding.text for finding in self._report.findings]
+
+    def report(self) -> Report:
+        """Return what the tape found in `backward`; its text says all of it.
+
+        Raises:
+            TapeError: The tape was made without `diagnose`, or `backward` has not run.
+        """
+        if self._diagnosis is None:
+            raise TapeError("This tape looks at nothing: make it with diagnose=True.")
+        if self._report is None:
+            raise TapeError("report() says what backward() found; call it after that.")
+        return self._report
 
     def _replay(
         self,
@@ -372,6 +418,10 @@ class Tape(Recorder):
         replay = Replay(self._written, accumulate)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
+        watched = replay
+        if self._diagnosis is not None:
+            self._diagnosis.check_seeds(seeds, replay)
+            watched = WatchedReplay(replay, self._diagnosis)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
         total = len(self)
@@ -383,11 +433,14 @@ class Tape(Recorder):
                         wanted = kept.pop(field.storage, None)
                         if wanted is not None:
                             snapshots[wanted] = copied(replay.gradient(wanted))
-                _reverse(replay, record, total - done, self._times)
+                _reverse(watched, record, total - done, self._times)
                 if progress is not None:
                     progress(done + 1, max(total, done + 1))
         finally:
             records.close()
+        if self._diagnosis is not None:
+            outputs = [field.base.storage for field in seeds]
+            self._report = report_of(self._diagnosis, replay, outputs)
         for field, snapshot in snapshots.items():
             replay.gradient(field).buffer.copy_from(snapshot.buffer)
         replay.finish()
@@ -398,6 +451,8 @@ class Tape(Recorder):
             LIVE.tapes -= 1
         self._done = True
         self._history.release()
+        if self._diagnosis is not None:
+            self._diagnosis.steps.clear()
 
     def __del__(self) -> None:
         # The interpreter may have ended, or the arguments been wrong.
@@ -424,7 +479,25 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
     return LimitedHistory(lambda state: count * state)
 
 
-def _reverse(replay: Replay, record: Record, number: int, times: Times | None) -> None:
+def _diagnosis(diagnose: bool | Sequence[Field]) -> Diagnosis | None:
+    """Return what watches the tape, if it is asked for.
+
+    Raises:
+        TapeError: A field to be diagnosed is none, or has no gradient.
+    """
+    if isinstance(diagnose, bool):
+        return Diagnosis(()) if diagnose else None
+    for field in diagnose:
+        if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TapeError(f"diagnose is True, or takes whole fields, not {field!r}.")
+        if not field.has_grads:
+            raise TapeError(f"{field!r} has no gradient to diagnose; make it with grad=True.")
+    return Diagnosis(tuple(diagnose))
+
+
+def _reverse(
+    replay: Replay | WatchedReplay, record: Record, number: int, times: Times | None
+) -> None:
     """Run the adjoint of one record.
 
     Raises:

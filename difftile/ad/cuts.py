@@ -1,0 +1,278 @@
+"""Where a dependence goes on without its derivative: at casts, comparisons, floors, plain fields.
+
+`activity` follows what varies smoothly with a field. Here the rest is followed as well: a value
+that depends on a field only through a comparison carries the place of it along, to be named where a
+gradient is zero that somebody wanted. The dependence through branches and trip counts counts too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from difftile.diagnostics import Span
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Combine,
+    Fail,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Print,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import is_float
+from difftile.ir.walk import arrays_written, walk
+from difftile.ops.discrete import COMPARISONS
+from difftile.ops.table import OPS
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A place where a value goes on without its derivative.
+
+    Args:
+        span: The place.
+        reason: What happens there.
+        hint: What to do about it.
+    """
+
+    span: Span | None
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How a value depends on the field that is followed.
+
+    Args:
+        smooth: It varies smoothly with the field.
+        cuts: The places through which it depends on the field without a derivative.
+    """
+
+    smooth: bool = False
+    cuts: frozenset[Cut] = frozenset()
+
+    def __bool__(self) -> bool:
+        return self.smooth or bool(self.cuts)
+
+    def __or__(self, other: Flow) -> Flow:
+        return Flow(self.smooth or other.smooth, self.cuts | other.cuts)
+
+    def cut(self, at: Cut) -> Flow:
+        """Return the flow behind a cut."""
+        return Flow(False, self.cuts | {at}) if self.smooth else self
+
+
+NOTHING = Flow()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a program does to the dependence on a field.
+
+    Args:
+        flows: How the contents of each array depend on the field afterwards.
+        lost: Where contents that depended on the field were overwritten whole.
+        masks: Where a smooth dependence can have the slope 0: branches, maxima, products.
+    """
+
+    flows: dict[Array, Flow]
+    lost: tuple[Cut, ...]
+    masks: tuple[Cut, ...]
+
+
+def follow(
+    program: Program,
+    flows: Mapping[Array, Flow],
+    graded: Collection[Array],
+    overwritten: Collection[Array] = (),
+    *,
+    constant: bool = False,
+) -> Passage:
+    """Follow the dependence on a field through one stage.
+
+    Args:
+        program: The stage.
+        flows: How the contents of arrays depend on the field before it.
+        graded: The arrays that have a gradient buffer.
+        overwritten: The arrays of which it overwrites every element.
+        constant: It runs under `no_grad`.
+    """
+    follower = _Follower(dict(flows), graded, constant)
+    lost: list[Cut] = []
+    for stmt in program.body.stmts:
+        while True:
+            before = follower.size()
+            follower.stmt(stmt, NOTHING)
+            if follower.size() == before:
+                break
+        for array in arrays_written(Block((stmt,))) & set(overwritten):
+            if follower.held.pop(array, NOTHING) and not follower.written.get(array):
+                lost.append(Cut(_span_of_write(stmt, array), f"'{array.name}' is overwritten here"))
+    after = {a: f for a in {**follower.held, **follower.written} if (f := follower.contents(a))}
+    return Passage(after, tuple(lost), tuple(follower.masks))
+
+
+class _Follower:
+    def __init__(self, held: dict[Array, Flow], graded: Collection[Array], constant: bool) -> None:
+        self.held = held
+        self.written: dict[Array, Flow] = {}
+        self.values: dict[Var, Flow] = {}
+        self.masks: dict[Cut, None] = {}
+        self.graded = graded
+        self.constant = constant
+        self.locals: set[Array] = set()
+
+    def size(self) -> int:
+        """Return a number that grows with what is known."""
+        flows = (*self.values.values(), *self.written.values())
+        return sum(flow.smooth + len(flow.cuts) for flow in flows)
+
+    def contents(self, array: Array) -> Flow:
+        return self.held.get(array, NOTHING) | self.written.get(array, NOTHING)
+
+    def value(self, value: Value) -> Flow:
+        return self.values.get(value, NOTHING) if isinstance(value, Var) else NOTHING
+
+    def all(self, values: Iterable[Value]) -> Flow:
+        total = NOTHING
+        for value in values:
+            total |= self.value(value)
+        return total
+
+    def define(self, out: Var, flow: Flow) -> None:
+        if flow:
+            self.values[out] = self.values.get(out, NOTHING) | flow
+
+    def block(self, block: Block, control: Flow) -> None:
+        for stmt in block.stmts:
+            self.stmt(stmt, control)
+
+    def stmt(self, stmt: Stmt, control: Flow) -> None:
+        """Follow a statement; `control` is what decides whether it runs, cut already."""
+        match stmt:
+            case Let():
+                self.let(stmt)
+            case Load(out, array, index):
+                self.define(out, self.contents(array) | self.all(index))
+            case Store(array, index, value) | Accumulate(array, index, value):
+                self.write(stmt, self.value(value), self.all(index) | control)
+            case Combine(out, op, array, index, value, span):
+                flow = self.value(value)
+                if op not in _SMOOTH_COMBINES:
+                    flow = flow.cut(_cut_by(op, span))
+                if out is not None:
+                    self.define(out, self.contents(array) | flow | control)
+                self.write(stmt, flow, self.all(index) | control)
+            case If(cond, then, orelse, outs, span):
+                inner = self.value(cond) | control
+                self.block(then, inner)
+                self.block(orelse, inner)
+                for out, *results in zip(outs, then.results, orelse.results, strict=True):
+                    flow = self.all(results)
+                    if flow.smooth:
+                        self.masks[Cut(span, "one side of this branch is taken")] = None
+                    self.define(out, flow | self.value(cond))
+            case For(start=start, stop=stop):
+                inner = control | self.all((start, stop))
+                self.loop(stmt, (stmt.body,), inner)
+            case While(cond=cond):
+                inner = control | self.all(cond.results)
+                self.loop(stmt, (cond, stmt.body), inner)
+            case ParallelFor(_, starts, stops, body):
+                self.block(body, control | self.all((*starts, *stops)))
+            case Alloc(array):
+                self.locals.add(array)
+            case Size() | Print() | Fail():
+                pass
+
+    def let(self, let: Let) -> None:
+        row = OPS[let.op]
+        flow = NOTHING
+        smooth = is_float(let.out.type) and bool(row.vjp)
+        for arg, formula in zip(let.args, row.formulas(len(let.args)), strict=True):
+            found = self.value(arg)
+            if found.smooth and not (smooth and formula is not None):
+                found = found.cut(_cut_by(let.op, let.span))
+            flow |= found
+        if flow.smooth and (row.masks or let.op == "mul"):
+            self.masks[Cut(let.span, _MASKED.get(let.op, f"{let.op} has the slope 0"))] = None
+        self.define(let.out, flow)
+
+    def write(self, stmt: Store | Accumulate | Combine, value: Flow, control: Flow) -> None:
+        array = stmt.array
+        if array not in self.graded and array not in self.locals:
+            value = value.cut(
+                Cut(
+                    stmt.span,
+                    f"stored into '{array.name}', which has no gradient",
+                    f"make it with grad=True, or {array.name} = {array.name}.with_grads().",
+                )
+            )
+        elif self.constant:
+            value = value.cut(Cut(stmt.span, "stored under dt.no_grad()"))
+        flow = value | control
+        if flow:
+            self.written[array] = self.written.get(array, NOTHING) | flow
+
+    def loop(self, loop: For | While, blocks: tuple[Block, ...], control: Flow) -> None:
+        while True:
+            before = self.size()
+            for carry, init, result in zip(
+                loop.carries, loop.inits, loop.body.results, strict=True
+            ):
+                self.define(carry, self.all((init, result)) | control)
+            for block in blocks:
+                self.block(block, control)
+            if self.size() == before:
+                break
+        for carry, out in zip(loop.carries, loop.outs, strict=True):
+            self.define(out, self.value(carry))
+
+
+_SMOOTH_COMBINES = frozenset(("add", "mul", "div", "max", "min"))
+_COMPARED = "compared here: a condition carries no derivative"
+_FLAT = {name: f"'{name}' has the derivative 0" for name in ("floor", "ceil", "round", "sign")}
+_SOFT_HINT = "use a smooth function in its place where its derivative is wanted."
+_REASONS = {
+    **{op.name: _COMPARED for op in COMPARISONS},
+    **_FLAT,
+    "cast": "cast to an integer here, which carries no derivative",
+    "bit_cast": "the bits are taken here, which carries no derivative",
+    "stop_grad": "the gradient is stopped here by 'stop_grad'",
+    "isnan": _COMPARED,
+    "isinf": _COMPARED,
+}
+_HINTS = {name: _SOFT_HINT for name in (*_FLAT, "cast")} | {
+    op.name: _SOFT_HINT for op in COMPARISONS
+}
+PRODUCT = "a product with a factor that may be 0"
+_MASKED = {
+    "select": "one side is taken here",
+    "mul": PRODUCT,
+    "clamp": "outside its bounds 'clamp' has the slope 0",
+}
+
+
+def _cut_by(op: str, span: Span | None) -> Cut:
+    return Cut(span, _REASONS.get(op, f"'{op}' carries no derivative"), _HINTS.get(op, ""))
+
+
+def _span_of_write(stmt: Stmt, array: Array) -> Span | None:
+    for inner in walk(Block((stmt,))):
+        if isinstance(inner, (Store, Accumulate, Combine)) and inner.array is array:
+            return inner.span
+    return None

@@ -1,0 +1,448 @@
+"""What a tape does under `diagnose`: it watches launches and their adjoints, and draws conclusions.
+
+A tape without diagnosis knows nothing of this. With it, launches go through a `WatchedHistory` and
+records through a `WatchedReplay`; both compare what fields and gradients hold before and after, and
+where a number stops being finite they run that launch once more, aside, to find the statement.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.ad.activity import active_values
+from difftile.diagnostics import CompileError, Span
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import NO_GRAD
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.ir.nodes import Array, Load, Program
+from difftile.ir.walk import array_of, walk
+from difftile.launch.call import Call
+from difftile.launch.plan import Source, StagePlan
+from difftile.passes.probes import (
+    LAST,
+    Counted,
+    beginning,
+    counted_kinks,
+    iteration,
+    marked,
+)
+from difftile.tape.aside import FEW_STEPS, Aside, Contents, add_temps, copies, interpret, work
+from difftile.tape.history import History
+from difftile.tape.origins import Growth, Origin, Origins
+from difftile.tape.reasons import Ran, Step
+from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.tape.replay import Replay
+from difftile.tape.report import Level, Tie
+
+TOO_LARGE = 1e8
+"""The factor beyond which a gradient counts as exploded, or below its inverse as vanished."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotFinite:
+    """The first number that is NaN or infinite.
+
+    Args:
+        launch: The launch, from 1; 0 for a seed.
+        kernel: Its kernel.
+        field: The field, or the field whose gradient it is, by the name that the kernel gives it.
+        index: The element.
+        value: What it holds.
+        origin: The statement, where it was found.
+    """
+
+    launch: int
+    kernel: str
+    field: str
+    index: tuple[int, ...]
+    value: Any
+    origin: Origin | None
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A gradient that grew or shrank beyond measure.
+
+    Args:
+        launch: The launch, from 1.
+        kernel: Its kernel.
+        field: The field whose gradient it is.
+        factor: By how much, in comparison with the seed, or over this launch alone.
+        alone: It is over this launch alone.
+        span: Where the field is written or read.
+        loop: The loop that did it.
+    """
+
+    launch: int
+    kernel: str
+    field: str
+    factor: float
+    alone: bool
+    span: Span | None
+    loop: Span | None = None
+
+
+class Diagnosis:
+    """What has been seen of one tape.
+
+    Args:
+        wanted: The fields whose gradients are asked for; empty for those that launches read first.
+    """
+
+    def __init__(self, wanted: tuple[Field, ...]) -> None:
+        self.wanted = wanted
+        self.steps: list[Step] = []
+        self.launches = 0
+        self.names: dict[Storage, str] = {}
+        self.inputs: dict[Storage, Field] = {}
+        self.value: NotFinite | None = None
+        self.gradient: NotFinite | None = None
+        self.grown: list[Grown] = []
+        self.levels: list[Level] = []
+        self.alive: dict[int, tuple[dict[Storage, float], dict[Storage, float]]] = {}
+        self.seed = 0.0
+        self._numbers: dict[int, int] = {}
+        self._touched: set[Storage] = set()
+        self._kinks: dict[tuple[int, frozenset[Array]], Counted] = {}
+        self._hits: dict[tuple[str, Span | None], int] = {}
+        self._aside = Aside()
+
+    def name(self, field: Field) -> str:
+        """Return what kernels call a field."""
+        return self.names.get(field.storage, repr(field))
+
+    @property
+    def ties(self) -> tuple[Tie, ...]:
+        """The kinks that launches hit."""
+        ties = (Tie(op, span, hits) for (op, span), hits in self._hits.items() if hits)
+        return tuple(sorted(ties, key=lambda tie: -tie.hits))
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernel of each launch."""
+        return [step.call.code.name for step in self.steps if isinstance(step, Ran)]
+
+    def number_of(self, record: LaunchRecord) -> int:
+        """Return the number of a recorded launch, from 1."""
+        return self._numbers[id(record.values)]
+
+    # Recording
+
+    def before_launch(
+        self, call: Call, values: list[Any], plans: list[StagePlan]
+    ) -> dict[int, npt.NDArray[Any]]:
+        """Note a launch that is about to happen; return what the fields hold that it writes."""
+        params = zip(call.code.params, values, strict=True)
+        graded = frozenset(
+            p for p, v in params if isinstance(p, Array) and isinstance(v, Field) and v.has_grads
+        )
+        self.steps.append(Ran(call, values, plans, graded, bool(NO_GRAD.depth)))
+        self.launches += 1
+        self._numbers[id(values)] = self.launches
+        hidden = {field.storage for field in call.code.temps}
+        for param, value in zip(call.code.params, values, strict=True):
+            if isinstance(value, Field) and value.storage not in hidden:
+                self.names.setdefault(value.storage, param.name)
+        for plan in plans:
+            stage = plan.stage_launch.stage
+            for k in plan.loads:
+                field, array = values[k], call.code.params[k]
+                early = field.storage not in self._touched and array not in stage.loaded_late
+                if early and field.has_grads and field.storage not in hidden:
+                    self.inputs[field.storage] = field.origin
+            self._touched |= {values[k].storage for k in plan.writes}
+        return {k: values[k].buffer.read() for k in call.code.writes}
+
+    def after_launch(
+        self,
+        call: Call,
+        values: list[Any],
+        plans: list[StagePlan],
+        before: dict[int, npt.NDArray[Any]],
+    ) -> None:
+        """Look at what a launch has written."""
+        number = self._numbers[id(values)]
+        became = self.value is None and any(
+            _first_bad(values[k].buffer.array(), held) is not None for k, held in before.items()
+        )
+        counted = [self._counted(plan, values) for plan in plans]
+        last = len(plans) if became else max((k + 1 for k, c in enumerate(counted) if c), default=0)
+        state: Contents = {
+            p: before.get(k, v.buffer.array()) if isinstance(v, Field) else v
+            for k, (p, v) in enumerate(zip(call.code.params, values, strict=True))
+        }
+        for plan, kinks in zip(plans[:last], counted, strict=False):
+            program = plan.stage_launch.stage.forward.program
+            if became and self.value is None:
+                written = plan.stage_launch.stage.written
+                found = self._locate(program, state, written, ())
+                if found is not None:
+                    array, index, origin = found
+                    name = self.name(values[call.code.position[array]])
+                    held = values[call.code.position[array]].buffer.array()[index]
+                    self.value = NotFinite(number, call.code.name, name, index, held, origin)
+            if kinks is None:
+                self._aside.run(program, state)
+                continue
+            self._aside.run(kinks.program, state)
+            for cell, key in kinks.cells.items():
+                self._hits[key] = self._hits.get(key, 0) + int(state.pop(cell)[()])
+
+    def _counted(self, plan: StagePlan, values: list[Any]) -> Counted | None:
+        """Return the stage's code that counts kinks, or None if it has none that matter."""
+        program = plan.stage_launch.stage.forward.program
+        graded = frozenset(
+            a for a in plan.stage_launch.stage.loaded if values[plan.code.position[a]].has_grads
+        )
+        key = (id(program), graded)
+        found = self._kinks.get(key)
+        if found is None:
+            found = self._kinks[key] = counted_kinks(program, active_values(program, graded))
+        return found if found.cells else None
+
+    # In reverse
+
+    def check_seeds(self, seeds: Mapping[Values, Any], replay: Replay) -> None:
+        """Look at the adjoints with which the pass begins."""
+        self.grown, self.levels, self.alive, self.gradient = [], [], {}, None
+        for field in seeds:
+            gradient = replay.gradient(field.base).buffer.array()
+            self.seed = max(self.seed, _largest(gradient))
+            index = _first_bad(gradient, None)
+            if index is not None and self.gradient is None:
+                held = gradient[index]
+                self.gradient = NotFinite(0, "", self.name(field.base), index, held, None)
+
+    def reverse(self, replay: Replay, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch and look at the gradients before and after it."""
+        adjoint = record.plan.adjoint
+        assert adjoint is not None
+        places = [
+            (place, position)
+            for place, (source, position) in enumerate(record.plan.adjoint_params)
+            if source is Source.GRADIENT
+        ]
+        args = replay.arguments(record)
+        before = {place: args[place].read() for place, _ in places}
+        replay.reverse(record)
+        after = {place: args[place].array() for place, _ in places}
+        values = record.values
+        number = self.number_of(record)
+        sizes = self.alive.setdefault(number, ({}, {}))
+        for place, position in places:
+            storage = values[position].storage
+            sizes[0][storage] = max(sizes[0].get(storage, 0.0), _largest(before[place]))
+            sizes[1][storage] = _largest(after[place])
+        contents: Contents = {
+            p: before[place] if place in before else _content(args[place])
+            for place, p in enumerate(adjoint.code.params)
+            if args[place] is not None
+        }
+        if self.gradient is None:
+            for place, position in places:
+                index = _first_bad(after[place], before[place])
+                if index is not None:
+                    name, held = self.name(values[position]), after[place][index]
+                    self.gradient = self._not_finite(
+                        record,
+                        contents,
+                        NotFinite(number, record.plan.code.name, name, index, held, None),
+                    )
+                    break
+        if self.gradient is None:
+            self._measure(record, contents, places, before, after)
+
+    def _not_finite(self, record: LaunchRecord, contents: Contents, found: NotFinite) -> NotFinite:
+        """Return the finding with the statement at fault, if that can be found."""
+        adjoint = record.plan.adjoint
+        assert adjoint is not None
+        program = adjoint.code.program
+        located = self._locate(
+            program, contents, adjoint.bars.keys(), (*adjoint.bars, *program.temps)
+        )
+        if located is None:
+            return found
+        bar, index, origin = located
+        field = record.values[record.plan.code.position[adjoint.bars[bar]]]
+        return NotFinite(found.launch, found.kernel, self.name(field), index, found.value, origin)
+
+    def _measure(
+        self,
+        record: LaunchRecord,
+        contents: Contents,
+        places: list[tuple[int, int]],
+        before: dict[int, npt.NDArray[Any]],
+        after: dict[int, npt.NDArray[Any]],
+    ) -> None:
+        """Note how large the gradients are that an adjoint has added to."""
+        values, plan = record.values, record.plan
+        began = max((_largest(array) for array in before.values()), default=0.0)
+        states = [p for p in places if values[p[1]].storage in self._touched]
+        receivers = [p for p in places if p[1] in plan.loads]
+        sizes = {p: _largest(after[p[0]]) for p in receivers if p[0] in after}
+        if not sizes or not began:
+            return
+        place, position = max(sizes, key=lambda p: sizes[p])
+        size = sizes[place, position]
+        number, kernel = self.number_of(record), plan.code.name
+        self.levels.append(Level(number, kernel, size, size / began))
+        field = values[position]
+        if field in plan.code.temps:
+            return
+        span = _written_or_read(plan, position)
+        name = self.name(field)
+        if size > TOO_LARGE * began and not any(g.alone for g in self.grown):
+            loop = self._loop(record, contents, TOO_LARGE * began)
+            self.grown.append(Grown(number, kernel, name, size / began, True, span, loop))
+        elif size > TOO_LARGE * self.seed and not any(g.factor > 1 for g in self.grown):
+            self.grown.append(Grown(number, kernel, name, size / self.seed, False, span))
+        kept = [p for p in states if p in sizes] or list(sizes)
+        place, position = max(kept, key=lambda p: sizes[p])
+        size = sizes[place, position]
+        if 0 < size < self.seed / TOO_LARGE and not any(g.factor < 1 for g in self.grown):
+            span, name = _written_or_read(plan, position), self.name(values[position])
+            alone = size < began / TOO_LARGE
+            loop = self._loop(record, contents, math.inf) if alone else None
+            factor = size / (began if alone else self.seed)
+            self.grown.append(Grown(number, kernel, name, factor, alone, span, loop))
+
+    # Running aside
+
+    def _locate(
+        self,
+        program: Program,
+        contents: Contents,
+        arrays: Iterable[Array],
+        adjoints: tuple[Array, ...],
+    ) -> tuple[Array, tuple[int, ...], Origin] | None:
+        """Return the first element of some arrays that is not finite, and where it comes from."""
+        watched = set(arrays)
+        try:
+            chosen = self._chosen(program, contents, watched, math.inf)
+        except CompileError:  # too many arguments, with the marks
+            return None
+        if chosen is None:
+            return None
+        part, state = chosen
+        origins = Origins(part, state, adjoints)
+        interpret(part, state, origins)
+        for (array, index), origin in origins.found.items():
+            if array in watched:
+                return array, index, origin
+        return None
+
+    def _loop(self, record: LaunchRecord, contents: Contents, limit: float) -> Span | None:
+        """Return the loop in which an adjoint changes most; beyond a limit, or any without one."""
+        adjoint = record.plan.adjoint
+        assert adjoint is not None
+        try:
+            chosen = self._chosen(adjoint.code.program, contents, set(adjoint.bars), limit)
+        except CompileError:
+            return None
+        if chosen is None:
+            return None
+        program, state = chosen
+        growth = Growth(program, (*adjoint.bars, *program.temps))
+        interpret(program, state, growth)
+        logs = {span: math.log(f) for span, f in growth.factors.items() if 0 < f < math.inf}
+        choose = min if limit == math.inf else max
+        worst = choose(logs, key=lambda span: logs[span], default=None)
+        return worst if worst is not None and abs(logs[worst]) > math.log(TOO_LARGE) / 2 else None
+
+    def _chosen(
+        self, program: Program, contents: Contents, arrays: set[Array], limit: float
+    ) -> tuple[Program, Contents] | None:
+        """Return what the interpreter can follow: all of a program, or the iteration at fault.
+
+        That is the first that writes a number beyond a limit. The contents are those before it.
+        """
+        state = copies(contents)
+        add_temps(program, state)
+        if work(program, state) <= FEW_STEPS:
+            return program, state
+        marks = marked(program, arrays, limit)
+        noted = copies(state)
+        self._aside.run(marks.program, noted)
+        for position, cell in marks.cells.items():
+            mark = int(noted[cell][()])
+            if mark:
+                self._aside.run(beginning(program, position), state)
+                return iteration(program, position, LAST - mark), state
+        return None
+
+
+class WatchedHistory:
+    """A history that the diagnosis hears of: what a tape records into."""
+
+    def __init__(self, history: History, diagnosis: Diagnosis) -> None:
+        self._history = history
+        self._diagnosis = diagnosis
+
+    def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
+        """Run a kernel and remember it."""
+        before = self._diagnosis.before_launch(call, values, plans)
+        self._history.launch(call, values, plans)
+        self._diagnosis.after_launch(call, values, plans, before)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Remember a write that is about to happen."""
+        self._diagnosis.steps.append(HostWrite(field, where, None))
+        return self._history.host_write(field, where, values)
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Remember a copy from Python that is about to happen."""
+        self._diagnosis.steps.append(HostCopy(target, source))
+        self._history.host_copy(target, source)
+
+
+class WatchedReplay:
+    """A replay that the diagnosis hears of."""
+
+    def __init__(self, replay: Replay, diagnosis: Diagnosis) -> None:
+        self._replay = replay
+        self._diagnosis = diagnosis
+
+    def reverse(self, record: Record) -> None:
+        """Run the adjoint of one record."""
+        if isinstance(record, LaunchRecord):
+            self._diagnosis.reverse(self._replay, record)
+        else:
+            self._replay.reverse(record)
+
+
+def _content(arg: Any) -> Any:
+    return arg.array() if hasattr(arg, "array") else arg
+
+
+def _largest(values: npt.NDArray[Any]) -> float:
+    if not values.size or not np.issubdtype(values.dtype, np.floating):
+        return 0.0
+    return float(np.max(np.abs(values)))
+
+
+def _first_bad(values: npt.NDArray[Any], before: npt.NDArray[Any] | None) -> tuple[int, ...] | None:
+    """Return the first index at which numbers are not finite, and were before."""
+    if not np.issubdtype(values.dtype, np.floating):
+        return None
+    bad = ~np.isfinite(values)
+    if before is not None:
+        bad &= np.isfinite(before)
+    if not bad.any():
+        return None
+    return tuple(int(i) for i in np.argwhere(bad)[0])
+
+
+def _written_or_read(plan: StagePlan, position: int) -> Span | None:
+    array = plan.code.params[position]
+    stmts = [s for s in walk(plan.stage_launch.stage.program.body) if array_of(s) is array]
+    stmts.sort(key=lambda stmt: isinstance(stmt, Load))
+    return stmts[0].span if stmts else None

@@ -1,0 +1,212 @@
+"""From what a diagnosis has seen to its report: what is wrong, with the lines at fault."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from difftile.ad.cuts import PRODUCT, Cut
+from difftile.diagnostics import Label, Span, counted, render
+from difftile.fields.field import Storage
+from difftile.tape.diagnosis import Diagnosis, Grown, NotFinite
+from difftile.tape.reasons import Way, Ways
+from difftile.tape.replay import Replay
+from difftile.tape.report import FieldGradient, Finding, Report
+
+_MOST_PLACES = 4
+
+
+def values_not_finite(diagnosis: Diagnosis) -> Finding | None:
+    """Return the finding about the first value that is not finite, if there is one."""
+    if diagnosis.value is None:
+        return None
+    one = diagnosis.value
+    title = (
+        f"'{one.field}' became {_word(one.value)} in launch {one.launch} of "
+        f"{diagnosis.launches}, of kernel '{one.kernel}'{_at(one.index)}."
+    )
+    return _not_finite("value", one, title, "this computes")
+
+
+def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) -> Report:
+    """Return the report.
+
+    Args:
+        diagnosis: What was seen.
+        replay: The pass, before it adds its gradients to others.
+        outputs: The memory of the fields that were differentiated.
+    """
+    outputs = list(outputs)
+    findings: list[Finding | None] = [values_not_finite(diagnosis)]
+    if diagnosis.gradient is not None:
+        findings.append(_gradient_not_finite(diagnosis, diagnosis.gradient))
+    asked = {field.storage: field.origin for field in diagnosis.wanted}
+    looked_at = {**diagnosis.inputs, **asked}
+    fields = [
+        FieldGradient.of(diagnosis.name(field), field, replay.gradient(field).buffer.read())
+        for field in looked_at.values()
+    ]
+    ways = Ways(diagnosis.steps, diagnosis.name)
+    for one in fields:
+        wanted = not asked or one.field.storage in asked
+        if wanted and one.zeros == one.size and one.field.storage not in outputs:
+            way = ways.of(one.field.storage, outputs)
+            findings.append(_zero(diagnosis, one, way))
+    findings += [_grown(diagnosis, grown) for grown in diagnosis.grown]
+    return Report(
+        diagnosis.launches,
+        tuple(finding for finding in findings if finding is not None),
+        tuple(fields),
+        tuple(diagnosis.levels),
+        diagnosis.ties,
+    )
+
+
+def _gradient_not_finite(diagnosis: Diagnosis, one: NotFinite) -> Finding:
+    if not one.launch:
+        title = f"The seed of '{one.field}' is {_word(one.value)}{_at(one.index)}."
+        return Finding("gradient", render(title, (), (), None), field=one.field, index=one.index)
+    title = (
+        f"The gradient of '{one.field}' became {_word(one.value)} in the adjoint of launch "
+        f"{one.launch} of {diagnosis.launches}, of kernel '{one.kernel}'{_at(one.index)}."
+    )
+    return _not_finite("gradient", one, title, "its adjoint computes")
+
+
+def _not_finite(kind: str, one: NotFinite, title: str, computes: str) -> Finding:
+    labels: list[Label] = []
+    notes: list[str] = []
+    if one.origin is None:
+        notes.append("the statement could not be found by running the launch again.")
+    elif one.origin.span is None:
+        notes.append(f"{computes} {one.origin.step}.")
+    else:
+        labels.append(Label(one.origin.span, f"{computes} {one.origin.step}"))
+    if one.origin is not None and one.origin.inputs:
+        notes.append(f"there {', '.join(one.origin.inputs)}.")
+    return Finding(
+        kind,
+        render(title, labels, notes, None),
+        one.launch,
+        one.kernel,
+        one.field,
+        one.index,
+        tuple(label.span for label in labels),
+    )
+
+
+def _word(value: object) -> str:
+    numbers = np.asarray(value)
+    if np.isnan(numbers).any():
+        return "NaN"
+    infinite = numbers[np.isinf(numbers)]
+    return "-inf" if (infinite < 0).all() else "inf"
+
+
+def _at(index: tuple[int, ...]) -> str:
+    return f", at [{', '.join(map(str, index))}]" if index else ""
+
+
+# Gradients that are zero
+
+
+def _zero(diagnosis: Diagnosis, one: FieldGradient, way: Way) -> Finding:
+    launch, kernel = 0, ""
+    cuts = _in_order(way.target.cuts)
+    hint = next((cut.hint for cut in cuts if cut.hint), None)
+    lost = list(way.lost)
+    if way.target.smooth:
+        launch, kernel, cuts = _flat(diagnosis, way)
+        why = (
+            f"in launch {launch} of {diagnosis.launches}, of kernel '{kernel}', all slopes are 0"
+            if launch
+            else "the slopes on the way to it multiply to 0"
+        )
+        hint = None
+    elif way.target:
+        why = "every way from it to what is differentiated is cut"
+    elif lost and not way.read:
+        why, cuts = "the field is overwritten before it is read", lost
+    elif not way.read:
+        why, cuts = "no launch on the tape reads the field", []
+    elif lost:
+        why, cuts = "what was computed from it is lost before it is used", lost
+    else:
+        why, cuts = "what is computed from it is not used", []
+    labels = [Label(cut.span, cut.reason) for cut in cuts if cut.span is not None]
+    notes = [f"{cut.reason}." for cut in cuts if cut.span is None]
+    if len(labels) > _MOST_PLACES:
+        notes.append(f"and at {counted(len(labels) - _MOST_PLACES, 'more place')}.")
+    labels = labels[:_MOST_PLACES]
+    title = f"The gradient of '{one.name}' is zero: {why}."
+    spans = tuple(label.span for label in labels)
+    text = render(title, labels, notes, hint)
+    return Finding("zero", text, launch, kernel, one.name, None, spans)
+
+
+def _flat(diagnosis: Diagnosis, way: Way) -> tuple[int, str, list[Cut]]:
+    """Return the launch in whose adjoint the gradient ended, its kernel, and the likely places."""
+    kernels = diagnosis.kernels
+    for number in sorted(way.passages, reverse=True):
+        read, written, masks = way.passages[number]
+        before, after = diagnosis.alive.get(number, ({}, {}))
+        came = any(before.get(storage, 0.0) > 0 for storage in written)
+        went = any(after.get(storage, 0.0) > 0 for storage in read)
+        if came and not went:
+            # A product is seldom the reason where something else can be.
+            chosen = [mask for mask in masks if mask.reason != PRODUCT] or masks
+            return number, kernels[number - 1], _in_order(chosen)
+    return 0, "", []
+
+
+def _in_order(cuts: Iterable[Cut]) -> list[Cut]:
+    def place(cut: Cut) -> tuple[str, int, int, str]:
+        span = cut.span or Span("", 0, 0, 0, "")
+        return span.file, span.line, span.column, cut.reason
+
+    return sorted(cuts, key=place)
+
+
+# Gradients that grow or shrink
+
+
+def _grown(diagnosis: Diagnosis, one: Grown) -> Finding:
+    launch = f"launch {one.launch} of {diagnosis.launches}, of kernel '{one.kernel}'"
+    if one.alone:
+        word = "explodes" if one.factor > 1 else "vanishes"
+        title = f"The gradient {word} in the adjoint of {launch}: that of '{one.field}' is "
+        title += f"{one.factor:.3g} times what it began with."
+    else:
+        word = "exploded" if one.factor > 1 else "vanished"
+        title = f"The gradient {word}: that of '{one.field}' is {one.factor:.3g} times the seed "
+        title += f"after the adjoint of {launch}."
+    labels: list[Label] = []
+    if one.loop is not None:
+        does = "grows" if one.factor > 1 else "shrinks"
+        labels.append(Label(one.loop, f"it {does} from one iteration of this loop to the next"))
+    elif one.span is not None:
+        labels.append(Label(one.span, f"'{one.field}' here"))
+    notes = [] if one.alone else list(_by_launch(diagnosis, one))
+    return Finding(
+        "growth" if one.factor > 1 else "decay",
+        render(title, labels, notes, None),
+        one.launch,
+        one.kernel,
+        one.field,
+        None,
+        tuple(label.span for label in labels),
+    )
+
+
+def _by_launch(diagnosis: Diagnosis, one: Grown) -> Iterator[str]:
+    """Yield what a launch of the kernel does to the gradient on average, if there were several."""
+    factors = [
+        level.factor
+        for level in diagnosis.levels
+        if level.launch >= one.launch and level.kernel == one.kernel and level.factor > 0
+    ]
+    if len(factors) > 1:
+        mean = math.exp(sum(map(math.log, factors)) / len(factors))
+        yield f"{mean:.4g} times a launch, over {len(factors)} launches of '{one.kernel}'."

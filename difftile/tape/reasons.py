@@ -1,0 +1,164 @@
+"""Why a gradient is zero: the way of a field's contents through all that a tape recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from difftile.ad.cuts import NOTHING, Cut, Flow, Passage, follow
+from difftile.fields.field import Field, Storage
+from difftile.ir.nodes import Array, Store
+from difftile.ir.walk import walk
+from difftile.launch.call import Call
+from difftile.launch.plan import StagePlan
+from difftile.tape.records import HostCopy, HostWrite
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A launch as it ran.
+
+    Args:
+        call: The launch.
+        values: The values of its parameters.
+        plans: Its stages.
+        graded: Its parameters that had gradients.
+        constant: It ran under `no_grad`.
+    """
+
+    call: Call
+    values: list[Any]
+    plans: list[StagePlan]
+    graded: frozenset[Array]
+    constant: bool
+
+
+Step: TypeAlias = Ran | HostWrite | HostCopy
+
+
+@dataclass(slots=True)
+class Way:
+    """What became of the dependence on what a field held at the start.
+
+    Args:
+        target: How the outputs depend on it.
+        read: A launch or a copy read the field before it was overwritten.
+        lost: Where it was overwritten, or what had been computed from it.
+        passages: For each launch that varies smoothly with it, by its number: the memory of the
+            fields so read and so written, and where the slope can be 0.
+    """
+
+    target: Flow = NOTHING
+    read: bool = False
+    lost: dict[Cut, None] = field(default_factory=dict[Cut, None])
+    passages: dict[int, tuple[set[Storage], set[Storage], tuple[Cut, ...]]] = field(
+        default_factory=dict[int, "tuple[set[Storage], set[Storage], tuple[Cut, ...]]"]
+    )
+
+
+class Ways:
+    """Finds the ways through the steps of a tape.
+
+    Args:
+        steps: All that it recorded.
+        name: Returns what kernels call a field.
+    """
+
+    def __init__(self, steps: Sequence[Step], name: Callable[[Field], str]) -> None:
+        self._steps = steps
+        self._name = name
+        self._passages: dict[Any, Passage] = {}
+
+    def of(self, source: Storage, targets: Iterable[Storage]) -> Way:
+        """Return the way from what a field held at the start to some outputs at the end."""
+        way = Way()
+        flows = {source: Flow(True)}
+        number = 0
+        for step in self._steps:
+            match step:
+                case Ran():
+                    number += 1
+                    self._launch(step, number, source, flows, way)
+                case HostWrite(target, None) if target.storage in flows:
+                    del flows[target.storage]
+                    when = f"after launch {number}" if number else "before the first launch"
+                    what = f"Python overwrites '{self._name(target)}' {when}"
+                    way.lost[Cut(None, what)] = None
+                case HostWrite():
+                    pass
+                case HostCopy(target, origin):
+                    self._copy(target.base, origin.base, source, flows, way)
+        for target in targets:
+            way.target |= flows.get(target, NOTHING)
+        return way
+
+    def _copy(
+        self, target: Field, origin: Field, source: Storage, flows: dict[Storage, Flow], way: Way
+    ) -> None:
+        flow = flows.get(origin.storage, NOTHING)
+        if not flow:
+            return
+        way.read |= origin.storage is source
+        if not target.has_grads:
+            flow = flow.cut(Cut(None, "a copy in Python goes into a field without a gradient"))
+        flows[target.storage] = flows.get(target.storage, NOTHING) | flow
+
+    def _launch(
+        self, ran: Ran, number: int, source: Storage, flows: dict[Storage, Flow], way: Way
+    ) -> None:
+        smooth_in: set[Storage] = set()
+        smooth_out: set[Storage] = set()
+        masks: dict[Cut, None] = {}
+        for plan in ran.plans:
+            storage_of = {
+                p: ran.values[k].storage
+                for p, k in ran.call.code.position.items()
+                if isinstance(p, Array)
+            }
+            stage = plan.stage_launch.stage
+            touched = stage.loaded | stage.written
+            held = {a: flow for a in touched if (flow := flows.get(storage_of[a], NOTHING))}
+            if not held:
+                continue
+            way.read |= any(storage_of[a] is source for a in held if a in stage.loaded)
+            passage = self._passage(ran, plan, held)
+            smooth_in |= {storage_of[a] for a in held if a in stage.loaded and held[a].smooth}
+            for array in stage.written:
+                flow = passage.flows.get(array, NOTHING)
+                if flow:
+                    flows[storage_of[array]] = flow
+                    if flow.smooth:
+                        smooth_out.add(storage_of[array])
+                else:
+                    flows.pop(storage_of[array], None)
+            way.lost |= dict.fromkeys(passage.lost)
+            masks |= dict.fromkeys(passage.masks)
+            result = ran.call.code.result
+            for cell in () if result is None else result.cells:
+                if cell in passage.flows:
+                    way.lost[_returned(plan, cell)] = None
+        for hidden in ran.call.code.temps:
+            flows.pop(hidden.storage, None)
+        if smooth_in and smooth_out:
+            way.passages[number] = smooth_in, smooth_out, tuple(masks)
+
+    def _passage(self, ran: Ran, plan: StagePlan, held: dict[Array, Flow]) -> Passage:
+        overwritten = frozenset(o.array for o in plan.overwrites.values() if o.covers(ran.values))
+        key = (id(plan), ran.graded, overwritten, frozenset(held.items()))
+        found = self._passages.get(key)
+        if found is None:
+            found = self._passages[key] = follow(
+                plan.stage_launch.stage.program,
+                held,
+                ran.graded,
+                overwritten,
+                constant=ran.constant,
+            )
+        return found
+
+
+def _returned(plan: StagePlan, cell: Array) -> Cut:
+    stores = walk(plan.stage_launch.stage.program.body)
+    span = next((s.span for s in stores if isinstance(s, Store) and s.array is cell), None)
+    return Cut(span, "returned to Python here, where it is a plain number")
