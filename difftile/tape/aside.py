@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile import interp
+from difftile.interp import Machine
+from difftile.interp import run as run_plainly
 from difftile.ir.nodes import Array, Program, Stmt, Var
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
-from difftile.ir.walk import arrays_written
+from difftile.ir.walk import arrays_written, walk
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import silence
@@ -66,13 +67,13 @@ class Aside:
 def interpret(
     program: Program,
     contents: Contents,
-    watch: Callable[[Stmt, interp.Machine], None] | None = None,
+    watch: Callable[[Stmt, Machine], None] | None = None,
 ) -> None:
     """Run a program statement by statement, in place."""
     add_temps(program, contents)
     fields = {p: v for p, v in contents.items() if isinstance(p, Array)}
     numbers = {p: v for p, v in contents.items() if isinstance(p, Var)}
-    interp.run(program, fields, numbers, watch=watch)
+    run_plainly(program, fields, numbers, watch=watch)
 
 
 def add_temps(program: Program, contents: Contents) -> None:
@@ -92,14 +93,20 @@ def copies(contents: Contents) -> Contents:
 
 
 def work(program: Program, contents: Contents) -> float:
-    """Return the number of elementary steps that a program takes, estimated."""
+    """Return the number of elementary steps that a program takes, estimated.
+
+    At least all statements are counted for each element of the largest field: of sums in blocks
+    the estimate does not know how long the blocks are.
+    """
     params = (*program.params, *program.temps)
     estimate = work_of(program)
     shapes: list[Any] = []
     for param in params:
         value = contents[param]
         shapes.append(_Shape(value, param) if isinstance(param, Array) else value)
-    return estimate.amount(estimate.key(shapes))
+    sizes = [value.size for value in contents.values() if isinstance(value, np.ndarray)]
+    at_least = max(sizes, default=0) * sum(1 for _ in walk(program.body))
+    return max(estimate.amount(estimate.key(shapes)), at_least)
 
 
 class _Shape:

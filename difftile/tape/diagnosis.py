@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from difftile.ir.nodes import Array, Load, Program
 from difftile.ir.walk import array_of, walk
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan
+from difftile.passes.optimise import finish
 from difftile.passes.probes import (
     LAST,
     Counted,
@@ -35,11 +36,14 @@ from difftile.passes.probes import (
 )
 from difftile.tape.aside import FEW_STEPS, Aside, Contents, add_temps, copies, interpret, work
 from difftile.tape.history import History
+from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.origins import Growth, Origin, Origins
 from difftile.tape.reasons import Ran, Step
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.tape.replay import Replay
 from difftile.tape.report import Level, Tie
+
+_BLOCKS = 256
 
 TOO_LARGE = 1e8
 """The factor beyond which a gradient counts as exploded, or below its inverse as vanished."""
@@ -50,12 +54,13 @@ class NotFinite:
     """The first number that is NaN or infinite.
 
     Args:
-        launch: The launch, from 1; 0 for a seed.
-        kernel: Its kernel.
+        launch: The launch, from 1; 0 for a seed. For another step the latest launch before it.
+        kernel: Its kernel, or what errors call the step.
         field: The field, or the field whose gradient it is, by the name that the kernel gives it.
         index: The element.
         value: What it holds.
         origin: The statement, where it was found.
+        opaque: It is a step whose inside is not seen.
     """
 
     launch: int
@@ -64,6 +69,7 @@ class NotFinite:
     index: tuple[int, ...]
     value: Any
     origin: Origin | None
+    opaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ class Diagnosis:
         self.steps: list[Step] = []
         self.launches = 0
         self.names: dict[Storage, str] = {}
+        self.graded: dict[Storage, Field] = {}
         self.inputs: dict[Storage, Field] = {}
         self.value: NotFinite | None = None
         self.gradient: NotFinite | None = None
@@ -129,6 +136,12 @@ class Diagnosis:
         """The kernel of each launch."""
         return [step.call.code.name for step in self.steps if isinstance(step, Ran)]
 
+    @property
+    def approximate(self) -> tuple[str, ...]:
+        """The steps whose reverse is known to be no exact derivative."""
+        opaque = [step.step for step in self.steps if isinstance(step, Opaque) and step.flows]
+        return tuple(dict.fromkeys(step.name for step in opaque if step.approximate))
+
     def number_of(self, record: LaunchRecord) -> int:
         """Return the number of a recorded launch, from 1."""
         return self._numbers[id(record.values)]
@@ -150,6 +163,8 @@ class Diagnosis:
         for param, value in zip(call.code.params, values, strict=True):
             if isinstance(value, Field) and value.storage not in hidden:
                 self.names.setdefault(value.storage, param.name)
+                if value.has_grads:
+                    self.graded[value.storage] = value.origin
         for plan in plans:
             stage = plan.stage_launch.stage
             for k in plan.loads:
@@ -197,15 +212,45 @@ class Diagnosis:
 
     def _counted(self, plan: StagePlan, values: list[Any]) -> Counted | None:
         """Return the stage's code that counts kinks, or None if it has none that matter."""
-        program = plan.stage_launch.stage.forward.program
+        program = plan.stage_launch.stage.program
         graded = frozenset(
             a for a in plan.stage_launch.stage.loaded if values[plan.code.position[a]].has_grads
         )
         key = (id(program), graded)
         found = self._kinks.get(key)
         if found is None:
-            found = self._kinks[key] = counted_kinks(program, active_values(program, graded))
+            kinks = counted_kinks(program, active_values(program, graded))
+            found = self._kinks[key] = replace(kinks, program=finish(kinks.program, _BLOCKS))
         return found if found.cells else None
+
+    def before_opaque(self, opaque: Opaque) -> dict[Storage, npt.NDArray[Any]]:
+        """Note a step whose inside is not seen, about to happen; return what its fields hold."""
+        self.steps.append(opaque)
+        self._numbers[id(opaque)] = self.launches
+        for use in opaque.uses:
+            field = use.field
+            self.names.setdefault(field.storage, use.name)
+            if field.has_grads:
+                self.graded[field.storage] = field.origin
+            if use.reads and field.has_grads and field.storage not in self._touched:
+                self.inputs[field.storage] = field.origin
+        return {use.field.storage: use.field.storage.buffer.read() for use in opaque.uses}
+
+    def after_opaque(self, opaque: Opaque, before: dict[Storage, npt.NDArray[Any]]) -> None:
+        """Look at what such a step has written."""
+        for field in opaque.written:
+            self._touched.add(field.storage)
+            values = field.storage.buffer.array()
+            index = _first_bad(values, before[field.storage])
+            if self.value is None and index is not None:
+                self.value = self._in_opaque(opaque, field, index, values[index])
+
+    def _in_opaque(
+        self, opaque: Opaque, field: Field, index: tuple[int, ...], value: Any
+    ) -> NotFinite:
+        number = self._numbers[id(opaque)]
+        name = self.name(field)
+        return NotFinite(number, opaque.step.name, name, index, value, None, opaque=True)
 
     # In reverse
 
@@ -259,6 +304,17 @@ class Diagnosis:
         if self.gradient is None:
             self._measure(record, contents, places, before, after)
 
+    def reverse_opaque(self, replay: Replay, record: OpaqueRecord) -> None:
+        """Run the reverse of a step whose inside is not seen, and look at the gradients."""
+        graded = [use.field for use in record.opaque.uses if use.field.has_grads]
+        before = [replay.gradient(field).buffer.read() for field in graded]
+        replay.reverse(record)
+        for field, held in zip(graded, before, strict=True):
+            after = replay.gradient(field).buffer.array()
+            index = _first_bad(after, held)
+            if self.gradient is None and index is not None:
+                self.gradient = self._in_opaque(record.opaque, field, index, after[index])
+
     def _not_finite(self, record: LaunchRecord, contents: Contents, found: NotFinite) -> NotFinite:
         """Return the finding with the statement at fault, if that can be found."""
         adjoint = record.plan.adjoint
@@ -286,9 +342,10 @@ class Diagnosis:
         began = max((_largest(array) for array in before.values()), default=0.0)
         states = [p for p in places if values[p[1]].storage in self._touched]
         receivers = [p for p in places if p[1] in plan.loads]
-        sizes = {p: _largest(after[p[0]]) for p in receivers if p[0] in after}
+        sizes = {p: _largest(after[p[0]]) for p in receivers}
         if not sizes or not began:
             return
+        self.seed = self.seed or began  # what comes in through `grad_in` alone
         place, position = max(sizes, key=lambda p: sizes[p])
         size = sizes[place, position]
         number, kernel = self.number_of(record), plan.code.name
@@ -391,6 +448,13 @@ class WatchedHistory:
         self._history.launch(call, values, plans)
         self._diagnosis.after_launch(call, values, plans, before)
 
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and remember it; return what it saved."""
+        before = self._diagnosis.before_opaque(opaque)
+        saved = self._history.opaque(opaque)
+        self._diagnosis.after_opaque(opaque, before)
+        return saved
+
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
@@ -413,10 +477,13 @@ class WatchedReplay:
 
     def reverse(self, record: Record) -> None:
         """Run the adjoint of one record."""
-        if isinstance(record, LaunchRecord):
-            self._diagnosis.reverse(self._replay, record)
-        else:
-            self._replay.reverse(record)
+        match record:
+            case LaunchRecord():
+                self._diagnosis.reverse(self._replay, record)
+            case OpaqueRecord():
+                self._diagnosis.reverse_opaque(self._replay, record)
+            case _:
+                self._replay.reverse(record)
 
 
 def _content(arg: Any) -> Any:

@@ -23,10 +23,7 @@ def values_not_finite(diagnosis: Diagnosis) -> Finding | None:
     if diagnosis.value is None:
         return None
     one = diagnosis.value
-    title = (
-        f"'{one.field}' became {_word(one.value)} in launch {one.launch} of "
-        f"{diagnosis.launches}, of kernel '{one.kernel}'{_at(one.index)}."
-    )
+    title = f"'{one.field}' became {_word(one.value)} in {_where(diagnosis, one)}{_at(one.index)}."
     return _not_finite("value", one, title, "this computes")
 
 
@@ -38,12 +35,15 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         replay: The pass, before it adds its gradients to others.
         outputs: The memory of the fields that were differentiated.
     """
-    outputs = list(outputs)
+    # What a `grad_in` of its own holds comes in as well.
+    graded = diagnosis.graded.items()
+    apart = [storage for storage, field in graded if field.grad_in is not field.grad_out]
+    outputs = [*outputs, *apart]
     findings: list[Finding | None] = [values_not_finite(diagnosis)]
     if diagnosis.gradient is not None:
         findings.append(_gradient_not_finite(diagnosis, diagnosis.gradient))
     asked = {field.storage: field.origin for field in diagnosis.wanted}
-    looked_at = {**diagnosis.inputs, **asked}
+    looked_at = {**asked, **diagnosis.inputs}
     fields = [
         FieldGradient.of(diagnosis.name(field), field, replay.gradient(field).buffer.read())
         for field in looked_at.values()
@@ -61,16 +61,17 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         tuple(fields),
         tuple(diagnosis.levels),
         diagnosis.ties,
+        diagnosis.approximate,
     )
 
 
 def _gradient_not_finite(diagnosis: Diagnosis, one: NotFinite) -> Finding:
-    if not one.launch:
+    if not one.kernel:
         title = f"The seed of '{one.field}' is {_word(one.value)}{_at(one.index)}."
         return Finding("gradient", render(title, (), (), None), field=one.field, index=one.index)
     title = (
-        f"The gradient of '{one.field}' became {_word(one.value)} in the adjoint of launch "
-        f"{one.launch} of {diagnosis.launches}, of kernel '{one.kernel}'{_at(one.index)}."
+        f"The gradient of '{one.field}' became {_word(one.value)} in the adjoint of "
+        f"{_where(diagnosis, one)}{_at(one.index)}."
     )
     return _not_finite("gradient", one, title, "its adjoint computes")
 
@@ -78,7 +79,9 @@ def _gradient_not_finite(diagnosis: Diagnosis, one: NotFinite) -> Finding:
 def _not_finite(kind: str, one: NotFinite, title: str, computes: str) -> Finding:
     labels: list[Label] = []
     notes: list[str] = []
-    if one.origin is None:
+    if one.opaque:
+        pass
+    elif one.origin is None:
         notes.append("the statement could not be found by running the launch again.")
     elif one.origin.span is None:
         notes.append(f"{computes} {one.origin.step}.")
@@ -95,6 +98,12 @@ def _not_finite(kind: str, one: NotFinite, title: str, computes: str) -> Finding
         one.index,
         tuple(label.span for label in labels),
     )
+
+
+def _where(diagnosis: Diagnosis, one: NotFinite) -> str:
+    if one.opaque:
+        return f"{one.kernel}, after launch {one.launch} of {diagnosis.launches}"
+    return f"launch {one.launch} of {diagnosis.launches}, of kernel '{one.kernel}'"
 
 
 def _word(value: object) -> str:

@@ -12,6 +12,7 @@ from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk
 from difftile.launch.call import Call
 from difftile.launch.plan import StagePlan
+from difftile.tape.opaque import Opaque
 from difftile.tape.records import HostCopy, HostWrite
 
 
@@ -34,7 +35,7 @@ class Ran:
     constant: bool
 
 
-Step: TypeAlias = Ran | HostWrite | HostCopy
+Step: TypeAlias = Ran | HostWrite | HostCopy | Opaque
 
 
 @dataclass(slots=True)
@@ -89,6 +90,8 @@ class Ways:
                     pass
                 case HostCopy(target, origin):
                     self._copy(target.base, origin.base, source, flows, way)
+                case Opaque():
+                    self._opaque(step, source, flows, way)
         for target in targets:
             way.target |= flows.get(target, NOTHING)
         return way
@@ -103,6 +106,31 @@ class Ways:
         if not target.has_grads:
             flow = flow.cut(Cut(None, "a copy in Python goes into a field without a gradient"))
         flows[target.storage] = flows.get(target.storage, NOTHING) | flow
+
+    def _opaque(
+        self, opaque: Opaque, source: Storage, flows: dict[Storage, Flow], way: Way
+    ) -> None:
+        """Pass a step whose inside is not seen: all that it writes follows from all it reads."""
+        read = [use.field.storage for use in opaque.uses if use.reads]
+        total = NOTHING
+        for storage in read:
+            total |= flows.get(storage, NOTHING)
+        way.read |= source in read and bool(flows.get(source))
+        if opaque.constant:
+            total = total.cut(Cut(None, f"{opaque.step.name} is run under dt.no_grad()"))
+        for use in opaque.uses:
+            if not use.writes:
+                continue
+            storage = use.field.storage
+            flow = total
+            if not use.field.has_grads:
+                what = f"{opaque.step.name} writes '{use.name}', which has no gradient"
+                flow = flow.cut(Cut(None, what))
+            lost = flows.pop(storage, NOTHING)
+            if flow:
+                flows[storage] = flow
+            elif lost:
+                way.lost[Cut(None, f"{opaque.step.name} overwrites '{use.name}'")] = None
 
     def _launch(
         self, ran: Ran, number: int, source: Storage, flows: dict[Storage, Flow], way: Way

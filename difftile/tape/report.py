@@ -118,6 +118,7 @@ class Report:
         fields: The gradients of the fields that launches read.
         levels: Gradients launch by launch, in the order in which they were reversed.
         ties: The kinks that were hit, those hit most often first.
+        approximate: What has a backward that is known to be no exact derivative.
     """
 
     launches: int
@@ -125,9 +126,10 @@ class Report:
     fields: tuple[FieldGradient, ...]
     levels: tuple[Level, ...]
     ties: tuple[Tie, ...]
+    approximate: tuple[str, ...]
 
     def __str__(self) -> str:
-        found = f"{counted(len(self.findings), 'finding')} in "
+        found = f"{counted(len(self.findings), 'finding')} in ".capitalize()
         parts = [f"{found}{counted(self.launches, 'launch', 'launches')}."]
         parts += [finding.text for finding in self.findings]
         parts += self._gradients()
@@ -137,6 +139,8 @@ class Report:
                 f"  {tie.op}: {counted(tie.hits, 'time')}, {located(tie.span)}" for tie in self.ties
             ]
             parts.append("\n".join(("Kinks hit exactly (docs/kinks.md):", *lines)))
+        if self.approximate:
+            parts.append(f"With an approximate backward: {', '.join(self.approximate)}.")
         return "\n\n".join(parts)
 
     def _gradients(self) -> list[str]:

@@ -1,0 +1,377 @@
+"""`Tape(diagnose=True)`: what it finds, on tapes of every kind, and what it leaves alone.
+
+The texts of its findings are in `tests/wrong/diagnosis.txt`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.tape import findings
+from difftile.tape import tape as tapes
+from difftile.tape.opaque import Keeps, OpaqueStep, Use
+from difftile.tape.perform import perform
+from difftile.tape.reasons import Ways
+from difftile.tape.report import Finding, Report
+from tests import tape_programs
+
+
+@dt.kernel
+def share(x, k, loss):
+    for i in x:
+        loss[None] += k[None] / x[i] + ti.sqrt(k[None] * x[i])
+
+
+@dt.kernel
+def kinks(x, v, y):
+    for i in x:
+        y[i] = ti.max(x[i], 1.0) + ti.min(2.0, x[i])
+        y[i] += ti.abs(x[i]) + ti.math.clamp(x[i], 0.0, 2.0)
+        y[i] += ti.sqrt(ti.max(x[i], 0.0)) + v[i].norm() + v[i].normalized()[0]
+        y[i] += ti.max(3.0, 3.0) + dt.stop_grad(ti.abs(x[i]))
+
+
+@dt.kernel
+def cut_by_floor(x, y):
+    for i in x:
+        cell = ti.floor(4.0 * x[i])
+        y[i] = cell * 0.25
+
+
+@dt.kernel
+def stopped(x, y):
+    for i in x:
+        y[i] = dt.stop_grad(3.0 * x[i]) * 2.0
+
+
+@dt.kernel
+def twice(x, y):
+    for i in x:
+        y[i] = 2.0 * x[i]
+
+
+@dt.kernel
+def norm_of(x) -> float:
+    total = 0.0
+    for i in x:
+        total += x[i] * x[i]
+    return total
+
+
+@dt.kernel
+def scale(x, factor: float):
+    for i in x:
+        x[i] *= factor
+
+
+def reported(tape: dt.Tape, *args: Any, **options: Any) -> Report:
+    """Run `backward` and return the report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dt.GradientWarning)
+        tape.backward(*args, **options)
+    return tape.report()
+
+
+def only(report: Report, kind: str) -> Finding:
+    found = [one for one in report.findings if one.kind == kind]
+    assert len(found) == 1, str(report)
+    return found[0]
+
+
+def line_of(kernel: Any, text: str) -> int:
+    """Return the number of the line of a kernel that holds a text."""
+    code = kernel.function.__code__
+    with open(code.co_filename, encoding="utf-8") as file:
+        lines = file.readlines()
+    return next(n for n in range(code.co_firstlineno, len(lines)) if text in lines[n - 1])
+
+
+# Numbers that are not finite
+
+
+@pytest.mark.parametrize("options", [{}, {"memory": 4000}, {"snapshots": 5}, {"region": True}])
+def test_first_launch_is_the_same_within_any_memory(options: dict[str, Any]) -> None:
+    @dt.kernel
+    def step(x, y, n: int):
+        for i in x:
+            y[i] = y[i] * 0.5 + (x[i] - n) ** 1.5 * (x[i] - n) ** -1.25
+
+    options = dict(options)
+    region = options.pop("region", False)
+    x = dt.from_numpy(np.array([1000.0, 321.0, 900.0], np.float32)).with_grads()
+    y = dt.zeros(3, grad=True)
+
+    def run() -> None:
+        for n in range(323):
+            step(x, y, n)
+
+    with dt.Tape(diagnose=True, **options) as tape:
+        (dt.checkpoint(run) if region else run)()
+    report = reported(tape, {y: 1.0})
+    value = only(report, "value")
+    assert (value.launch, value.kernel, value.field, value.index) == (322, "step", "y", (1,))
+    assert value.line == line_of(step, "y[i] =")
+    gradient = only(report, "gradient")
+    assert (gradient.launch, gradient.field, gradient.index) == (323, "x", (1,))
+    assert gradient.line == line_of(step, "y[i] =")
+    assert report.launches == 323
+
+
+@pytest.mark.parametrize("count", [3, 70_000])
+def test_parameter_that_all_share(count: int) -> None:
+    """One iteration of many spoils the sum: it is found, and run alone where they are many."""
+    values = np.ones(count, np.float32)
+    values[count - 2] = 0.0
+    x, k = dt.from_numpy(values).with_grads(), dt.ones((), grad=True)
+    loss = dt.zeros((), grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        share(x, k, loss)
+    report = reported(tape, loss)
+    value = only(report, "value")
+    gradient = only(report, "gradient")
+    assert value.line == gradient.line == line_of(share, "/ x[i]")
+    assert "1 / 0 = inf" in value.text
+    assert "x[i] = 0" in value.text
+    assert gradient.field in ("x", "k")
+
+
+def test_seed_that_is_not_finite() -> None:
+    x, y = dt.ones(3, grad=True), dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        twice(x, y)
+    report = reported(tape, {y: np.array([1.0, np.inf, 0.0])})
+    assert only(report, "gradient").text == "The seed of 'y' is inf, at [1]."
+
+
+def test_values_that_were_infinite_before_are_no_finding() -> None:
+    x = dt.from_numpy(np.array([1.0, np.inf, 2.0], np.float32)).with_grads()
+    y, loss = dt.zeros(3, grad=True), dt.zeros((), grad=True)
+
+    @dt.kernel
+    def least(x, y, loss):
+        for i in x:
+            y[i] = 1.0
+        for i in x:
+            loss[None] += ti.min(x[i], 3.0)
+
+    with dt.Tape(loss, diagnose=True) as tape:
+        least(x, y, loss)
+    assert not tape.report().findings
+
+
+def test_value_that_was_nan_before() -> None:
+    x = dt.from_numpy(np.array([1.0, np.nan, 2.0], np.float32)).with_grads()
+    y = dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        twice(x, y)
+    value = only(reported(tape, {y: 1.0}), "value")
+    assert "x[1] = nan before the launch" in value.text
+
+
+# Gradients that are zero
+
+
+def test_cut_by_a_field_without_gradient() -> None:
+    x, y, z = dt.ones(3, grad=True), dt.zeros(3), dt.zeros(3, grad=True)
+    with pytest.warns(dt.GradientCut), dt.Tape(diagnose=True) as tape:
+        twice(x, y)
+        twice(y, z)
+        twice(x, z)
+        scale(z, 0.0)
+        twice(y, z)
+    zero = only(reported(tape, {z: 1.0}), "zero")
+    assert zero.line == line_of(twice, "y[i] =")
+    assert "'y' has no gradient" in zero.text or "which has no gradient" in zero.text
+    assert zero.text.endswith("Hint: make it with grad=True, or y = y.with_grads().")
+
+
+def test_cut_by_stop_grad() -> None:
+    x, y = dt.ones(3, grad=True), dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        stopped(x, y)
+        scale(y, 2.0)
+    zero = only(reported(tape, {y: 1.0}), "zero")
+    assert zero.line == line_of(stopped, "stop_grad")
+    assert "by 'stop_grad'" in zero.text
+
+
+def test_cut_by_copies_and_returned_numbers() -> None:
+    x, y, z = dt.ones(3, grad=True), dt.zeros(3), dt.zeros(3, grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dt.GradientCut)
+        with dt.Tape(diagnose=True) as tape:
+            y.copy_from(x)
+            twice(y, z)
+            scale(z, norm_of(x))
+    assert "a copy in Python goes into a field" in only(reported(tape, {z: 1.0}), "zero").text
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dt.GradientCut)
+        with dt.Tape(diagnose=True) as tape:
+            scale(z, norm_of(x))
+    zero = only(reported(tape, {z: 1.0}), "zero")
+    assert "returned to Python here" in zero.text
+    assert zero.line == line_of(norm_of, "return total")
+
+
+def test_fields_that_are_asked_for() -> None:
+    x, y, other = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.ones(2, grad=True)
+    with dt.Tape(diagnose=[other, x]) as tape:
+        cut_by_floor(x, y)
+        scale(y, 2.0)
+    report = reported(tape, {y: 1.0})
+    texts = [one.text.splitlines()[0] for one in report.findings]
+    assert texts == [
+        "The gradient of '<field f32 (2,), grad>' is zero: no launch on the tape reads the field.",
+        "The gradient of 'x' is zero: every way from it to what is differentiated is cut.",
+    ]
+    assert report.findings[1].line == line_of(cut_by_floor, "ti.floor")
+
+
+def test_intermediate_fields_are_no_finding() -> None:
+    x, y, z = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        twice(x, y)
+        twice(y, z)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tape.backward({z: 1.0}, retain=[y])
+    assert not tape.report().findings
+    assert [one.name for one in tape.report().fields] == ["x"]
+    np.testing.assert_array_equal(y.grad.to_numpy(), np.full(3, 2.0))
+
+
+# The rest of the report
+
+
+def test_ties_are_counted() -> None:
+    values = np.array([0.0, 1.0, 2.0, 0.0, 5.0], np.float32)
+    x = dt.from_numpy(values).with_grads()
+    v = dt.field(ti.math.vec2, 5, grad=True)
+    v[1] = (1.0, 0.0)
+    y = dt.zeros(5, grad=True)
+    for launches in (1, 400):  # interpreted, and compiled after some time
+        with dt.Tape(diagnose=True) as tape:
+            for _ in range(launches):
+                kinks(x, v, y)
+        ties = reported(tape, {y: 1.0}).ties
+        counts = {
+            (tie.op, tie.span and tie.span.text[tie.span.column :][:14]): tie.hits for tie in ties
+        }
+        assert counts == {
+            ("normalized", "v[i].normalize"): 4 * launches,
+            ("norm", "v[i].norm() + "): 4 * launches,
+            ("clamp", "ti.math.clamp("): 3 * launches,
+            ("abs", "ti.abs(x[i]) +"): 2 * launches,
+            ("sqrt", "ti.sqrt(ti.max"): 2 * launches,
+            ("max", "ti.max(x[i], 0"): 2 * launches,
+            ("max", "ti.max(x[i], 1"): launches,
+            ("min", "ti.min(2.0, x["): launches,
+        }
+
+
+def test_report_of_a_sound_tape() -> None:
+    x, loss = dt.from_numpy(np.array([1.0, -2.0], np.float32)).with_grads(), dt.zeros((), grad=True)
+
+    @dt.kernel
+    def energy(x, loss):
+        for i in x:
+            loss[None] += x[i] * x[i] * x[i]
+
+    with dt.Tape(loss, diagnose=True) as tape:
+        scale(x, 2.0)
+        energy(x, loss)
+    assert str(tape.report()) == (
+        "No findings in 2 launches.\n\n"
+        "gradient of  least  largest  mean size  zeros  not finite  of\n"
+        "x (2,)          24       96         60      0           0   2\n\n"
+        "Largest number in the gradients: 96 after the adjoint of launch 1.\n"
+        "  It grew most, 48 times, in launch 2, of 'energy'.\n"
+        "  It grew least, 2 times, in launch 1, of 'scale'."
+    )
+
+
+class Root(OpaqueStep):
+    """y = sqrt(x), in NumPy."""
+
+    def __init__(self, x: dt.Field, y: dt.Field) -> None:
+        uses = (Use(x, True, False, Keeps.BEFORE, "x"), Use(y, False, True, Keeps.AFTER, "y"))
+        super().__init__("custom op 'root'", uses, approximate=True)
+        self.x, self.y = x, y
+
+    def run(self) -> None:
+        with np.errstate(invalid="ignore"):
+            self.y.from_numpy(np.sqrt(self.x.to_numpy()))
+
+    def reverse(self, then: Any, saved: Any) -> None:
+        with np.errstate(all="ignore"):
+            slope = 0.5 / then[self.y].to_numpy()
+            then[self.x].grad_out.from_numpy(slope * then[self.y].grad_in.to_numpy())
+
+
+def test_steps_whose_inside_is_not_seen() -> None:
+    x, y, z = (
+        dt.from_numpy(np.array(v, np.float64)).with_grads() for v in ([4, 0], [0, 0], [1, 1])
+    )
+    out = dt.zeros(2, np.float64, grad=True)
+    with dt.Tape(diagnose=[x, z]) as tape:
+        twice(z, y)
+        perform(Root(x, y))
+        twice(y, out)
+    report = reported(tape, {out: 1.0})
+    assert [one.text for one in report.findings] == [
+        "The gradient of 'x' became inf in the adjoint of custom op 'root', after launch 1 of 2, "
+        "at [1].",
+        "The gradient of 'z' is zero: what was computed from it is lost before it is used.\n"
+        "  Note: custom op 'root' overwrites 'y'.",
+    ]
+    assert str(report).endswith("With an approximate backward: custom op 'root'.")
+    x.fill(-1.0)
+    with dt.Tape(diagnose=True) as tape:
+        perform(Root(x, y))
+    value = only(reported(tape, {y: 1.0}), "value")
+    assert value.text == "'y' became NaN in custom op 'root', after launch 0 of 0, at [0]."
+
+
+def test_several_passes() -> None:
+    x, y, z = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        cut_by_floor(x, y)
+        twice(x, z)
+        scale(y, 2.0)
+    assert reported(tape, {y: 1.0}, keep=True).findings
+    assert not reported(tape, {z: 1.0}).findings
+
+
+def test_gradients_are_those_without_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random programs, and: what has a gradient varies smoothly with the field, for `ad.cuts`."""
+    plain, conclude = dt.Tape.__init__, findings.report_of
+    checked = []
+
+    def diagnosed(self: dt.Tape, *args: Any, **options: Any) -> None:
+        plain(self, *args, **options, diagnose=True)
+
+    def concluded(seen: Any, replay: Any, outputs: Any) -> Report:
+        report = conclude(seen, replay, outputs)
+        apart = [s for s, field in seen.graded.items() if field.grad_in is not field.grad_out]
+        outputs = [*outputs, *apart]
+        ways = Ways(seen.steps, seen.name)
+        first = not replay.accumulate  # otherwise gradients of other passes are in the sum
+        for one in report.fields if first else ():
+            if one.zeros < one.size and one.field.storage not in outputs:
+                checked.append(ways.of(one.field.storage, outputs).target.smooth)
+        return report
+
+    monkeypatch.setattr(dt.Tape, "__init__", diagnosed)
+    monkeypatch.setattr(tapes, "report_of", concluded)
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dt.GradientWarning)
+        assert not tape_programs.run(range(120), said.append), "\n".join(said)
+    assert len(checked) > 20
+    assert all(checked)
