@@ -325,9 +325,9 @@ def test_steps_whose_inside_is_not_seen() -> None:
         twice(y, out)
     report = reported(tape, {out: 1.0})
     assert [one.text for one in report.findings] == [
-        "The gradient of 'x' became inf in the adjoint of custom op 'root', after launch 1 of 2, "
+        "The gradient of 'x#2' became inf in the adjoint of custom op 'root', after launch 1 of 2, "
         "at [1].",
-        "The gradient of 'z' is zero: what was computed from it is lost before it is used.\n"
+        "The gradient of 'x' is zero: what was computed from it is lost before it is used.\n"
         "  Note: custom op 'root' overwrites 'y'.",
     ]
     assert str(report).endswith("With an approximate backward: custom op 'root'.")

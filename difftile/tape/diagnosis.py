@@ -122,8 +122,13 @@ class Diagnosis:
         self._aside = Aside()
 
     def name(self, field: Field) -> str:
-        """Return what kernels call a field."""
-        return self.names.get(field.storage, repr(field))
+        """Return what the first kernel calls a field; the second of a name is `x#2`."""
+        name = self.names.get(field.storage)
+        if name is None:
+            return repr(field)
+        alike = [storage for storage, other in self.names.items() if other == name]
+        number = alike.index(field.storage) + 1
+        return name if number == 1 else f"{name}#{number}"
 
     @property
     def ties(self) -> tuple[Tie, ...]:
