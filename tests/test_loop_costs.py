@@ -60,13 +60,13 @@ def _runs(kernel: Any, n: int) -> int:
     fields = {p: np.ones(1) for p in code.params if isinstance(p, Array)}
     numbers = {p: n for p in code.params if isinstance(p, Var)}
     count = [0]
-    plain = interp._Machine.let
+    plain = interp.Machine.let
 
     def let(self: Any, stmt: Any) -> Any:
         count[0] += stmt.op == "sin"
         return plain(self, stmt)
 
-    with mock.patch.object(interp._Machine, "let", let):
+    with mock.patch.object(interp.Machine, "let", let):
         interp.run(code, fields, numbers)
     return count[0]
 
