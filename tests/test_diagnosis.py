@@ -219,6 +219,35 @@ def test_cut_by_copies_and_returned_numbers() -> None:
     assert zero.line == line_of(norm_of, "return total")
 
 
+@dt.func
+def rough(a, b):
+    return ti.floor(a) * b
+
+
+@rough.backward(approx=True)
+def _(a, b, d_out):
+    return d_out * b, 0.0
+
+
+@dt.kernel
+def ruled(x, k, y):
+    for i in x:
+        y[i] = rough(x[i] + 0.5, k[None])
+
+
+def test_rules_of_funcs() -> None:
+    x, k, y = dt.ones(3, grad=True), dt.ones((), grad=True), dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        ruled(x, k, y)
+    report = reported(tape, {y: 1.0})
+    zero = only(report, "zero")
+    assert zero.field == "k"
+    assert "decides" in zero.text
+    assert zero.line == line_of(ruled, "rough(")
+    assert str(report).endswith(f"line {line_of(ruled, 'rough(')}: rough(x[i] + 0.5, k[None])")
+    np.testing.assert_array_equal(x.grad.to_numpy(), np.ones(3))
+
+
 def test_fields_that_are_asked_for() -> None:
     x, y, other = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.ones(2, grad=True)
     with dt.Tape(diagnose=[other, x]) as tape:
@@ -330,7 +359,7 @@ def test_steps_whose_inside_is_not_seen() -> None:
         "The gradient of 'x' is zero: what was computed from it is lost before it is used.\n"
         "  Note: custom op 'root' overwrites 'y'.",
     ]
-    assert str(report).endswith("With an approximate backward: custom op 'root'.")
+    assert str(report).endswith("With an approximate derivative:\n  custom op 'root'")
     x.fill(-1.0)
     with dt.Tape(diagnose=True) as tape:
         perform(Root(x, y))

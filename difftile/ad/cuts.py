@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from difftile.ad.activity import fields_of
 from difftile.diagnostics import Span
 from difftile.ir.nodes import (
     Accumulate,
@@ -17,6 +18,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    Derivative,
     Fail,
     For,
     If,
@@ -25,6 +27,7 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -196,6 +199,12 @@ class _Follower:
                 self.block(body, control | self.all((*starts, *stops)))
             case Alloc(array):
                 self.locals.add(array)
+            case Ruled():
+                self.ruled(stmt, control)
+            case Derivative(outs=outs, args=args, seeds=seeds, body=body):
+                self.block(body, control)
+                for out in outs:
+                    self.define(out, self.all((*args, *seeds, *body.results)))
             case Size() | Print() | Fail():
                 pass
 
@@ -211,6 +220,25 @@ class _Follower:
         if flow.smooth and (row.masks or let.op == "mul"):
             self.masks[Cut(let.span, _MASKED.get(let.op, f"{let.op} has the slope 0"))] = None
         self.define(let.out, flow)
+
+    def ruled(self, stmt: Ruled, control: Flow) -> None:
+        """Follow what has a rule: smooth in what the rule is for, and in nothing else."""
+        self.block(stmt.body, control)
+        given = self.all(stmt.args)
+        for array in fields_of(stmt):
+            given |= self.contents(array)
+        inside = self.all(stmt.body.results)
+        if inside.smooth and not given.smooth:
+            inside = inside.cut(
+                Cut(stmt.span, f"the rule of '{stmt.name}' has no derivative by it")
+            )
+        if given.smooth:
+            self.masks[Cut(stmt.span, f"the rule of '{stmt.name}' decides")] = None
+        for out in stmt.outs:
+            flow = Flow(given.smooth, given.cuts | inside.cuts)
+            if not is_float(out.type):
+                flow = flow.cut(Cut(stmt.span, f"'{stmt.name}' returns an integer"))
+            self.define(out, flow)
 
     def write(self, stmt: Store | Accumulate | Combine, value: Flow, control: Flow) -> None:
         array = stmt.array

@@ -8,21 +8,21 @@ where a number stops being finite they run that launch once more, aside, to find
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.ad.activity import active_values
-from difftile.diagnostics import CompileError, Span
+from difftile.diagnostics import CompileError, Span, located
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import NO_GRAD
 from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.ir.nodes import Array, Load, Program
-from difftile.ir.walk import array_of, walk
+from difftile.ir.nodes import Array, Load, Program, Ruled
+from difftile.ir.walk import array_of, rules, walk
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan
 from difftile.passes.optimise import finish
@@ -143,9 +143,17 @@ class Diagnosis:
 
     @property
     def approximate(self) -> tuple[str, ...]:
-        """The steps whose reverse is known to be no exact derivative."""
-        opaque = [step.step for step in self.steps if isinstance(step, Opaque) and step.flows]
-        return tuple(dict.fromkeys(step.name for step in opaque if step.approximate))
+        """The steps and rules that say of themselves that they are no exact derivative."""
+        found: dict[str, None] = {}
+        looked_at: set[int] = set()
+        for step in self.steps:
+            if isinstance(step, Opaque) and step.flows and step.step.approximate:
+                found[step.step.name] = None
+            for plan in step.plans if isinstance(step, Ran) else ():
+                if id(plan) not in looked_at:
+                    looked_at.add(id(plan))
+                    found |= dict.fromkeys(_approximations(plan))
+        return tuple(found)
 
     def number_of(self, record: LaunchRecord) -> int:
         """Return the number of a recorded launch, from 1."""
@@ -225,7 +233,9 @@ class Diagnosis:
         found = self._kinks.get(key)
         if found is None:
             kinks = counted_kinks(program, active_values(program, graded))
-            found = self._kinks[key] = replace(kinks, program=finish(kinks.program, _BLOCKS))
+            finished = finish(kinks.program, _BLOCKS)
+            cells = {cell: key for cell, key in kinks.cells.items() if cell in finished.temps}
+            found = self._kinks[key] = Counted(finished, cells)
         return found if found.cells else None
 
     def before_opaque(self, opaque: Opaque) -> dict[Storage, npt.NDArray[Any]]:
@@ -489,6 +499,12 @@ class WatchedReplay:
                 self._diagnosis.reverse_opaque(self._replay, record)
             case _:
                 self._replay.reverse(record)
+
+
+def _approximations(plan: StagePlan) -> Iterator[str]:
+    for stmt in walk(plan.stage_launch.stage.program.body):
+        if isinstance(stmt, Ruled) and any(rule.approximate for rule in rules(stmt)):
+            yield f"'{stmt.name}', {located(stmt.span)}"
 
 
 def _content(arg: Any) -> Any:

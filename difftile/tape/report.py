@@ -140,7 +140,8 @@ class Report:
             ]
             parts.append("\n".join(("Kinks hit exactly (docs/kinks.md):", *lines)))
         if self.approximate:
-            parts.append(f"With an approximate backward: {', '.join(self.approximate)}.")
+            lines = [f"  {name}" for name in self.approximate]
+            parts.append("\n".join(("With an approximate derivative:", *lines)))
         return "\n\n".join(parts)
 
     def _gradients(self) -> list[str]:
