@@ -72,7 +72,10 @@ if TYPE_CHECKING:
     )
     from difftile.runtime.custom_op import custom_op
     from difftile.runtime.kernel import kernel
+    from difftile.solvers.fixed_point import fixed_point
+    from difftile.solvers.linear import linear_solve
     from difftile.solvers.odeint import odeint
+    from difftile.solvers.root import root
     from difftile.tape.checkpoint import checkpoint
     from difftile.tape.tape import Tape, no_grad
     from difftile.testing.gradcheck import gradcheck
@@ -122,7 +125,10 @@ _HOME = {
     ),
     "difftile.runtime.custom_op": ("custom_op",),
     "difftile.runtime.kernel": ("kernel",),
+    "difftile.solvers.fixed_point": ("fixed_point",),
+    "difftile.solvers.linear": ("linear_solve",),
     "difftile.solvers.odeint": ("odeint",),
+    "difftile.solvers.root": ("root",),
     "difftile.launch.random": ("rand", "randint", "randn"),
     "difftile.launch.methods": ("data_oriented",),
     "difftile.launch.roles": ("In", "InOut", "Out", "template"),
@@ -182,6 +188,7 @@ __all__ = [
     "expm1",
     "field",
     "finite_difference",
+    "fixed_point",
     "from_numpy",
     "full",
     "full_like",
@@ -190,6 +197,7 @@ __all__ = [
     "gradcheck",
     "init",
     "kernel",
+    "linear_solve",
     "log1p",
     "logit",
     "logsumexp",
@@ -205,6 +213,7 @@ __all__ = [
     "register_backward",
     "register_forward",
     "register_substitute",
+    "root",
     "safe_divide",
     "safe_norm",
     "scale_grad",

@@ -140,6 +140,7 @@ def test_what_is_touched_is_known() -> None:
     pullback = Pullback(lambda: work(x, k, y))
     assert set(pullback.fields) == {x, k, y}
     assert set(pullback.written) == {x, y}
+    assert set(pullback.found) == {x, k}  # y is overwritten whole first
 
 
 class Sine(OpaqueStep):

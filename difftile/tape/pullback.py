@@ -182,6 +182,11 @@ class Pullback(Recorder):
         written = {storage for step, _ in self._steps for storage in storages_of(step)}
         return [one for one in self.fields if one.storage in written]
 
+    @property
+    def found(self) -> list[Field]:
+        """Those of the fields that the steps read, or change in part, as they found them."""
+        return [one for one in self.fields if one.storage in self._start.held]
+
     # Contents
 
     def rewind(self) -> None:

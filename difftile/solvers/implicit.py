@@ -1,0 +1,207 @@
+"""Solvers on a tape: one step, reversed by the rule of the implicit function.
+
+Where a solver finds x with F(x, p) = 0, the adjoint x_bar of its result leads to those of the
+parameters through one linear system, (dF/dx)^T w = -x_bar, and p_bar += (dF/dp)^T w (Griewank and
+Walther, Evaluating Derivatives, 2nd ed., chapter 15; Christianson, Reverse accumulation and
+attractive fixed points, 1994; Blondel et al., Efficient and modular implicit differentiation,
+2022). Nothing of the iterations is kept: their number does not matter, nor does where they began.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError, NotConverged, SolverError, counted
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.values import Values
+from difftile.ir.types import is_float
+from difftile.solvers.function import Function
+from difftile.solvers.krylov import LinearSolution
+from difftile.solvers.result import SolverResult
+from difftile.solvers.vectors import Vector, joined, pick, split
+from difftile.tape.opaque import Keeps, OpaqueStep, Use
+from difftile.tape.pullback import Pullback
+from difftile.tape.standins import Then
+from difftile.tape.working import add_to
+
+Cotangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What a solver leaves for the reverse.
+
+    Attributes:
+        result: What it did.
+        launches: The launches of its function at the solution.
+        near: Those of its preconditioner.
+        nbytes: The memory that these take beside the fields that they read.
+    """
+
+    result: SolverResult
+    launches: Pullback
+    near: Pullback | None
+    nbytes: int
+
+
+class ImplicitRule(OpaqueStep):
+    """A solver as a step of a tape.
+
+    Args:
+        name: The solver.
+        function: What it solves with; its `x` takes the solution.
+        solve: Finds the solution.
+        accuracy: The residual of the adjoint's system, relative to its right-hand side.
+        strict: Whether an adjoint that does not converge is an error.
+        inputs: Fields beside those of the function that the solution depends on.
+        near: A preconditioner.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        solve: Callable[[], SolverResult],
+        accuracy: float,
+        strict: bool,
+        inputs: Sequence[Field] = (),
+        near: Function | None = None,
+    ) -> None:
+        self.function = function
+        self.accuracy = accuracy
+        self._solve = solve
+        self._strict = strict
+        # Where the step is itself inside a pullback, that decides which fields carry derivatives.
+        self._all = isinstance(OPEN_TAPE.get(), Pullback)
+        own = {leaf.storage for leaf in (*function.x.leaves, *function.out.leaves)}
+        touched, written = _touched(function)
+        if any(leaf.storage in written for leaf in function.x.leaves):
+            raise LaunchError(f"{name}: the function changes the unknown; it writes 'out' alone.")
+        self.reads = [one for one in touched if one.storage not in own]
+        self.writes = [one for one in self.reads if one.storage in written]
+        self._known = own | {one.storage for one in self.reads}
+        beside = {one.storage: one for one in self.reads}
+        self._near = near
+        if near is not None:
+            more, also = _touched(near)
+            temporary = {leaf.storage for leaf in (*near.x.leaves, *near.out.leaves)}
+            beside |= {one.storage: one for one in more if one.storage not in temporary}
+            written |= also
+        uses = [Use(leaf, True, True, Keeps.AFTER, "x") for leaf in function.x.leaves]
+        uses += [Use(leaf, True, False, Keeps.NOTHING, "b") for leaf in inputs]
+        uses += [
+            Use(one, True, True, Keeps.NOTHING, "a field that the function writes")
+            if storage in written
+            else Use(one, True, False, Keeps.BEFORE, "a field that the function reads")
+            for storage, one in beside.items()
+            if storage not in {use.field.storage for use in uses}
+        ]
+        super().__init__(name, uses)
+
+    def run(self) -> Solved:
+        """Solve, and launch the function once more at the solution."""
+        result = self._solve()
+        launches = self.function.linearise()
+        found = {one.storage for one in launches.found}
+        for one in launches.fields:
+            temporary = one.storage not in found and not one.has_grads
+            if one.storage not in self._known and not temporary:
+                raise LaunchError(
+                    f"{self.name}: the function touches {one!r} at the solution and not at its "
+                    "first call, so a tape did not hear of it. Pass it in 'args'."
+                )
+        near = None if self._near is None else self._near.linearise()
+        nbytes = sum(leaf.nbytes for leaf in self.function.out.leaves)
+        return Solved(result, launches, near, nbytes)
+
+    def reverse(self, then: Then, saved: Solved) -> None:
+        """Solve for the adjoint and spread it over the parameters."""
+        x = self.function.x
+        x_bar = joined([_incoming(then, leaf) for leaf in x.leaves])
+        # What the function leaves elsewhere is what it computes from the solution.
+        floats = [one for one in self.writes if is_float(one.element)]
+        elsewhere = {one: bar for one in floats if (bar := _incoming(then, one)).any()}
+        if elsewhere:
+            x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
+        for leaf in x.leaves:
+            _add(then, leaf, np.zeros(()))  # where the iterations began does not matter
+        adjoint = self.adjoint(saved, x_bar)
+        if not adjoint.converged:
+            self._complain(adjoint)
+        wanted = [one for one in self.reads if is_float(one.element)]
+        wanted = [one for one in wanted if self._all or one.has_grads]
+        for one, bar in self.spread(saved, adjoint.x, elsewhere, wanted).items():
+            _add(then, one, bar)
+
+    @abstractmethod
+    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
+        """Return the w that belongs to the adjoint of the solution."""
+
+    def spread(
+        self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
+    ) -> Cotangents:
+        """Return the adjoints of the parameters.
+
+        Args:
+            saved: The launches of the function at the solution.
+            w: What belongs to the adjoint of the solution.
+            elsewhere: The adjoints of what the function leaves in fields of the user.
+            wanted: The parameters.
+        """
+        out = self.function.out
+        seeds = {**dict(zip(out.leaves, split(out, w), strict=True)), **elsewhere}
+        found = saved.launches.pull({**seeds}, wanted) if wanted else {}
+        return {one: bar.buffer.array() for one, bar in found.items()}
+
+    def _complain(self, adjoint: LinearSolution) -> None:
+        text = (
+            f"The adjoint of {self.name} did not converge: residual {adjoint.residual:.3g} after "
+            f"{counted(adjoint.iterations, 'iteration')}; {adjoint.reason}. "
+            "The gradient is as inexact as that."
+        )
+        if self._strict:
+            raise SolverError(text)
+        warnings.warn(NotConverged(text), stacklevel=2)
+
+
+def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
+    """Return the fields that a function touches, and the memory that it writes."""
+    launches = function.linearise()
+    launches.rewind()
+    found = launches.fields, {one.storage for one in launches.written}
+    launches.release()
+    return found
+
+
+def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:
+    """Return the gradient with respect to what a field holds after the solver."""
+    bar = then[field].grad_in
+    return np.zeros(field.shape) if bar is None else bar.buffer.array()
+
+
+def _add(then: Then, field: Field, values: npt.NDArray[Any]) -> None:
+    """Add to the gradient with respect to what a field held before the solver."""
+    bar = then[field].grad_out
+    assert bar is not None
+    add_to(bar, values)
+
+
+def transposed(function: Function, launches: Pullback, w: Vector) -> Vector:
+    """Return J^T w with the Jacobian of a function by its unknown."""
+    seeds: dict[Values, Any] = dict(zip(function.out.leaves, split(function.out, w), strict=True))
+    return pick(function.x, launches.pull(seeds, function.x.leaves))
+
+
+def pushed(function: Function, launches: Pullback, v: Vector) -> Vector:
+    """Return J v with the Jacobian of a function by its unknown."""
+    tangents = dict(zip(function.x.leaves, split(function.x, v), strict=True))
+    moved = launches.push(tangents, function.out.leaves)
+    return joined([moved[leaf] for leaf in function.out.leaves])

@@ -1,0 +1,179 @@
+"""`dt.root`: f(x) = 0 by Newton's method, and the derivative of the solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.fields.recording import OPEN_TAPE
+from difftile.solvers.function import Function
+from difftile.solvers.implicit import ImplicitRule, Solved, pushed, transposed
+from difftile.solvers.krylov import LinearSolution, Progress, gmres, solve
+from difftile.solvers.result import SolverResult
+from difftile.solvers.state import StateLike, state_of
+from difftile.solvers.stopping import Stopping
+from difftile.solvers.vectors import Vector, precision, read, rounding, write
+from difftile.tape.perform import perform
+from difftile.tape.pullback import Pullback
+
+_SHORTEST = 1e-5  # the fraction of a Newton step below which a line search gives up
+_SOLVED = 0.5  # the relative residual of a step's system that makes it worth a line search
+_DECREASE = 1e-4  # of the residual along a step, of what the linear model promises
+
+
+def root(
+    f: Callable[..., object],
+    x: StateLike,
+    *,
+    args: Sequence[object] = (),
+    tol: float | None = None,
+    atol: float = 0.0,
+    max_iter: int = 50,
+    adjoint_tol: float | None = None,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> SolverResult:
+    """Solve f(x) = 0 from what x holds; afterwards x holds the solution.
+
+    `f(x, r, *args)` is a kernel, or a Python function that launches kernels. It reads `x`, writes
+    f(x) into `r`, which is like `x` and all zero when it is called, and leaves `x` alone.
+
+        @dt.kernel
+        def f(x, r, c):
+            for i in x:
+                r[i] = x[i] * x[i] - c[i]
+
+        with dt.Tape(loss):
+            dt.root(f, x, args=(c,))
+            measure(x, loss)
+
+    The method is Newton's with a line search on |f|; each step is found by GMRES from products with
+    the Jacobian, which the tangent program of `f` gives exactly, to an accuracy that follows
+    the residual (Eisenstat and Walker, Choosing the forcing terms in an inexact Newton method,
+    1996; Knoll and Keyes, Jacobian-free Newton-Krylov methods, 2004).
+
+    A tape differentiates the solution as a function of all fields that `f` reads: the adjoint x_bar
+    leads to (df/dx)^T w = -x_bar and p_bar += (df/dp)^T w (Griewank and Walther, Evaluating
+    Derivatives, 2nd ed., chapter 15). It keeps one copy of `x` and of what `f` reads. The start
+    has no influence as long as it leads to the same solution, so its gradient is zero. Where df/dx
+    is singular at the solution there is no derivative, and the adjoint does not converge.
+    For the derivative of Newton steps themselves, write one as a kernel and give it to
+    `dt.fixed_point(step, x, diff="algorithm")`.
+
+    If it does not converge, or its adjoint does not, a `NotConverged` warning says so.
+
+    Args:
+        f: The function.
+        x: Where to begin; a field of floats, a field of structs, or a tuple of those, which `f`
+            takes one by one: `f(*x, *r, *args)`.
+        args: What `f` takes at its end.
+        tol: The largest Newton step that counts as none, relative to the largest magnitude in the
+            field: max|step| <= max(atol, tol max|x|) for each field. Since the steps converge
+            quadratically, the error that is left is smaller. 1e-10 in double precision, else 1e-5.
+        atol: The same in the unit of x.
+        max_iter: The most Newton steps.
+        adjoint_tol: The residual of the adjoint's system, relative to x_bar; the default of `tol`.
+        strict: Raise an error instead of warnings.
+        progress: Called with the number of steps done and max|f|.
+
+    Returns:
+        What was done; its residual is max|f(x)|.
+
+    Raises:
+        LaunchError: An argument is none, or `f` does what it must not.
+        SolverError: With `strict`, it did not converge.
+    """
+    state = state_of(x, "dt.root: x")
+    function = Function(f, state, state.like(), args)
+    stopping = Stopping(state, tol, atol, max_iter)
+
+    def iterate() -> SolverResult:
+        return _Newton(function, stopping).run(progress)
+
+    if OPEN_TAPE.get() is not None:
+        accuracy = precision(state) if adjoint_tol is None else adjoint_tol
+        result = perform(_Root("dt.root", function, iterate, accuracy, strict)).result
+    else:
+        result = iterate()
+    advice = "Begin nearer to the solution, or give it more steps, max_iter=..."
+    result.report(advice, strict=strict)
+    return result
+
+
+@dataclass(slots=True)
+class _Newton:
+    """Newton's method.
+
+    Args:
+        function: What is to be zero.
+        stopping: When it is.
+    """
+
+    function: Function
+    stopping: Stopping
+
+    def run(self, progress: Progress | None) -> SolverResult:
+        """Let x take a solution."""
+        x = read(self.function.x)
+        launches = self.function.linearise()
+        r = read(self.function.out)
+        norm = before = float(np.linalg.norm(r))
+        done, reason = 0, ""
+        converged = norm == 0.0
+        while not converged and not reason and done < self.stopping.max_iter:
+            if not np.isfinite(norm):
+                reason = "f is not finite"
+                break
+            tol = min(0.1, max(0.9 * (norm / before) ** 2, 1e-8)) if done else 1e-3
+            found = self._step(launches, r, tol)
+            step = found.x
+            done += 1
+            if not found.residual < _SOLVED:
+                reason = "the Jacobian is singular, or nearly so"
+                break
+            small = found.converged and self.stopping.within(step, x)
+            share = 1.0
+            while True:
+                launches.release()
+                write(self.function.x, x + share * step)
+                launches = self.function.linearise()
+                new = read(self.function.out)
+                size = float(np.linalg.norm(new))
+                if size <= (1.0 - _DECREASE * share) * norm:
+                    break
+                share *= 0.5
+                if small or share < _SHORTEST:
+                    break
+            if size < norm:
+                x, r, before, norm = read(self.function.x), new, norm, size
+            else:
+                write(self.function.x, x)
+                reason = "" if small else "no step along Newton's direction makes f smaller"
+            converged = small or norm == 0.0
+            if progress is not None:
+                progress(done, float(np.max(np.abs(r))))
+        launches.release()
+        residual = float(np.max(np.abs(r)))
+        return SolverResult("dt.root", converged, done, residual, "solution", reason)
+
+    def _step(self, launches: Pullback, r: Vector, tol: float) -> LinearSolution:
+        function = self.function
+        return solve(
+            gmres, lambda v: pushed(function, launches, v), -r, tol=tol, eps=rounding(function.x)
+        )
+
+
+class _Root(ImplicitRule):
+    """f(x) = 0: (df/dx)^T w = -x_bar."""
+
+    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
+        """Return w."""
+        return solve(
+            gmres,
+            lambda w: transposed(self.function, saved.launches, w),
+            -x_bar,
+            tol=self.accuracy,
+            eps=rounding(self.function.x),
+        )

@@ -1,0 +1,71 @@
+"""The numbers of several fields as one vector in double precision, on the host.
+
+Krylov methods and line searches work on such vectors. On the CPU that costs a copy for each product
+with an operator made of kernels; on a GPU it moves one vector each way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.fields.field import Field
+from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of
+from difftile.solvers.state import State
+
+Vector: TypeAlias = npt.NDArray[np.float64]
+
+
+def read(state: State) -> Vector:
+    """Return the contents of all fields, one after the other."""
+    return joined([leaf.buffer.array() for leaf in state.leaves])
+
+
+def joined(arrays: Sequence[npt.NDArray[Any]]) -> Vector:
+    """Return the numbers of several arrays, one after the other."""
+    return np.concatenate([array.astype(np.float64).ravel() for array in arrays])
+
+
+def pick(state: State, found: Mapping[Field, Field]) -> Vector:
+    """Return what belongs to the fields of a state, such as their cotangents."""
+    return joined([found[leaf.origin].buffer.array() for leaf in state.leaves])
+
+
+def split(state: State, vector: Vector) -> list[npt.NDArray[Any]]:
+    """Return the parts of a vector in the shapes and number types of the fields."""
+    parts: list[npt.NDArray[Any]] = []
+    at = 0
+    for leaf in state.leaves:
+        shape = (*leaf.shape, *shape_of(leaf.element))
+        size = int(np.prod(shape))
+        with np.errstate(over="ignore"):
+            part = vector[at : at + size].astype(numpy_dtype(scalar_of(leaf.element)))
+        parts.append(part.reshape(shape))
+        at += size
+    return parts
+
+
+def write(state: State, vector: Vector) -> None:
+    """Set the contents of all fields, with no tape open."""
+    for leaf, part in zip(state.leaves, split(state, vector), strict=True):
+        leaf.fresh_if_pinned(keep=False).write(part)
+
+
+def largest(state: State, vector: Vector) -> list[float]:
+    """Return the largest magnitude in the part of each field; NaN where one is."""
+    return [float(np.max(np.abs(part))) for part in split(state, vector)]
+
+
+def precision(state: State) -> float:
+    """Return the relative error that is asked for by default: 1e-10 in f64, else 1e-5."""
+    double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
+    return 1e-10 if double else 1e-5
+
+
+def rounding(state: State) -> float:
+    """Return the relative rounding error of the coarsest number type."""
+    types = {numpy_dtype(scalar_of(leaf.element)) for leaf in state.leaves}
+    return max(float(np.finfo(dtype).eps) for dtype in types)
