@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from difftile.fields.structs import StructField
     from difftile.launch.func import func
     from difftile.launch.functions import (
+        cholesky,
         expm1,
+        inverse,
         log1p,
         logit,
         logsumexp,
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
         safe_norm,
         sigmoid,
         softplus,
+        solve,
+        solve_triangular,
         stop_grad,
     )
     from difftile.launch.methods import data_oriented
@@ -113,7 +117,9 @@ _HOME = {
     "difftile.tape.checkpoint": ("checkpoint",),
     "difftile.launch.func": ("func",),
     "difftile.launch.functions": (
+        "cholesky",
         "expm1",
+        "inverse",
         "log1p",
         "logit",
         "logsumexp",
@@ -121,6 +127,8 @@ _HOME = {
         "safe_norm",
         "sigmoid",
         "softplus",
+        "solve",
+        "solve_triangular",
         "stop_grad",
     ),
     "difftile.runtime.custom_op": ("custom_op",),
@@ -180,6 +188,7 @@ __all__ = [
     "TapeError",
     "bwd_diff",
     "checkpoint",
+    "cholesky",
     "clip_grad",
     "custom_op",
     "data_oriented",
@@ -196,6 +205,7 @@ __all__ = [
     "fwd_diff",
     "gradcheck",
     "init",
+    "inverse",
     "kernel",
     "linear_solve",
     "log1p",
@@ -219,6 +229,8 @@ __all__ = [
     "scale_grad",
     "sigmoid",
     "softplus",
+    "solve",
+    "solve_triangular",
     "stop_grad",
     "straight_through",
     "surrogate",

@@ -34,6 +34,7 @@ from difftile.ops.formula import adjoints, composite
 from difftile.ops.row import Op, OpTypeError
 from difftile.ops.table import ELEMENTWISE
 
+DENSE = ("inverse", "solve", "solve_lower", "solve_upper", "cholesky")
 Values: TypeAlias = list[npt.NDArray[Any]]
 
 SIZES = (2, 3, 4)
@@ -75,6 +76,8 @@ def _candidates(op: Op) -> Iterator[tuple[Type, ...]]:
         yield from ((t, *(I32 for _ in shape_of(t)), *last) for t in SHAPED)
         return
     shaped = (Vector(3, F64), Matrix(2, 3, F64)) if op.name in ELEMENTWISE else SHAPED
+    if op.name in DENSE:
+        shaped = (*SHAPED, Vector(8, F64), Matrix(8, 8, F64))
     conditions = (BOOL, Vector(3, BOOL), Matrix(2, 3, BOOL))
     arity = len(op.vjp) or len(op.domain)
     places = [(F64, *shaped)] * arity
@@ -106,7 +109,7 @@ def draw(case: Case, rng: np.random.Generator) -> Values:
         low, high = domain[k]
         drawn = rng.uniform(low, high, shape_of(type_))
         values.append(np.asarray(drawn > 0.5 if scalar_of(type_) == BOOL else drawn))
-    if case.op.name in ("inverse", "solve"):
+    if case.op.name in DENSE:
         values[0] = values[0] + 5 * np.eye(len(values[0]))  # far from the singular ones
     return values
 

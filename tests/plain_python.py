@@ -342,7 +342,39 @@ class _Constructor:
 
 
 TAICHI.Vector = TAICHI.Matrix = _Constructor()
-DIFFTILE = Namespace(func=lambda f: f, kernel=lambda f: f, vec=lambda n, *_: Shaped((n,)))
+
+
+def _solve(a: Any, b: Any) -> Any:
+    return np.linalg.solve(np.asarray(a), np.asarray(b)).view(Small)
+
+
+def _cholesky(a: Any) -> Any:
+    return np.linalg.cholesky((np.asarray(a) + np.asarray(a).T) / 2).view(Small)
+
+
+def _logsumexp(*values: Any) -> Any:
+    return np.logaddexp.reduce(values[0] if len(values) == 1 else np.array(values))
+
+
+DIFFTILE = Namespace(
+    func=lambda f: f,
+    kernel=lambda f: f,
+    vec=lambda n, *_: Shaped((n,)),
+    sigmoid=lambda x: 1 / (1 + np.exp(-x)),
+    logit=lambda x: np.log(x / (1 - x)),
+    softplus=lambda x, beta=1: np.logaddexp(0, beta * x) / beta,
+    log1p=np.log1p,
+    expm1=np.expm1,
+    logsumexp=_logsumexp,
+    safe_divide=lambda n, d, eps=1e-8: n / np.copysign(np.maximum(np.abs(d), eps), d),
+    safe_norm=lambda v, eps=1e-8: max(v.norm(), eps),
+    stop_grad=lambda x: x,
+    inverse=lambda a: a.inverse(),
+    solve=_solve,
+    solve_triangular=lambda a, b, lower=True: _solve(np.tril(a) if lower else np.triu(a), b),
+    cholesky=_cholesky,
+)
+TAICHI.solve = _solve
 MATH = SimpleNamespace(**{name: _SHARED.get(name, getattr(math, name)) for name in dir(math)})
 MATH.__dict__.update(pow=math.pow, fmod=math.fmod)
 

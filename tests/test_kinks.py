@@ -32,6 +32,9 @@ def _type(value: Any) -> Type:
     return BOOL if isinstance(value, bool) else shaped(np.shape(value), F64)
 
 
+_OF_CHOLESKY = (np.array([[1.207106781186547, 0.414213562373095], [0.414213562373095, 2.0]])
+                * np.sqrt(2) / 8).tolist()  # fmt: skip
+
 # Arguments, value, adjoints of the arguments for an adjoint of 1.
 _ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("max", (1, 2), 2, (0, 1)),
@@ -103,6 +106,23 @@ _ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("select", (True, 2, 3), 2, (None, 1, 0)),
     ("select", (False, 2, 3), 3, (None, 0, 1)),
     ("inverse", ([[0, 0], [0, 0]],), [[NAN, NAN], [NAN, NAN]], ([[NAN, NAN], [NAN, NAN]],)),
+    ("cholesky", ([[4, 2], [2, 3]],), [[2, 0], [1, math.sqrt(2)]], (_OF_CHOLESKY,)),
+    ("cholesky", ([[4, 4], [0, 3]],), [[2, 0], [1, math.sqrt(2)]], (_OF_CHOLESKY,)),
+    ("cholesky", ([[1, 2], [2, 1]],), [[1, 0], [2, NAN]], ([[NAN, NAN], [NAN, NAN]],)),
+    (
+        "solve_lower",
+        ([[2, 9], [1, 4]], [2, 9]),
+        [1, 2],
+        ([[-3 / 8, 0], [-1 / 4, -1 / 2]], [3 / 8, 1 / 4]),
+    ),
+    ("solve_lower", ([[0, 1], [1, 1]], [1, 1]), [NAN, NAN], ([[NAN, NAN], [NAN, NAN]], [NAN, NAN])),
+    (
+        "solve_upper",
+        ([[4, 1], [9, 2]], [9, 2]),
+        [2, 1],
+        ([[-1 / 2, -1 / 4], [0, -3 / 8]], [1 / 4, 3 / 8]),
+    ),
+    ("solve_upper", ([[1, 1], [1, 0]], [1, 1]), [NAN, NAN], ([[NAN, NAN], [NAN, NAN]], [NAN, NAN])),
     ("svd", ([[1, 0], [0, 1]],), [1, 0, 0, 1, 1, 1, 1, 0, 0, 1], ([[1, 0], [0, 1]],)),
     ("svd", ([[0, 0], [0, 0]],), [1, 0, 0, 1, 0, 0, 1, 0, 0, 1], ([[1, 0], [0, 1]],)),
     ("sym_eig", ([[1, 0], [0, 1]],), [1, 1, 1, 0, 0, 1], ([[1, 0], [0, 1]],)),

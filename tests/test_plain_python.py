@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ def plain(value: Any, module: str) -> Any:
     """Return an argument that is neither a field nor a number as plain Python."""
     if not callable(value):
         return value
-    name = getattr(value, "__name__", "")
+    known = vars(sys.modules[module]).items()
+    name = next((n for n, v in known if v is value), getattr(value, "__name__", ""))
     names = plain_python.names_of(module)
     return names[name] if name in names else getattr(plain_python.TAICHI, name)
 

@@ -297,6 +297,20 @@ def _logsumexp(cx: Context, node: ast.Call, name: str) -> Item:
     return apply(cx, "logsumexp", items, name)
 
 
+def _solve_triangular(cx: Context, node: ast.Call, name: str) -> Item:
+    function = cx.expr(node.func)
+    assert isinstance(function, Static)
+    by_position = _by_position(cx, node, function.value)
+    matrix, right, *rest = counted_arguments(cx, by_position, 2, 3)
+    lower = cx.operand(rest[0]) if rest else Static(True)
+    if not isinstance(lower, Static) or not isinstance(lower.value, bool):
+        raise TypeMismatch(
+            cx.span(rest[0]), "'lower' is True or False, known while compiling.", describe(lower)
+        )
+    op = "solve_lower" if lower.value else "solve_upper"
+    return apply(cx, op, [cx.numeric(matrix), cx.numeric(right)], name)
+
+
 _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "power": power_call,
     "cast": cast_call,
@@ -335,6 +349,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "fwd_diff": derivative_of(forward=True),
     "hypot": _hypot,
     "logsumexp": _logsumexp,
+    "solve_triangular": _solve_triangular,
     "stop_grad": stop_grad,
     "rand": rand,
     "randn": randn,

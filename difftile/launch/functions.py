@@ -89,6 +89,50 @@ def safe_norm(v: npt.ArrayLike, eps: npt.ArrayLike = 1e-8) -> Any:
     return np.maximum(np.sqrt(np.sum(np.square(v))), eps)
 
 
+def inverse(a: npt.ArrayLike) -> Any:
+    """Return the inverse of a matrix up to 8x8; it is not finite if the matrix is singular.
+
+    Beyond 3x3 by elimination with partial pivoting, below by cofactors, which lose more digits
+    where the matrix is ill-conditioned.
+    """
+    return meaning.inverse(_array(a))
+
+
+def solve(a: npt.ArrayLike, b: npt.ArrayLike) -> Any:
+    """Return x with a @ x = b, by elimination with partial pivoting.
+
+    It is not finite if the matrix is singular.
+
+    Args:
+        a: A square matrix up to 8x8.
+        b: A vector, or a matrix of as many rows and up to 8 columns.
+    """
+    return meaning.solve(_array(a), _array(b))
+
+
+def solve_triangular(a: npt.ArrayLike, b: npt.ArrayLike, lower: bool = True) -> Any:
+    """Return x with a @ x = b, where one triangle of a is read alone.
+
+    It is not finite if the diagonal has a 0.
+
+    Args:
+        a: A square matrix up to 8x8.
+        b: A vector, or a matrix of as many rows and up to 8 columns.
+        lower: Read the diagonal and what is below it, else what is above it.
+    """
+    solved = meaning.solve_lower if lower else meaning.solve_upper
+    return solved(_array(a), _array(b))
+
+
+def cholesky(a: npt.ArrayLike) -> Any:
+    """Return the lower triangular L with L @ L^T = (a + a^T) / 2, of a matrix up to 8x8.
+
+    The symmetric part is what counts, and so the gradient is symmetric. It is not finite where that
+    is not positive definite.
+    """
+    return meaning.cholesky(_array(a))
+
+
 def stop_grad(x: Any) -> Any:
     """Return x, as a constant for every derivative: no gradient and no tangent goes through.
 

@@ -8,18 +8,8 @@ from types import FunctionType, MethodType
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
+from difftile.launch import functions
 from difftile.launch.func import Func
-from difftile.launch.functions import (
-    expm1,
-    log1p,
-    logit,
-    logsumexp,
-    safe_divide,
-    safe_norm,
-    sigmoid,
-    softplus,
-    stop_grad,
-)
 from difftile.launch.random import rand, randint, randn
 from difftile.launch.rules import bwd_diff, fwd_diff, with_foreign_rules
 from difftile.launch.surrogates import BLENDED, SurrogateIf
@@ -38,14 +28,19 @@ from difftile.ops.vocabulary import (
 )
 from difftile.substrate.names import meaning_of as taichi_meaning
 
+_OPS = (
+    *(functions.expm1, functions.log1p, functions.logit, functions.sigmoid, functions.softplus),
+    *(functions.safe_divide, functions.safe_norm),
+    *(functions.cholesky, functions.inverse, functions.solve),
+)
+_SPECIAL = (
+    *(rand, randn, randint),
+    *(bwd_diff, fwd_diff),
+    *(functions.logsumexp, functions.solve_triangular, functions.stop_grad),
+)
 _OWN: dict[object, Meaning] = {
-    **{one: Special(one.__name__) for one in (rand, randn, randint, logsumexp, stop_grad)},
-    **{
-        one: OpName(one.__name__)
-        for one in (expm1, log1p, logit, safe_divide, safe_norm, sigmoid, softplus)
-    },
-    bwd_diff: Special("bwd_diff"),
-    fwd_diff: Special("fwd_diff"),
+    **{one: OpName(one.__name__) for one in _OPS},
+    **{one: Special(one.__name__) for one in _SPECIAL},
 }
 
 

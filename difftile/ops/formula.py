@@ -302,12 +302,23 @@ def _ones(scope: _Scope, like: Value) -> Value:
     return Const(1.0, like.type)
 
 
-def _identity(scope: _Scope, like: Value) -> Value:
-    n, m = shape_of(like.type)
-    scalar = scalar_of(like.type)
-    return scope.builder.matrix(
-        (n, m), tuple(Const(float(i == j), scalar) for i in range(n) for j in range(m))
-    )
+def _pattern(entry: Callable[[int, int], float]) -> Callable[..., Value]:
+    """Return the macro of a matrix of numbers that its rows and columns decide."""
+
+    def macro(scope: _Scope, like: Value) -> Value:
+        n, m = shape_of(like.type)
+        scalar = scalar_of(like.type)
+        entries = (entry(i, j) for i in range(n) for j in range(m))
+        return scope.builder.matrix((n, m), tuple(Const(float(e), scalar) for e in entries))
+
+    return macro
+
+
+def _symmetric(scope: _Scope, matrix: Value) -> Value:
+    """Return the symmetric part."""
+    b = scope.builder
+    both = b.call("add", matrix, b.call("transpose", matrix))
+    return b.call("mul", Const(0.5, scalar_of(matrix.type)), both)
 
 
 def _times_transpose(scope: _Scope, z_bar: Value, b: Value) -> Value:
@@ -360,7 +371,11 @@ _MACROS: dict[str, Callable[..., Value]] = {
     "taken": _taken,
     "astype": _astype,
     "ones": _ones,
-    "identity": _identity,
+    "identity": _pattern(lambda i, j: i == j),
+    "lower": _pattern(lambda i, j: i >= j),
+    "upper": _pattern(lambda i, j: i <= j),
+    "phi": _pattern(lambda i, j: (i > j) + (i == j) / 2),
+    "symmetric": _symmetric,
     "times_transpose": _times_transpose,
     "cofactor": _cofactor,
     **{function.__name__: _built_by(function) for function in spectral.MACROS},

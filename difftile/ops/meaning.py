@@ -257,6 +257,31 @@ def solve(a: Any, b: Any) -> Any:
         return b * np.nan
 
 
+def solve_lower(a: Any, b: Any) -> Any:
+    """Return x with tril(a) @ x = b; NaN for a singular matrix."""
+    return solve(np.tril(a), b)
+
+
+def solve_upper(a: Any, b: Any) -> Any:
+    """Return x with triu(a) @ x = b; NaN for a singular matrix."""
+    return solve(np.triu(a), b)
+
+
+def cholesky(a: Any) -> Any:
+    """Return the lower triangular L with L @ L^T = (a + a^T) / 2; NaN where there is none.
+
+    NumPy's own conjugates.
+    """
+    z = np.zeros_like(a)
+    for i, j in np.ndindex(*a.shape):
+        rest = (a[i, j] + a[j, i]) / 2 - np.sum(z[i, :j] * z[j, :j])
+        if j < i:
+            z[i, j] = rest / z[j, j]
+        elif j == i:
+            z[i, i] = np.sqrt(rest) if _real(rest) >= 0 else np.nan
+    return z
+
+
 def cross(a: Any, b: Any) -> Any:
     """Return the cross product of two vectors of length 3."""
     return np.cross(a, b)

@@ -293,13 +293,22 @@ def small_square_to_scalar(types: tuple[Type, ...]) -> Type:
     return small_square(types).scalar
 
 
+def dense_square(types: tuple[Type, ...]) -> Matrix:
+    """A square float matrix up to 8x8, to the same."""
+    a = square(types)
+    if a.n > 8 or a.scalar not in FLOATS:
+        raise OpTypeError(f"a float matrix up to 8x8 is wanted here, not {a}")
+    return a
+
+
 def system(types: tuple[Type, ...]) -> Type:
-    """A float matrix, 2x2 or 3x3, and a vector of its size, to such a vector."""
+    """A square float matrix up to 8x8, and a vector or matrix of as many rows, to the latter."""
     matrix, right = types
-    a = small_square((matrix,))
-    if a.n not in (2, 3) or right != Vector(a.n, a.scalar):
+    a = dense_square((matrix,))
+    if shape_of(right)[:1] != (a.n,) or scalar_of(right) != a.scalar or shape_of(right)[-1] > 8:
         raise OpTypeError(
-            f"a 2x2 or 3x3 matrix and a vector of its size are wanted here, not {a} and {right}"
+            f"beside {a} a vector of {a.n} or a matrix of {a.n} rows and up to 8 columns is wanted "
+            f"here, not {right}"
         )
     return right
 

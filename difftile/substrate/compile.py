@@ -28,7 +28,7 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import arrays_written, silent, walk
-from difftile.substrate import accurate, linalg
+from difftile.substrate import accurate, dense, linalg
 from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
@@ -191,12 +191,15 @@ class _Variant:
             raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
 
 
+_HELPERS = {"accurate": accurate, "dense": dense, "linalg": linalg}
+
+
 def _build(emitted: Emitted) -> Any:
     """Define the kernel; Taichi reads its source back through `linecache`."""
     file = f"<difftile {emitted.name} {next(_counter)}>"
     text = emitted.text
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {"ti": ti, "accurate": accurate, "linalg": linalg}
+    namespace: dict[str, Any] = {"ti": ti, **_HELPERS}
     namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
     exec(compile(text, file, "exec", dont_inherit=True), namespace)
     return namespace[emitted.name]

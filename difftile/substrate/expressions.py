@@ -20,6 +20,7 @@ from difftile.ops.table import OPS
 from difftile.substrate.spelling import literal
 
 _LONGEST_INLINED = 72
+_LARGEST_WRITTEN_OUT = 64  # multiplications of a product of matrices
 _LONGEST_NAMED = 36  # a load has a name that the compiler gave it
 
 
@@ -202,6 +203,9 @@ class Expressions:
                 rounds = "//" in text or "%" in text
                 operand = self.text(args[0], ATOM) if rounds else text
                 return Expression(f"-{operand}", PRODUCT, reads, operand)
+            case "matmul" if _is_large(args):
+                scalar = scalar_of(let.out.type)
+                return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
             case _:
                 template = row.taichi
         if let.op in ("and", "or") and shape_of(let.out.type):
@@ -217,6 +221,12 @@ class Expressions:
         # The right operand of a left-associative operator needs parentheses at its own level.
         texts = [self.text(arg, tight + (k > 0 or tight == UNARY)) for k, arg in enumerate(args)]
         return Expression(template.format(*texts), tight, reads)
+
+
+def _is_large(factors: tuple[Value, ...]) -> bool:
+    """Tell whether a product is better made by loops than written out, as Taichi does."""
+    left, right = (shape_of(factor.type) for factor in factors)
+    return len(right) == 2 and left[0] * left[1] * right[1] > _LARGEST_WRITTEN_OUT
 
 
 def _rows(texts: list[str], m: int) -> str:

@@ -27,7 +27,7 @@ _LONGEST_SIGNATURE = 100
 RESERVED = frozenset(
     (
         *keyword.kwlist,
-        *("ti", "accurate", "linalg"),
+        *("ti", "accurate", "dense", "linalg"),
         *("range", "int", "float", "bool", "min", "max", "abs"),
         *_HELPERS,
     )

@@ -22,7 +22,10 @@ def scaled(by):
 double = scaled(2.0)
 
 
-@program(x=floats(5), y=floats(5, 3), f=lambda x: ti.sin(x) + first(x), g=both)
+wave = lambda x: ti.sin(x) + first(x)  # noqa: E731
+
+
+@program(x=floats(5), y=floats(5, 3), f=wave, g=both)
 def called(x, y, f: ti.template(), g):
     for i in x:
         y[i, 0] = step(x[i]) * x[i] + first(x[i]) - second(x[i])
