@@ -1,4 +1,4 @@
-"""Random programs of launches and writes from Python, and what a tape must say about them.
+"""Random programs of launches, custom ops and writes from Python, and what a tape says about them.
 
 A program is a tree of actions on a few fields. It runs on a tape, with or without a limit, and in
 NumPy, where a complex step gives the derivative along a random direction:
@@ -26,6 +26,7 @@ from difftile.fields.recording import OPEN_TAPE
 from difftile.substrate.memory import POOL
 from difftile.tape.tape import Tape
 from tests.tape_kernels import SPECS
+from tests.tape_ops import HOST_OPS
 
 N, SHORT = 5, 3
 SHAPES: dict[str, tuple[int, ...]] = {
@@ -105,6 +106,26 @@ class Launch:
             arrays[0] = arrays[0][self.part]
         spec.reference(*arrays, *self.numbers)
         run.did(cells, list({id(cells[k]): cells[k] for k in spec.writes}.values()))
+
+
+@dataclass(frozen=True)
+class Host:
+    """A call of a custom op, with a part of its last field if so said."""
+
+    name: str
+    fields: tuple[str, ...]
+    part: slice | None = None
+
+    def run(self, at: Fields) -> None:
+        HOST_OPS[self.name].op(*self._arguments([at[f] for f in self.fields]))
+
+    def refer(self, run: Reference) -> None:
+        cells = [run.at[f] for f in self.fields]
+        HOST_OPS[self.name].reference(*self._arguments([c.array for c in cells]))
+        run.did(cells, [cells[-1]])
+
+    def _arguments(self, given: list[Any]) -> list[Any]:
+        return given if self.part is None else [one[self.part] for one in given]
 
 
 @dataclass(frozen=True)
@@ -225,7 +246,7 @@ class Group:
                 action.refer(run)
 
 
-Action: TypeAlias = Launch | Write | Copy | Part | Swap | Read | Group
+Action: TypeAlias = Launch | Host | Write | Copy | Part | Swap | Read | Group
 
 
 @dataclass(frozen=True)
@@ -301,8 +322,10 @@ def _length(actions: tuple[Action, ...]) -> int:
 
 def _action(rng: random.Random, *, deep: bool) -> Action:
     kind = rng.random()
-    if kind < 0.62:
+    if kind < 0.52:
         return _launch(rng)
+    if kind < 0.62:
+        return _host(rng)
     if kind < 0.73:
         return _write(rng)
     if kind < 0.78:
@@ -334,6 +357,14 @@ def _launch(rng: random.Random) -> Launch:
     if name in ("update", "set_all", "reduce") and len(set(fields)) == len(fields):
         part = rng.choice((None, *PARTS[name == "reduce"]))
     return Launch(name, fields, numbers, part)
+
+
+def _host(rng: random.Random) -> Host:
+    name = rng.choice(list(HOST_OPS))
+    fields = tuple(rng.sample("abc", HOST_OPS[name].count))
+    if len(fields) == 2 and rng.random() < 0.1:
+        fields = ("w", fields[1])
+    return Host(name, fields, rng.choice((None, None, *PARTS[0])))
 
 
 def _write(rng: random.Random) -> Write:

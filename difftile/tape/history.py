@@ -281,10 +281,13 @@ class LimitedHistory:
 
     def opaque(self, opaque: Opaque) -> Any:
         """Run a step whose inside is not seen and remember it."""
+        known = self._changed.copy()
         saved = self._run.opaque(opaque, self._enter(opaque))
-        for field in opaque.written:  # now it is known
-            self._add_to_state(field.storage)
         self._steps.append(opaque)
+        written = {field.storage for field in opaque.written}
+        for storage in self._changed.keys() - known.keys() - written:  # it turned out not to be
+            del self._changed[storage]
+            self._state_bytes -= storage.buffer.nbytes
         return saved
 
     def _enter(self, step: Step) -> int:

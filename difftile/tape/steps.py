@@ -161,14 +161,14 @@ class Run:
 
 
 def storages_of(step: Step) -> list[Storage]:
-    """Return the memory of the fields that a step changes."""
+    """Return the memory of the fields that a step changes, or may change."""
     match step:
         case Launch(plans=plans, values=values):
             return [values[k].storage for plan in plans for k in plan.writes]
         case HostWrite() | HostCopy():
             return [field_of(step).storage]
         case Opaque():
-            return [use.field.storage for use in step.uses if use.writes]
+            return [field.storage for field in step.written]
 
 
 def field_of(step: HostWrite | HostCopy) -> Field:
