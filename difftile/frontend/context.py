@@ -114,14 +114,15 @@ class RuleScope:
 
     Args:
         name: What the rule is for, in the user's words.
-        written: The fields that this writes.
-        own: A rule of a kernel has gradients in and out in memory of their own.
+        written: The fields that this writes; None for a kernel, whose rule has gradients in and
+            out in memory of their own.
+        forward: It is a rule of a kernel for tangents: it reads those before, and sets those after.
         gradients: The gradients of fields used so far: incoming or not.
     """
 
     name: str
-    written: frozenset[Array]
-    own: bool = False
+    written: frozenset[Array] | None
+    forward: bool = False
     gradients: dict[tuple[Array, bool], Array] = field(
         default_factory=dict[tuple[Array, bool], Array]
     )
@@ -228,8 +229,14 @@ class Context:
 
     def check_read(self, array: Array) -> None:
         """Check that an array may be read here."""
-        if array.gradient_of is not None and not array.incoming:
+        forward = self.rule is not None and self.rule.forward
+        if array.gradient_of is not None and array.incoming == forward:
             name = array.gradient_of.name
+            if forward:
+                raise KernelError(
+                    f"A rule for tangents sets '{name}.grad_in', and reads '{name}.grad_out'.",
+                    self.b.span,
+                )
             raise KernelError(
                 f"A rule adds to '{name}.grad_out' and does not read it.",
                 self.b.span,
@@ -238,7 +245,7 @@ class Context:
 
     def check_write(self, array: Array, *, adds: bool) -> None:
         """Check that an array may be written here: a rule adds to gradients alone."""
-        if self.rule is None or array.size is not None:
+        if self.rule is None or array.size is not None or array in self.temps:
             return
         if array.gradient_of is None:
             raise KernelError(
@@ -248,6 +255,13 @@ class Context:
                 hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
             )
         name = array.gradient_of.name
+        if self.rule.forward:
+            if not array.incoming:
+                raise KernelError(
+                    f"A rule for tangents sets '{name}.grad_in', and reads '{name}.grad_out'.",
+                    self.b.span,
+                )
+            return
         if array.incoming:
             raise KernelError(
                 f"'{name}.grad_in' is read by a rule, and not written.",

@@ -293,13 +293,13 @@ def _gradient(cx: Context, node: ast.Attribute, field: FieldRef, rule: RuleScope
         raise UndefinedAttribute(span, "A gradient", node.attr)
     if not is_float(array.type.element):
         raise KernelError(f"Field '{array.name}' of integers has no gradient.", span)
-    if incoming and array not in rule.written:
+    if incoming and rule.written is not None and array not in rule.written:
         raise KernelError(
             f"'{rule.name}' does not write '{array.name}': no gradient comes in.",
             span,
             hint=f"add to '{array.name}.grad_out[...]'; the adjoint of the result is an argument.",
         )
-    if not incoming and array in rule.written and not rule.own:
+    if not incoming and rule.written is not None and array in rule.written:
         raise KernelError(
             f"'{rule.name}' writes '{array.name}', and its rule adds to the gradient of that.",
             span,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture
-from difftile.frontend.context import Context, Result
+from difftile.frontend.context import Context, Result, RuleScope
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.items import FieldRef, Item, Path, Record, Static
 from difftile.frontend.jumps import run_body
@@ -102,6 +102,7 @@ def lower(
     float_type: Scalar,
     fields: Mapping[str, FieldMeaning],
     roles: Mapping[str, str],
+    rule: RuleScope | None = None,
 ) -> Lowered:
     """Lower a kernel for arguments of certain types.
 
@@ -112,11 +113,12 @@ def lower(
         float_type: The type of float literals and of Python floats.
         fields: The field passed for a parameter, to recognise it when it is captured too.
         roles: Declared roles ('In', 'Out', 'InOut') by parameter.
+        rule: The function is a rule of a kernel, which reads and changes gradients.
 
     Raises:
         KernelError: The body is not a program of the kernel language.
     """
-    cx = Context(source, meanings, float_type, EXPRESSIONS, STATEMENTS)
+    cx = Context(source, meanings, float_type, EXPRESSIONS, STATEMENTS, rule=rule)
     made = _Parameters(cx)
     for name, given in signature.items():
         cx.env[name] = made.item(name, given)

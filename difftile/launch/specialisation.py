@@ -16,6 +16,7 @@ from difftile.launch.stage import Stage
 from difftile.substrate.memory import POOL
 
 if TYPE_CHECKING:
+    from difftile.launch.kernel_rule import RuleCode
     from difftile.launch.plan import StagePlan
 
 
@@ -38,7 +39,8 @@ class Specialisation:
     `params` are the parameters of the whole program; the values of a launch come in that order,
     those of the hidden fields last. `writes` are the positions of what some stage writes. A launch
     takes `streams` streams of random numbers; where it takes any, the seed and the first stream are
-    its values from `drawn_at` on, and those of the latest launch are `drawn`.
+    its values from `drawn_at` on, and those of the latest launch are `drawn`. `rules` are those of
+    the kernel, by 'backward' and 'forward'.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Specialisation:
         cells = () if result is None else result.cells
         self.temps = [_hidden_field(temp, grad=temp not in cells) for temp in temps]
         self.result = result
+        self.rules: dict[str, RuleCode] = {}
         self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self.launches = [
             StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))

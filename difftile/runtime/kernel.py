@@ -30,7 +30,8 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.launch.call import Call, picker
-from difftile.launch.func import WATCHING, Func
+from difftile.launch.func import WATCHING, Func, plain
+from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
 from difftile.launch.meanings import meaning_of
 from difftile.launch.methods import BoundKernel, check_class
 from difftile.launch.passing import Parameter, Taken, current_captures, take_apart
@@ -42,10 +43,17 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
-from difftile.runtime.explicit import run_adjoint, run_tangents
+from difftile.runtime.explicit import (
+    run_adjoint,
+    run_adjoint_of_step,
+    run_tangents,
+    run_tangents_of_step,
+)
+from difftile.runtime.ruled_launch import RuledLaunch
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import value_type
 from difftile.substrate.report import raise_first
+from difftile.tape.perform import perform
 
 _I32_LIMIT = 2**31
 
@@ -91,6 +99,7 @@ class Kernel:
         self._latest: Specialisation | None = None
         self._source: Source | None = None
         self._call: Call | None = None
+        self._rules: dict[str, KernelRule] = {}
         WATCHING.add(self)
 
     def forget(self) -> None:
@@ -128,7 +137,9 @@ class Kernel:
         if call.code.streams:
             call.draw_anew(values)
         tape = OPEN_TAPE.get()
-        if tape is None:
+        if tape is not None and "backward" in self._rules:
+            perform(self._step("backward", call, values, args, kwargs))
+        elif tape is None:
             if OPEN_IN.thread is not None:
                 _refuse_mixture(self)
             call.code.run(values)
@@ -156,7 +167,10 @@ class Kernel:
         call, values = self._ready(args, kwargs)
         if call.code.streams:
             call.draw_again(values)
-        run_adjoint(repr(self), call, values)
+        if "backward" in self._rules:
+            run_adjoint_of_step(repr(self), self._step("backward", call, values, args, kwargs))
+        else:
+            run_adjoint(repr(self), call, values)
 
     def fwds(self, *args: Any, **kwargs: Any) -> None:
         """Launch the kernel and push tangents through the launch, without a tape.
@@ -173,9 +187,85 @@ class Kernel:
         call, values = self._ready(args, kwargs)
         if call.code.streams:
             call.draw_anew(values)
-        run_tangents(repr(self), call, values)
+        if "forward" in self._rules:
+            run_tangents_of_step(repr(self), self._step("forward", call, values, args, kwargs))
+        elif "backward" in self._rules:
+            raise LaunchError(
+                f"{self!r} has a backward rule alone: write '@{self.function.__name__}.forward'."
+            )
+        else:
+            run_tangents(repr(self), call, values)
         if call.session.debug:
             raise_first()
+
+    # Rules
+
+    def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
+        """Give the kernel a backward rule; a decorator.
+
+        The rule is a kernel over the same parameters. It reads `grad_in` of the fields that the
+        kernel writes, and adds to `grad_out` of those that it reads: `x.grad_out[i] += ...`. Fields
+        hold what they held before the launch; those that the kernel writes and does not read hold
+        what they held after it. Elements that the kernel stores have lost the gradient of what was
+        there before, as always. The body of the kernel is not differentiated any more.
+
+        Args:
+            rule: A function, or a kernel.
+            approx: It is no exact derivative, and says so in reports.
+
+        Raises:
+            LaunchError: It is none, or has other parameters, or there is one already.
+        """
+        return self._with_rule("backward", rule, approx)
+
+    def forward(self, rule: Any = None, *, approx: bool = False) -> Any:
+        """Give the kernel a forward rule; a decorator.
+
+        As `backward`, but `grad_out` of a field is the tangent of what it held before the launch,
+        which the rule reads, and `grad_in` that of what it holds afterwards, which the rule sets.
+
+        Args:
+            rule: A function, or a kernel.
+            approx: It is no exact derivative, and says so in reports.
+
+        Raises:
+            LaunchError: It is none, or has other parameters, or there is one already.
+        """
+        return self._with_rule("forward", rule, approx)
+
+    def _with_rule(self, word: str, rule: Any, approx: bool) -> Any:
+        if rule is None:
+            return functools.partial(self._with_rule, word, approx=approx)
+        function = rule.function if isinstance(rule, Kernel) else plain(rule)
+        if word in self._rules:
+            raise LaunchError(f"{self!r} has a {word} rule already.")
+        check_rule(self.function, function, word)
+        self._rules[word] = KernelRule(function, approx)
+        self.forget()
+        return rule
+
+    def _step(
+        self,
+        word: str,
+        call: Call,
+        values: list[Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> RuledLaunch:
+        """Return a launch whose derivative is that of a rule."""
+        args = self._bind(args, kwargs)
+        rule = call.code.rules[word]
+        known = {one.name: args[one.argument] for one in call.objects}
+        given = rule.values(values[: call.captured_at], call.arrays, known)
+        return RuledLaunch(
+            self.function.__name__,
+            call,
+            values,
+            rule,
+            given,
+            forward=word == "forward",
+            approximate=self._rules[word].approximate,
+        )
 
     def _refuse_tape(self, method: str) -> None:
         if OPEN_IN.thread is not None:
@@ -280,6 +370,15 @@ class Kernel:
             lowered.streams,
             lowered.result,
         )
+        for word, rule in self._rules.items():
+            code.rules[word] = compile_rule(
+                self.function.__name__,
+                rule,
+                taken,
+                widest or float_type,
+                forward=word == "forward",
+                debug=session.debug,
+            )
         return _Found(lowered.captures, code, session)
 
     # Looking inside

@@ -1,0 +1,131 @@
+"""Rules of kernels: a kernel over the same parameters, which reads and changes gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from difftile.ad.derive import derive
+from difftile.diagnostics import Label, LaunchError, render
+from difftile.frontend.captures import Capture
+from difftile.frontend.context import RuleScope
+from difftile.frontend.lower import lower, parameters_of
+from difftile.frontend.source import source_of
+from difftile.ir.types import Scalar
+from difftile.launch.meanings import meaning_of
+from difftile.launch.passing import Taken, current_captures
+from difftile.launch.specialisation import Specialisation
+from difftile.launch.stage import Stage
+from difftile.passes.bounds import guard, unchecked
+from difftile.passes.conflicts import check_races
+from difftile.passes.gradients import bind_gradients
+from difftile.passes.optimise import normalise
+from difftile.passes.stages import split
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRule:
+    """A rule of a kernel.
+
+    Args:
+        function: Its Python function.
+        approximate: It is no exact derivative by its own account.
+    """
+
+    function: FunctionType
+    approximate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCode:
+    """A rule compiled for certain argument types.
+
+    Args:
+        code: What is launched: its parameters are those of the kernel without what that captures,
+            then what the rule captures, then gradients.
+        captures: What the rule takes from outside.
+        loads: The positions of the fields whose contents it reads.
+        gradients: For each gradient its position, that of the field, and whether it is the one
+            with respect to the contents after the launch.
+    """
+
+    code: Specialisation
+    captures: tuple[Capture, ...]
+    loads: frozenset[int]
+    gradients: tuple[tuple[int, int, bool], ...]
+
+    def values(self, given: list[Any], arrays: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
+        """Return the values of the parameters, with None for the gradients.
+
+        Args:
+            given: Those of the kernel's own parameters.
+            arrays: The field passed for each of them that is an array of its own.
+            known: The arguments that are looked into.
+        """
+        captured = current_captures(self.captures, dict(arrays), dict(known))
+        if captured is None:
+            raise LaunchError(f"{self.code.name}: a name that its rule captures has changed.")
+        return [*given, *captured, *(None,) * len(self.gradients), *self.code.temps]
+
+
+def check_rule(kernel: FunctionType, rule: FunctionType, word: str) -> None:
+    """Check that a rule has the parameters of its kernel.
+
+    Raises:
+        LaunchError: It has others.
+    """
+    names = [p.name for p in parameters_of(kernel)]
+    given = [p.name for p in parameters_of(rule)]
+    if names == given:
+        return
+    sources = source_of(rule), source_of(kernel)
+    labels = [
+        Label(source.span(source.tree), f"takes ({', '.join(parameters)})")
+        for source, parameters in zip(sources, (given, names), strict=True)
+    ]
+    title = f"The {word} rule of kernel '{kernel.__name__}' has other parameters."
+    raise LaunchError(render(title, labels, (), f"write 'def _({', '.join(names)}):'."))
+
+
+def compile_rule(
+    name: str,
+    rule: KernelRule,
+    taken: Taken,
+    float_type: Scalar,
+    *,
+    forward: bool,
+    debug: bool,
+) -> RuleCode:
+    """Compile a rule for the arguments of a launch.
+
+    Args:
+        name: The kernel.
+        rule: Its rule.
+        taken: The arguments.
+        float_type: The type of literals.
+        forward: The rule pushes tangents.
+        debug: Check programs and indices.
+
+    Raises:
+        KernelError: The rule is no program of the kernel language, or does what a rule cannot.
+    """
+    scope = RuleScope(name, None, forward)
+    source = source_of(rule.function)
+    lowered = lower(source, taken.signature, meaning_of, float_type, taken.meanings, {}, scope)
+    bound = bind_gradients(derive(lowered.program))
+    checked = guard(bound.program) if debug else unchecked(bound.program)
+    program = normalise(checked, checked=debug)
+    check_races(program)
+    stages = [Stage(stage) for stage in split(program)]
+    code = Specialisation(f"{name}_rule", bound.program.params, stages, 0, None)
+    gradients = tuple(
+        (code.position[new], code.position[old.gradient_of], old.incoming)
+        for new, old in bound.gradients.items()
+        if old.gradient_of is not None
+    )
+    loads = {code.position[a] for stage in stages for a in stage.loaded}
+    own = {position for position, _, _ in gradients}
+    return RuleCode(code, lowered.captures, frozenset(loads - own), gradients)
+

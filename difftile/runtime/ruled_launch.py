@@ -1,0 +1,178 @@
+"""A launch of a kernel that has a rule, as a step of a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from difftile.diagnostics import LaunchError, NotDifferentiable
+from difftile.fields.field import Field, Storage
+from difftile.ir.nodes import Array
+from difftile.ir.types import is_float
+from difftile.launch.call import Call
+from difftile.launch.kernel_rule import RuleCode
+from difftile.launch.specialisation import arguments
+from difftile.launch.stage import AdjointCode
+from difftile.substrate.memory import POOL
+from difftile.tape.opaque import Keeps, OpaqueStep, Use
+from difftile.tape.standins import Then
+
+
+class RuledLaunch(OpaqueStep):
+    """A launch whose derivative is that of a rule.
+
+    What the kernel stores is overwritten: it takes the gradient of those elements from what was
+    there before, as in any other kernel. The rule adds to that.
+
+    Args:
+        name: The kernel.
+        call: The launch.
+        values: The values of its parameters.
+        rule: The rule.
+        rule_values: The values of the parameters of the rule.
+        forward: The rule pushes tangents.
+        approximate: It is no exact derivative by its own account.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        call: Call,
+        values: list[Any],
+        rule: RuleCode,
+        rule_values: list[Any],
+        *,
+        forward: bool = False,
+        approximate: bool = False,
+    ) -> None:
+        self._call = call
+        self._values = values
+        self._rule = rule
+        self._rule_values = rule_values
+        self._forward = forward
+        self._storing = _storing(call, values)
+        super().__init__(name, self._uses(), kind="kernel", approximate=approximate)
+        self._check_gradients()
+
+    def _uses(self) -> list[Use]:
+        """Return what the launch does with each field, and which contents the reverse reads."""
+        code, rule = self._call.code, self._rule
+        names: dict[Storage, tuple[Field, str]] = {}
+        every = (*zip(code.params, self._values), *zip(rule.code.params, self._rule_values))
+        hidden = (*code.temps, *rule.code.temps)
+        for param, value in every:
+            if isinstance(value, Field) and value not in hidden:
+                names.setdefault(value.storage, (value, param.name))
+        loaded = {code.position[a] for launch in code.launches for a in launch.stage.loaded}
+        reads = _memory(self._values, loaded)
+        writes = _memory(self._values, code.writes)
+        places = {code.position[a] for adjoint in self._storing for a in adjoint.reads}
+        needed = _memory(self._rule_values, rule.loads) | _memory(self._values, places)
+        uses: list[Use] = []
+        for storage, (field, name) in names.items():
+            keeps = Keeps.BEFORE if storage in reads or storage not in writes else Keeps.AFTER
+            if storage not in needed:
+                keeps = Keeps.NOTHING
+            # What is not overwritten passes through, so that the gradient before matters, too.
+            uses.append(Use(field, True, storage in writes, keeps, name))
+        return uses
+
+    def _check_gradients(self) -> None:
+        """Check that the rule reads gradients of fields that the kernel writes.
+
+        Raises:
+            LaunchError: It does not.
+        """
+        written = {use.field.storage for use in self.uses if use.writes}
+        for _, which, incoming in self._rule.gradients:
+            field: Field = self._rule_values[which]
+            if incoming and field.storage not in written:
+                name = self._rule.code.params[which].name
+                raise LaunchError(
+                    f"The rule of {self.title} uses '{name}.grad_in', the gradient of what is in "
+                    f"'{name}' after the launch; the kernel does not write it."
+                )
+
+    def run(self) -> None:
+        """Launch the kernel."""
+        self._call.code.run(self._values)
+
+    def reverse(self, then: Then, saved: None) -> None:
+        """Launch the rule."""
+        for use in self.uses:
+            if not use.writes or not is_float(use.field.element):
+                continue
+            stand = then[use.field]
+            assert stand.grad_in is not None and stand.grad_out is not None
+            if self._forward:
+                stand.grad_in.buffer.copy_from(stand.grad_out.buffer)
+            else:
+                stand.grad_out.buffer.copy_from(stand.grad_in.buffer)
+        if not self._forward:
+            self._take_overwritten(then)
+        values = self._rule_values.copy()
+        for place, which, incoming in self._rule.gradients:
+            stand = then[self._rule_values[which]]
+            values[place] = stand.grad_in if incoming else stand.grad_out
+        for k in self._rule.loads:
+            if isinstance(values[k], Field) and values[k] not in self._rule.code.temps:
+                values[k] = then[values[k]]
+        self._rule.code.run(values)
+
+    def _take_overwritten(self, then: Then) -> None:
+        """Set the gradient of elements to zero that the kernel stores."""
+        for adjoint in reversed(self._storing):
+            self._run_constant(adjoint, then)
+
+    def _run_constant(self, adjoint: AdjointCode, then: Then) -> None:
+        code = self._call.code
+        written = {use.field.storage for use in self.uses if use.writes}
+        fields: list[Any] = []
+        scratch: list[Any] = []
+        for p in adjoint.code.params:
+            of = adjoint.bars.get(p) if isinstance(p, Array) else None
+            late = adjoint.after.get(p) if isinstance(p, Array) else None
+            if of is not None:
+                fields.append(then[self._values[code.position[of]]].grad_out)
+            elif late is not None or (isinstance(p, Array) and p in adjoint.reads):
+                value = self._values[code.position[late or p]]
+                if value in code.temps or value.storage in written:
+                    raise NotDifferentiable(
+                        None,
+                        f"where {self.title} stores depends on what it writes itself, and it has a "
+                        "rule.",
+                        "",
+                        hint="write the places with another kernel, which is launched before it.",
+                    )
+                fields.append(then[value])
+            elif p in code.position:
+                fields.append(self._values[code.position[p]])
+            else:
+                assert isinstance(p, Array)
+                scratch.append(POOL.take(p.type.element, ()))
+                fields.append(scratch[-1])
+        adjoint.code.launch([one if one in scratch else _passed(one) for one in fields])
+        for buffer in scratch:
+            POOL.give(buffer)
+
+
+def _memory(values: list[Any], positions: Iterable[int]) -> set[Storage]:
+    """Return the memory of the fields at some positions."""
+    return {values[k].storage for k in positions}
+
+
+def _passed(value: Any) -> Any:
+    """Return what a compiled program takes for a field or number."""
+    return arguments((0,), (value,))[0]
+
+
+def _storing(call: Call, values: list[Any]) -> list[AdjointCode]:
+    """Return what sets the gradients of stored elements to zero, stage by stage."""
+    code = call.code
+    wanted = frozenset(
+        p
+        for p, value in zip(code.params, values, strict=True)
+        if isinstance(p, Array) and is_float(p.type.element) and value not in code.temps
+    )
+    found = (launch.stage.adjoint(wanted, constant=True) for launch in code.launches)
+    return [adjoint for adjoint in found if adjoint is not None]
