@@ -1,0 +1,388 @@
+"""Rules that differ from the derivative of the body, so that one sees which of them is used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+
+
+def floats(*values, grad=True):
+    return dt.from_numpy(np.array(values, np.float64), grad=grad)
+
+
+def outs(n):
+    return dt.zeros(n, dtype=ti.f64, grad=True)
+
+
+def gradients(launch, y, *fields, seed=1.0):
+    """Return the gradients of some fields for a launch on a tape."""
+    with dt.Tape() as tape:
+        launch()
+    tape.backward({y: np.full(y.shape, seed)})
+    found = [field.grad.to_numpy().copy() for field in fields]
+    dt.zero_grads((y, *fields))
+    return found
+
+
+# Funcs
+
+
+@dt.func
+def smoothstep(x):
+    t = min(max(x, 0.0), 1.0)
+    return t * t * (3 - 2 * t)
+
+
+@dt.func
+def activation(i, x):
+    return smoothstep(x[i])
+
+
+@activation.backward
+def _(i, x, dy):
+    inside = x[i] > 0 and x[i] < 1
+    x.grad_out[i] += (6 * x[i] * (1 - x[i]) if inside else 0.0) * dy
+
+
+def test_a_rule_reaches_the_storage_of_a_field():  # CD6
+    @dt.kernel
+    def run(x, y):
+        for i in x:
+            y[i] = activation(i, x)
+
+    x, y = floats(-0.5, 0, 0.25, 0.5, 1, 1.5), outs(6)
+    (found,) = gradients(lambda: run(x, y), y, x)
+    np.testing.assert_allclose(y.to_numpy(), [0, 0, 0.15625, 0.5, 1, 1])
+    np.testing.assert_allclose(found, [0, 0, 1.125, 1.5, 0, 0])
+
+
+def test_a_body_with_a_rule_is_not_differentiated():
+    @dt.func
+    def square(x):
+        return x * x
+
+    @square.backward
+    def _(x, d_out):
+        return 10 * x * d_out
+
+    @dt.kernel
+    def run(x, y):
+        for i in x:
+            y[i] = 3 * square(x[i]) + x[i]
+
+    x, y = floats(1, 2), outs(2)
+    (found,) = gradients(lambda: run(x, y), y, x)
+    np.testing.assert_allclose(found, [31, 61])
+    # The tangent follows from the backward rule, not from the body.
+    x.grad.fill(1.0)
+    run.fwds(x, y)
+    np.testing.assert_allclose(y.grad.to_numpy(), [31, 61])
+
+
+def test_rules_for_funcs_that_one_cannot_edit():  # CD7
+    @ti.func
+    def opaque(x):
+        return 3 * x * x + 100
+
+    @dt.func
+    def reference(x):
+        return 3 * x * x
+
+    @dt.kernel
+    def run(x, y):
+        for i in x:
+            y[i] = opaque(x[i]) + x[i]
+
+    x, y = floats(3), outs(1)
+    dt.register_substitute(opaque, reference)
+    (found,) = gradients(lambda: run(x, y), y, x)
+    assert (y[0], found) == (130, 19)
+    dt.register_backward(opaque, lambda x, d_out: 5 * d_out)
+    (found,) = gradients(lambda: run(x, y), y, x)
+    assert found == 6, "kernels are compiled again when a func is given another rule"
+    dt.register_forward(opaque, lambda x, x_dot: 7 * x_dot)
+    x.grad.fill(1.0)
+    run.fwds(x, y)
+    assert y.grad[0] == 8
+
+
+def test_a_forward_rule():  # CD9
+    @dt.func
+    def sine(x):
+        return ti.sin(x)
+
+    @sine.forward
+    def _(x, x_dot):
+        return ti.cos(x) * x_dot
+
+    @dt.kernel
+    def run(x, y):
+        for i in x:
+            y[i] = sine(x[i])
+
+    x, y = floats(0.5), outs(1)
+    x.grad.fill(2.0)
+    run.fwds(x, y)
+    assert y.grad[0] == pytest.approx(1.755165, abs=1e-6)
+    dt.zero_grads((x, y))
+    (found,) = gradients(lambda: run(x, y), y, x, seed=2.0)
+    assert found == pytest.approx(1.755165, abs=1e-6)
+
+
+def test_the_adjoint_clipped_inside_a_rule():  # MX1, NS2
+    @dt.func
+    def inner(x):
+        return x**3 + 1
+
+    @dt.func
+    def outer(x):
+        return inner(x)
+
+    @outer.backward
+    def _(x, d_out):
+        return dt.bwd_diff(inner)(x, min(max(d_out, -1.0), 1.0))
+
+    @dt.kernel
+    def run(x, y):
+        for i in x:
+            y[i] = 10 * outer(x[i])
+
+    x, y = floats(2), outs(1)
+    assert gradients(lambda: run(x, y), y, x) == [12]
+
+
+def test_stores_of_a_func_with_a_rule():
+    @dt.func
+    def put(buf, i, v):
+        buf[i] = v * v
+
+    @put.backward
+    def _(buf, i, v):
+        return 5 * v * buf.grad_in[i]
+
+    @dt.kernel
+    def run(v, y):
+        for i in v:
+            put(y, 2 * i, v[i])
+
+    v, y = floats(1, 2), outs(4)
+    y.fill(7.0)
+    with dt.Tape() as tape:
+        run(v, y)
+    tape.backward({y: np.array([1.0, 2.0, 3.0, 4.0])}, retain=[y])
+    np.testing.assert_allclose(y.to_numpy(), [1, 7, 4, 7])
+    np.testing.assert_allclose(v.grad.to_numpy(), [5, 30])
+
+
+def test_rules_of_methods():
+    @dt.data_oriented
+    class Spring:
+        def __init__(self, k):
+            self.k = dt.full((), k, dtype=ti.f64).with_grads()
+
+        @dt.func
+        def force(self, x):
+            return -self.k[None] * x
+
+        @force.backward
+        def _(self, x, d_out):
+            self.k.grad_out[None] += 100 * d_out * x
+            return -10 * self.k[None] * d_out
+
+        @dt.kernel
+        def run(self, x, y):
+            for i in x:
+                y[i] = self.force(x[i])
+
+    spring, x, y = Spring(2.0), floats(1, 2), outs(2)
+    found, k = gradients(lambda: spring.run(x, y), y, x, spring.k)
+    np.testing.assert_allclose(found, [-20, -20])
+    np.testing.assert_allclose(k, 300)
+
+
+def test_a_rule_that_is_given_twice():
+    @dt.func
+    def f(x):
+        return x
+
+    @f.backward
+    def _(x, d_out):
+        return d_out
+
+    with pytest.raises(dt.LaunchError, match="has a backward rule already"):
+        f.backward(lambda x, d_out: d_out)
+    with pytest.raises(dt.LaunchError, match="a rule is a function, not 3"):
+        f.forward(3)
+    with pytest.raises(dt.LaunchError, match="is called in kernels and rules"):
+        dt.bwd_diff(f)(1.0, 2.0)
+
+
+# Kernels
+
+
+@dt.kernel
+def squares(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+
+
+@squares.backward
+@dt.kernel
+def _(x, y):
+    for i in x:
+        x.grad_out[i] += 10 * x[i] * y.grad_in[i]
+
+
+@squares.forward
+def _(x, y):
+    for i in x:
+        y.grad_in[i] = 20 * x[i] * x.grad_out[i]
+
+
+def test_a_rule_of_a_kernel():  # CD8
+    x, y = floats(1, 2), outs(2)
+    (found,) = gradients(lambda: squares(x, y), y, x)
+    np.testing.assert_allclose(found, [10, 20])
+    y.grad.fill(1.0)
+    squares.bwds(x, y)
+    np.testing.assert_allclose(x.grad.to_numpy(), [10, 20])
+    x.grad.fill(1.0)
+    squares.fwds(x, y)
+    np.testing.assert_allclose(y.grad.to_numpy(), [20, 40])
+
+
+@pytest.mark.parametrize("options", [{}, {"snapshots": 2}, {"memory": 4000}])
+def test_old_values_that_a_rule_reads(options):
+    x, y, total = floats(*range(1, 41)), outs(40), outs(())
+
+    @dt.kernel
+    def grow(x, y):
+        for i in x:
+            x[i] = x[i] + 0.5 * y[i]
+
+    @dt.kernel
+    def add(x, total):
+        for i in x:
+            total[None] += x[i]
+
+    start = x.to_numpy()
+    with dt.Tape(total, **options):
+        for _ in range(6):
+            squares(x, y)
+            grow(x, y)
+        add(x, total)
+    expected, value = np.ones(40), start.copy()
+    for _ in range(6):
+        expected *= 1 + 5 * value
+        value = value + 0.5 * value * value
+    np.testing.assert_allclose(x.to_numpy(), value)
+    np.testing.assert_allclose(x.grad.to_numpy(), expected)
+
+
+def test_a_rule_of_a_kernel_in_place():
+    @dt.kernel
+    def double_first(x, n: int):
+        for i in range(n):
+            x[i] = 2 * x[i] * x[i]
+
+    @double_first.backward
+    def _(x, n: int):
+        for i in range(n):
+            x.grad_out[i] += 100 * x[i] * x.grad_in[i]
+
+    x = floats(1, 2, 3, 4)
+    with dt.Tape() as tape:
+        double_first(x, 2)
+    tape.backward({x: np.array([1.0, 2.0, 3.0, 4.0])})
+    np.testing.assert_allclose(x.to_numpy(), [2, 8, 3, 4])
+    # What the kernel did not store passes through.
+    np.testing.assert_allclose(x.grad.to_numpy(), [100, 400, 3, 4])
+    x.from_numpy(np.array([1.0, 2.0, 3.0, 4.0]))
+    x.grad.fill(1.0)
+    double_first.bwds(x, 2)
+    np.testing.assert_allclose(x.grad.to_numpy(), [100, 200, 1, 1])
+
+
+def test_a_rule_of_a_kernel_that_adds():
+    weights = floats(2, 3)
+
+    @dt.kernel
+    def scatter(x, at, y):
+        for i in x:
+            y[at[i]] += weights[i] * x[i]
+
+    @scatter.backward(approx=True)
+    def _(x, at, y):
+        for i in x:
+            x.grad_out[i] += 10 * weights[i] * y.grad_in[at[i]]
+            weights.grad_out[i] += 100 * x[i] * y.grad_in[at[i]]
+
+    x, y, at = floats(1, 5), outs(3), dt.from_numpy(np.array([2, 0], np.int32))
+    y.fill(1.0)
+    with dt.Tape() as tape:
+        scatter(x, at, y)
+    tape.backward({y: np.array([1.0, 2.0, 3.0])}, retain=[y])
+    np.testing.assert_allclose(y.to_numpy(), [16, 1, 3])
+    np.testing.assert_allclose(x.grad.to_numpy(), [60, 30])
+    np.testing.assert_allclose(weights.grad.to_numpy(), [300, 500])
+    np.testing.assert_allclose(y.grad.to_numpy(), [1, 2, 3])
+
+
+def test_rules_of_kernels_on_views_and_structs():
+    x, y = floats(1, 2, 3, 4), outs(4)
+    with dt.Tape() as tape:
+        squares(x[::2], y[1:3])
+    tape.backward({y: np.array([1.0, 2.0, 3.0, 4.0])})
+    np.testing.assert_allclose(y.to_numpy(), [0, 1, 9, 0])
+    np.testing.assert_allclose(x.grad.to_numpy(), [20, 0, 90, 0])
+
+
+def test_rules_of_kernels_that_do_not_fit():
+    @dt.kernel
+    def copy(x, y):
+        for i in x:
+            y[i] = x[i]
+
+    with pytest.raises(dt.LaunchError, match=r"has other parameters.*takes \(x, z\)(?s:.)*def _\(x, y\)"):
+
+        @copy.backward
+        def _(x, z):
+            pass
+
+    @copy.backward
+    def _(x, y):
+        for i in x:
+            x.grad_out[i] += x.grad_in[i]
+
+    x, y = floats(1, 2), outs(2)
+    with pytest.raises(dt.LaunchError, match="'x.grad_in'.*the kernel does not write it"), dt.Tape():
+        copy(x, y)
+    with pytest.raises(dt.LaunchError, match="has a backward rule alone"):
+        copy.fwds(x, y)
+
+
+def test_a_rule_of_a_kernel_with_sums_and_captured_numbers():
+    scale = 3.0
+
+    @dt.kernel
+    def mean(x, y):
+        total = 0.0
+        for i in x:
+            total += x[i]
+        y[None] = total / x.shape[0]
+
+    @mean.backward
+    def _(x, y):
+        count = 0.0
+        for i in x:
+            count += 1.0
+        for i in x:
+            x.grad_out[i] += scale * y.grad_in[None] / count
+
+    x, y = floats(1, 2, 3, 4), outs(())
+    (found,) = gradients(lambda: mean(x, y), y, x)
+    np.testing.assert_allclose(found, np.full(4, 0.75))
+    assert y[None] == 2.5
