@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any
 
 from difftile.ad.derive import derive
 from difftile.diagnostics import Label, LaunchError, render
+from difftile.fields.field import Field
 from difftile.frontend.captures import Capture
 from difftile.frontend.context import RuleScope
 from difftile.frontend.lower import lower, parameters_of
@@ -18,6 +18,7 @@ from difftile.launch.meanings import meaning_of
 from difftile.launch.passing import Taken, current_captures
 from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
+from difftile.ops.vocabulary import PythonFunction
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.gradients import bind_gradients
@@ -34,7 +35,7 @@ class KernelRule:
         approximate: It is no exact derivative by its own account.
     """
 
-    function: FunctionType
+    function: PythonFunction
     approximate: bool
 
 
@@ -56,7 +57,9 @@ class RuleCode:
     loads: frozenset[int]
     gradients: tuple[tuple[int, int, bool], ...]
 
-    def values(self, given: list[Any], arrays: Mapping[str, Any], known: Mapping[str, Any]) -> list[Any]:
+    def values(
+        self, given: list[Any], arrays: Mapping[str, Field], known: Mapping[str, Any]
+    ) -> list[Any]:
         """Return the values of the parameters, with None for the gradients.
 
         Args:
@@ -64,13 +67,13 @@ class RuleCode:
             arrays: The field passed for each of them that is an array of its own.
             known: The arguments that are looked into.
         """
-        captured = current_captures(self.captures, dict(arrays), dict(known))
+        captured = current_captures(self.captures, arrays, known)
         if captured is None:
             raise LaunchError(f"{self.code.name}: a name that its rule captures has changed.")
         return [*given, *captured, *(None,) * len(self.gradients), *self.code.temps]
 
 
-def check_rule(kernel: FunctionType, rule: FunctionType, word: str) -> None:
+def check_rule(kernel: PythonFunction, rule: PythonFunction, word: str) -> None:
     """Check that a rule has the parameters of its kernel.
 
     Raises:
@@ -128,4 +131,3 @@ def compile_rule(
     loads = {code.position[a] for stage in stages for a in stage.loaded}
     own = {position for position, _, _ in gradients}
     return RuleCode(code, lowered.captures, frozenset(loads - own), gradients)
-

@@ -58,7 +58,8 @@ class RuledLaunch(OpaqueStep):
         """Return what the launch does with each field, and which contents the reverse reads."""
         code, rule = self._call.code, self._rule
         names: dict[Storage, tuple[Field, str]] = {}
-        every = (*zip(code.params, self._values), *zip(rule.code.params, self._rule_values))
+        params = (*code.params, *rule.code.params)
+        every = zip(params, (*self._values, *self._rule_values), strict=True)
         hidden = (*code.temps, *rule.code.temps)
         for param, value in every:
             if isinstance(value, Field) and value not in hidden:
