@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,14 @@ def test_a_lambda_that_is_made_anew_is_compiled_once() -> None:
 def test_the_module_may_import_its_annotations_from_the_future(tmp_path: Path) -> None:
     text = "from __future__ import annotations\nclass Of:\n    f = lambda x: x + k\nk = 2\n"
     assert applied(module(tmp_path / "future.py", text).Of.f) == 5
+
+
+def test_a_cell_of_a_notebook_holds_lambdas() -> None:
+    name, text = "<cell 1>", "f, g = lambda x: x + 1, lambda x: x * 5\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    names: dict[str, Any] = {}
+    exec(compile(text, name, "exec", dont_inherit=True), names)
+    assert applied(names["f"]) == 4 and applied(names["g"]) == 15
 
 
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:

@@ -95,3 +95,21 @@ def sum_of_a_cholesky_factor(a, y):
         low = dt.cholesky(a[i])
         y[i, 0] = low.sum()
         y[i, 1] = ti.log(low[0, 0]) + ti.log(low[1, 1])
+
+
+@dt.func
+def energy(a, b, c):
+    z = dt.solve_triangular(dt.cholesky(a), dt.solve(a, b))
+    return dt.logsumexp(z) * dt.softplus(c) + dt.inverse(a)[0, 1] * dt.stop_grad(c) * c
+
+
+@program(
+    a=near_diagonal(3),
+    b=floats(2, element=(3,)),
+    c=array([0.6, 0.4]),
+    out=floats(2),
+)
+def derivatives_of_derivatives(a, b, c, out):
+    for i in c:
+        a_bar, b_bar, c_bar = dt.bwd_diff(energy)(a[i], b[i], c[i], 1.0)
+        out[i] = a_bar.sum() + b_bar.norm_sqr() + c_bar * c_bar
