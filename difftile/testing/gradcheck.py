@@ -73,7 +73,7 @@ def gradcheck(
     rng = np.random.default_rng(seed)
     with STREAMS.given_back(), Doubles() as doubles:
         trial = Trial(subject, doubles, outputs, memory, rng)
-        search = Search(trial.function_along, trial.base, trial.coordinates, trial.gradient)
+        search = Search(trial.along, trial.base, trial.coordinates, trial.gradient)
         probes = search.run(directions, entries, Tolerance(rtol, atol, eps), rng)
     report = GradCheck(
         subject.title,

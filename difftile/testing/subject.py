@@ -14,6 +14,7 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.create import from_numpy
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
+from difftile.ir.types import is_float
 from difftile.launch.func import Func
 from difftile.launch.methods import BoundKernel
 from difftile.runtime.kernel import Kernel
@@ -58,7 +59,8 @@ def subject_of(f: Any, given: Any) -> Subject:
         mapped, results = map_over(f, arguments)
         everything = {**arguments, **results}
         title = f"func '{func_name(f)}'"
-        return Subject(title, lambda: mapped(**everything), arguments, results, True, True)
+        floats = {name: one for name, one in results.items() if is_float(one.element)}
+        return Subject(title, lambda: mapped(**everything), arguments, floats, True, True)
     if isinstance(f, (Kernel, BoundKernel)):
         arguments = _bound(f, args, by_name)
         title = f"kernel '{func_name(f)}'"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, LaunchError
+from difftile.fields.field import zero_grads
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.launch.random import STREAMS
@@ -24,6 +26,7 @@ from difftile.testing.slopes import Sample
 from difftile.testing.subject import Subject, leaves
 from difftile.testing.watch import watching
 
+Array = npt.NDArray[Any]
 _REPEATABLE = 1e-9
 
 
@@ -36,6 +39,7 @@ class Trial:
         outputs: What the user asked for.
         memory: The limit of the tape.
         rng: Draws the weights of the outputs.
+        finite: Refuse outputs that are not finite.
     """
 
     def __init__(
@@ -45,11 +49,14 @@ class Trial:
         outputs: Any,
         memory: str | int | None,
         rng: np.random.Generator,
+        *,
+        finite: bool = True,
     ) -> None:
         self._subject = subject
         self._doubles = doubles
         self._asked = outputs
         self._memory = memory
+        self._finite = finite
         self._given = [
             leaf for name, value in subject.arguments.items() for leaf in leaves(name, value)
         ]
@@ -57,14 +64,23 @@ class Trial:
         self._attach_gradients()
         self.skipped: dict[str, str] = {}
         self.notes: tuple[str, ...] = ()
-        self.output_names: list[str] = []
-        self.weighted = True
         self.coordinates = self._choose()
-        self._start = self.coordinates.read()
+        self.start = self.coordinates.read()
         with silence():
-            self.gradient = self._differentiate(rng)
-            self.base = self._sample(self._start)
-        self._check_base()
+            self._first = self._check_outputs(self.outputs_at(self.start))
+            self.weights = _weights(list(self._first.values()), rng)
+            self.gradient = self.pull(self.weights)
+        self.base = self._sum(self._first, self.weights)
+
+    @property
+    def output_names(self) -> list[str]:
+        """The outputs, by name."""
+        return list(self._first)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the outputs are more than one number."""
+        return sum(values.size for values in self._first.values()) > 1
 
     # The copies
 
@@ -140,51 +156,49 @@ class Trial:
         with STREAMS.given_back():
             return self._outputs(self._subject.run())
 
-    def _sample(self, contents: Vector) -> Sample:
-        """Return the weighted sum of the outputs."""
-        outputs = self._run(contents)
+    def outputs_at(self, contents: Vector) -> dict[str, Array]:
+        """Return what the outputs hold for some contents of the fields."""
+        with silence(), np.errstate(all="ignore"):
+            return {name: one.to_numpy() for name, one in self._run(contents).items()}
+
+    def _sum(self, outputs: Mapping[str, Array], weights: Sequence[Array]) -> Sample:
         value = size = 0.0
-        for weights, output in zip(self._weights, outputs.values(), strict=True):
-            terms = weights * output.to_numpy()
+        for factors, output in zip(weights, outputs.values(), strict=True):
+            terms = factors * output
             value += float(np.sum(terms))
             size += float(np.sum(np.abs(terms)))
         return Sample(value, size)
 
-    def function_along(self, direction: Vector) -> Callable[[float], Sample]:
-        """Return the outputs as a function of the step along a direction."""
+    def along(self, direction: Vector) -> Callable[[float], Sample]:
+        """Return the weighted sum of the outputs as a function of the step along a direction."""
+        return lambda step: self._sum(self.outputs_at(self.start + step * direction), self.weights)
 
-        def function(step: float) -> Sample:
-            with silence(), np.errstate(all="ignore"):
-                return self._sample(self._start + step * direction)
+    def pull(self, weights: Sequence[Array]) -> Vector:
+        """Return the gradient for some adjoints of the outputs, from a tape.
 
-        return function
-
-    def _differentiate(self, rng: np.random.Generator) -> Vector:
-        """Run on a tape and return the gradient; draw the weights of the outputs."""
+        Raises:
+            LaunchError: On the tape the outputs are others than before.
+        """
+        for one in self._doubles:
+            if one.is_gradient:
+                one.storage.buffer.fill(0.0)
+            elif one.field is not None and one.has_grads:
+                zero_grads(one.field)
         passes = REPLAYS.count
         tape = Tape(accumulate=True, memory=self._memory)
-        with self._noting_cuts(), tape:
-            outputs = self._run(self._start)
-        if not outputs:
-            raise LaunchError(
-                f"gradcheck(): {self._subject.title} writes no field with a gradient; give it "
-                "one that has, or name the output: gradcheck(f, fields, outputs=loss)."
-            )
-        self.output_names = list(outputs)
-        self.weighted = sum(output.to_numpy().size for output in outputs.values()) > 1
-        self._weights = _weights(list(outputs.values()), rng)
+        with silence(), self._noting_cuts(), tape:
+            outputs = self._run(self.start)
+        for name, output in outputs.items():
+            self._check_same(name, self._first[name], output.to_numpy())
         written = {field.storage for field in tape.written}
         seeds: dict[Values, Any] = {
             output: weight
-            for output, weight in zip(outputs.values(), self._weights, strict=True)
+            for output, weight in zip(outputs.values(), weights, strict=True)
             if output.base.storage in written
         }
-        self._tape_value = sum(
-            float(np.sum(weight * output.to_numpy()))
-            for output, weight in zip(outputs.values(), self._weights, strict=True)
-        )
-        if seeds:
-            tape.backward(seeds)
+        with silence():
+            if seeds:
+                tape.backward(seeds)
         tape.release()
         REPLAYS.count = passes
         return self.coordinates.gradient()
@@ -201,34 +215,50 @@ class Trial:
             if one.category is not GradientCut:
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
-    def _check_base(self) -> None:
-        """Check that there is something to compare.
+    def _check_outputs(self, outputs: dict[str, Array]) -> dict[str, Array]:
+        """Return outputs that can be differentiated.
 
         Raises:
-            LaunchError: Outputs are not finite, or differ from one run to the next.
+            LaunchError: There are none, or their values are not finite.
         """
-        if not np.isfinite(self.base.value):
+        if not outputs:
             raise LaunchError(
-                f"gradcheck(): outputs of {self._subject.title} hold values that are not finite."
+                f"gradcheck(): {self._subject.title} writes no field with a gradient; give it "
+                "one that has, or name the output: gradcheck(f, fields, outputs=loss)."
             )
-        if abs(self.base.value - self._tape_value) > _REPEATABLE * self.base.size:
-            raise LaunchError(
-                f"gradcheck(): {self._subject.title} gives other results when it runs again: "
-                f"{self._tape_value:.9g}, then {self.base.value:.9g}. Draw from a generator that "
-                "it makes itself, and set fields that it adds to in the function."
-            )
+        for name, values in outputs.items():
+            if self._finite and not np.all(np.isfinite(values)):
+                raise LaunchError(
+                    f"gradcheck(): output '{name}' of {self._subject.title} holds values that are "
+                    "not finite."
+                )
+        return outputs
+
+    def _check_same(self, name: str, first: Array, again: Array) -> None:
+        """Check that another run gives the same.
+
+        Raises:
+            LaunchError: It does not.
+        """
+        if np.allclose(first, again, rtol=_REPEATABLE, atol=0.0, equal_nan=True):
+            return
+        worst = np.unravel_index(np.argmax(np.abs(first - again)), first.shape)
+        raise LaunchError(
+            f"gradcheck(): {self._subject.title} gives other results when it runs again: in "
+            f"'{name}' {first[worst]:.9g}, then {again[worst]:.9g}. Draw from a generator that it "
+            "makes itself, and set fields that it adds to in the function."
+        )
 
 
-def _weights(outputs: list[Values], rng: np.random.Generator) -> list[npt.NDArray[np.float64]]:
+def _weights(outputs: Sequence[Array], rng: np.random.Generator) -> list[Array]:
     """Draw the weights of outputs; where there are several, each counts alike."""
-    found: list[npt.NDArray[np.float64]] = []
-    for output in outputs:
-        values = output.to_numpy()
+    found: list[Array] = []
+    for values in outputs:
         drawn = rng.uniform(0.5, 1.5, values.shape) * rng.choice((-1.0, 1.0), values.shape)
         if len(outputs) == 1 and values.size == 1:
             drawn = np.ones(values.shape)
         elif len(outputs) > 1:
             typical = float(np.sqrt(np.mean(values**2)))
-            drawn = drawn / (typical or 1.0) if np.isfinite(typical) else drawn
+            drawn = drawn / typical if typical and math.isfinite(typical) else drawn
         found.append(drawn)
     return found
