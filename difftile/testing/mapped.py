@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import count
 from types import FunctionType
 from typing import Any
@@ -19,7 +19,9 @@ from difftile.runtime.kernel import Kernel, kernel
 _numbers = count()
 
 
-def map_over(func: Any, arguments: Mapping[str, Any]) -> tuple[Kernel, dict[str, Values]]:
+def map_over(
+    func: Any, arguments: Mapping[str, Any], whole: Collection[str] = ()
+) -> tuple[Kernel, dict[str, Values]]:
     """Return a kernel that maps a func over its arguments, and fields for its results.
 
     Fields of one shape are mapped element by element; those of shape () give their element to all,
@@ -28,17 +30,24 @@ def map_over(func: Any, arguments: Mapping[str, Any]) -> tuple[Kernel, dict[str,
     Args:
         func: The func, or one that is bound to an object.
         arguments: Its arguments, by parameter.
+        whole: The arguments that are passed as they are, to a func that takes fields.
 
     Raises:
         LaunchError: The shapes differ, or it returns nothing that has a derivative.
     """
-    shape = _shape_of(func, arguments)
-    first = {
-        name: f"{name}[{', '.join('0' for _ in value.shape) or 'None'}]"
+    elements = {
+        name: value
         for name, value in arguments.items()
-        if isinstance(value, (Values, StructField))
+        if isinstance(value, (Values, StructField)) and name not in whole
     }
-    called = f"f({', '.join(first.get(name, name) for name in arguments)})"
+    shape = _shape_of(func, elements)
+
+    def call(index: str) -> str:
+        at = {name: index if value.shape else "None" for name, value in elements.items()}
+        given = (f"{name}[{at[name]}]" if name in at else name for name in arguments)
+        return f"f({', '.join(given)})"
+
+    called = call(", ".join("0" for _ in shape))
     probe = _kernel("probe", [*arguments], [f"return {called}"], func)
     types = probe.result_types(*arguments.values())
     if not any(is_float(type_) for type_ in types):
@@ -50,22 +59,15 @@ def map_over(func: Any, arguments: Mapping[str, Any]) -> tuple[Kernel, dict[str,
     }
     indices = [f"i{axis}" for axis in range(len(shape))]
     index = ", ".join(indices) or "None"
-    at = {
-        name: f"{name}[{index if value.shape else 'None'}]"
-        for name, value in arguments.items()
-        if isinstance(value, (Values, StructField))
-    }
-    called = f"f({', '.join(at.get(name, name) for name in arguments)})"
     locals_ = [f"z{k}" for k in range(len(names))]
-    body = [f"{', '.join(locals_)} = {called}"]
+    body = [f"{', '.join(locals_)} = {call(index)}"]
     body += [f"{name}[{index}] = {z}" for name, z in zip(names, locals_, strict=True)]
     if indices:
         body = [f"for {', '.join(indices)} in {names[0]}:", *(f"    {line}" for line in body)]
     return _kernel("mapped", [*arguments, *names], body, func), results
 
 
-def _shape_of(func: Any, arguments: Mapping[str, Any]) -> tuple[int, ...]:
-    fields = {n: v for n, v in arguments.items() if isinstance(v, (Values, StructField))}
+def _shape_of(func: Any, fields: Mapping[str, Values | StructField]) -> tuple[int, ...]:
     shapes = {value.shape for value in fields.values() if value.shape}
     if len(shapes) > 1:
         shown = ", ".join(f"'{name}' {value.shape}" for name, value in fields.items())
