@@ -78,7 +78,7 @@ class Coordinates:
         self.starts = np.concatenate(([0], np.cumsum(sizes))).astype(int)
         self.size = int(self.starts[-1])
 
-    def parts(self) -> Iterable[tuple[Leaf, slice]]:
+    def parts(self) -> Iterable[tuple[Leaf, slice[int, int, None]]]:
         """Yield the leaves, and where their entries are in the vector."""
         for leaf, start, stop in zip(self.leaves, self.starts, self.starts[1:], strict=False):
             yield leaf, slice(int(start), int(stop))
@@ -102,6 +102,13 @@ class Coordinates:
 
     def write(self, vector: Vector) -> None:
         """Set the contents, past any tape."""
+        self._scatter(vector, lambda leaf: leaf.values.base)
+
+    def write_gradient(self, vector: Vector) -> None:
+        """Set the gradients with respect to what the fields hold before a launch."""
+        self._scatter(vector, lambda leaf: leaf.values.base.grad)
+
+    def _scatter(self, vector: Vector, pick: Callable[[Leaf], Field]) -> None:
         for leaf, where in self.parts():
 
             def change(
@@ -109,7 +116,7 @@ class Coordinates:
             ) -> None:
                 array.reshape(-1)[leaf.entries] = vector[where]
 
-            leaf.values.base.storage.buffer.change(change)
+            pick(leaf).storage.buffer.change(change)
 
     def scales(self, vector: Vector) -> Vector:
         """Return how large a change of each entry is that counts, from the contents."""

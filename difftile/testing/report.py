@@ -154,7 +154,8 @@ class GradCheck:
         if fields:
             weighted = ", weighted at random," if self.weighted else ""
             yield f"  of {', '.join(self.outputs)}{weighted} with respect to {', '.join(fields)}"
-        yield from _table([_HEADER, *(probe.row() for probe in self._shown())])
+        rows = [_HEADER, *(probe.row() for probe in self._shown())]
+        yield from (f"  {line}" for line in table(rows))
         hidden = len(self.probes) - len(self._shown())
         if hidden:
             yield f"  and {hidden} more, none of them worse"
@@ -177,12 +178,12 @@ class GradCheck:
         return bad
 
 
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
+def table(rows: list[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table, whose first row is its head."""
     if len(rows) == 1:
         return []
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
-        "  "
-        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]

@@ -84,9 +84,9 @@ def compare(
         # In noise, estimates of errors fail now and then.
         other = tolerance.slope(function, base, _SHORTER)
         apart = abs(slope.both.value - other.both.value)
-        agree = slope.both.value == other.both.value or apart <= _SURE * (slope.both.error + other.both.error) + 1e-3 * abs(
-            analytic - slope.both.value
-        )
+        agree = slope.both.value == other.both.value or apart <= _SURE * (
+            slope.both.error + other.both.error
+        ) + 1e-3 * abs(analytic - slope.both.value)
         if tolerance.verdict(analytic, other, typical) is not Verdict.WRONG or not agree:
             return slope, Verdict.UNCERTAIN
     return slope, verdict

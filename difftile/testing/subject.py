@@ -31,6 +31,7 @@ class Subject:
         arguments: What it was given, by name.
         outputs: Fields that take its results, by name, where they are known beforehand.
         is_launch: Whether it is one launch, so that Python reads no field.
+        push: Runs it and pushes tangents, if it can.
         takes_all: Whether fields that it takes from outside are checked as well.
     """
 
@@ -40,6 +41,7 @@ class Subject:
     outputs: dict[str, Values]
     is_launch: bool
     takes_all: bool
+    push: Callable[[], None] | None = None
 
 
 def subject_of(f: Any, given: Any) -> Subject:

@@ -169,6 +169,20 @@ class Trial:
             size += float(np.sum(np.abs(terms)))
         return Sample(value, size)
 
+    def push(self, tangents: Vector) -> list[Array]:
+        """Return the tangents of the outputs for some tangents of the fields.
+
+        Only for a subject that is one launch.
+        """
+        self._clear_gradients()
+        self._reset(self.start)
+        self.coordinates.write_gradient(tangents)
+        assert self._subject.push is not None
+        with silence(), STREAMS.given_back():
+            self._subject.push()
+        outputs = self._outputs(None)
+        return [one.grad_in.to_numpy() for one in outputs.values() if one.grad_in is not None]
+
     def along(self, direction: Vector) -> Callable[[float], Sample]:
         """Return the weighted sum of the outputs as a function of the step along a direction."""
         return lambda step: self._sum(self.outputs_at(self.start + step * direction), self.weights)
@@ -179,11 +193,7 @@ class Trial:
         Raises:
             LaunchError: On the tape the outputs are others than before.
         """
-        for one in self._doubles:
-            if one.is_gradient:
-                one.storage.buffer.fill(0.0)
-            elif one.field is not None and one.has_grads:
-                zero_grads(one.field)
+        self._clear_gradients()
         passes = REPLAYS.count
         tape = Tape(accumulate=True, memory=self._memory)
         with silence(), self._noting_cuts(), tape:
@@ -202,6 +212,13 @@ class Trial:
         tape.release()
         REPLAYS.count = passes
         return self.coordinates.gradient()
+
+    def _clear_gradients(self) -> None:
+        for one in self._doubles:
+            if one.is_gradient:
+                one.storage.buffer.fill(0.0)
+            elif one.field is not None and one.has_grads:
+                zero_grads(one.field)
 
     @contextmanager
     def _noting_cuts(self) -> Generator[None]:

@@ -1,0 +1,165 @@
+"""What a check of a rule found, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import GradientMismatch, Label, counted, render
+from difftile.testing.report import Verdict, table
+
+_ROWS = 6
+_JUDGED = (Verdict.RIGHT, Verdict.WRONG)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A derivative by a rule and by differences.
+
+    Args:
+        sample: The number of the sample.
+        arguments: The arguments, as texts by name.
+        signs: For each argument that is a number the word for its sign.
+        d_out: The adjoint of the result.
+        by: What the derivative is taken by: an argument, or a component of one.
+        analytic: What the rule says.
+        numeric: What differences say.
+        error: How far the numeric value may be from the truth.
+        verdict: What follows.
+        order: How simple the arguments are; the simplest are shown.
+    """
+
+    sample: int
+    arguments: Mapping[str, str]
+    signs: Mapping[str, str]
+    d_out: str
+    by: str
+    analytic: float
+    numeric: float
+    error: float
+    verdict: Verdict
+    order: float
+
+    @property
+    def difference(self) -> float:
+        """The difference of both, relative to the larger of them."""
+        larger = max(abs(self.analytic), abs(self.numeric))
+        return abs(self.analytic - self.numeric) / larger if 0 < larger < np.inf else np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCheck:
+    """The result of `dt.check_rule`; true if the rule passed, and readable as a text.
+
+    Args:
+        subject: What has the rule.
+        label: Where the rule is written.
+        approximate: Whether it says of itself that it is no exact derivative.
+        comparisons: All derivatives that were compared.
+        faults: What is wrong beside them, in words.
+    """
+
+    subject: str
+    label: Label | None
+    approximate: bool
+    comparisons: tuple[Comparison, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def wrong(self) -> tuple[Comparison, ...]:
+        """The derivatives that are wrong, those at simple arguments first."""
+        found = [one for one in self.comparisons if one.verdict is Verdict.WRONG]
+        return tuple(sorted(found, key=lambda one: one.order))
+
+    @property
+    def passed(self) -> bool:
+        """Whether some derivatives are right and nothing is wrong; if approximate, always."""
+        right = any(one.verdict is Verdict.RIGHT for one in self.comparisons)
+        return self.approximate or (right and not self.wrong and not self.faults)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def raise_if_failed(self) -> RuleCheck:
+        """Return the result.
+
+        Raises:
+            GradientMismatch: The rule did not pass; its text is this report.
+        """
+        if not self.passed:
+            raise GradientMismatch(str(self))
+        return self
+
+    def __str__(self) -> str:
+        labels = [] if self.label is None else [self.label]
+        head = render(f"check_rule of {self.subject}: {self._title()}", labels, (), None)
+        return "\n".join((head, *(f"  {line}" for line in self._lines())))
+
+    def _title(self) -> str:
+        right = sum(one.verdict is Verdict.RIGHT for one in self.comparisons)
+        if self.approximate:
+            return "approximate by its own account"
+        if not self.passed:
+            return "wrong" if self.wrong or self.faults else "nothing could be verified"
+        return f"passed, {right} of {counted(len(self.comparisons), 'derivative')} verified"
+
+    def _lines(self) -> Iterator[str]:
+        if self.wrong:
+            yield self._summary()
+            rows = [
+                (
+                    ", ".join(f"{name} = {text}" for name, text in one.arguments.items()),
+                    one.d_out,
+                    one.by,
+                    f"{one.analytic:.8g}",
+                    f"{one.numeric:.8g}",
+                )
+                for one in self._shown()
+            ]
+            head = ("at", "d_out", "by", "rule", "differences")
+            yield from (f"  {line}" for line in table([head, *rows]))
+        for fault in self.faults:
+            yield from fault.splitlines()
+
+    def _summary(self) -> str:
+        compared = {one.sample for one in self.comparisons if one.verdict in _JUDGED}
+        wrong = {one.sample for one in self.wrong}
+        text = f"It is not the derivative at {len(wrong)} of {counted(len(compared), 'sample')}"
+        if not all(one.arguments for one in self.wrong):
+            text = f"It is not the derivative: {len(self.wrong)} of {len(self.comparisons)} differ"
+        if self.approximate:
+            return f"{text}: it differs by up to {max(one.difference for one in self.wrong):.0%}."
+        where = [
+            f"all {len(samples)} with {name} {sign}"
+            for (name, sign), samples in _by_sign(self.comparisons).items()
+            if samples <= wrong and 1 < len(samples) < len(wrong | compared)
+        ]
+        if wrong == compared or not where:
+            return f"{text}."
+        return f"{text}: at {', '.join(where)}."
+
+    def _shown(self) -> list[Comparison]:
+        """Return wrong derivatives of all kinds: by each argument, and for each sign."""
+        found: dict[object, Comparison] = {}
+        for one in self.wrong:
+            found.setdefault((one.by, tuple(one.signs.items())), one)
+        return sorted(found.values(), key=lambda one: one.order)[:_ROWS]
+
+
+def _by_sign(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], set[int]]:
+    """Return the samples by the sign of an argument."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for one in comparisons:
+        for item in one.signs.items() if one.verdict in _JUDGED else ():
+            found.setdefault(item, set()).add(one.sample)
+    return found
+
+
+def shown(values: npt.NDArray[np.float64]) -> str:
+    """Return numbers as one writes them: `0.5`, `(1, 2)`."""
+    if values.ndim == 0:
+        return f"{float(values):.6g}"
+    return f"({', '.join(shown(np.asarray(part)) for part in values)})"
