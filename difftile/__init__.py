@@ -84,6 +84,8 @@ if TYPE_CHECKING:
     from difftile.tape.tape import Tape, no_grad
     from difftile.testing.gradcheck import gradcheck
     from difftile.testing.report import GradCheck
+    from difftile.testing.rulecheck import check_rule
+    from difftile.testing.rulereport import RuleCheck
 
 _HOME = {
     "difftile.diagnostics": (
@@ -160,6 +162,8 @@ _HOME = {
     "difftile.tape.tape": ("Tape", "no_grad"),
     "difftile.testing.gradcheck": ("gradcheck",),
     "difftile.testing.report": ("GradCheck",),
+    "difftile.testing.rulecheck": ("check_rule",),
+    "difftile.testing.rulereport": ("RuleCheck",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -182,11 +186,13 @@ __all__ = [
     "LaunchError",
     "NotConverged",
     "Out",
+    "RuleCheck",
     "SolverError",
     "StructField",
     "Tape",
     "TapeError",
     "bwd_diff",
+    "check_rule",
     "checkpoint",
     "cholesky",
     "clip_grad",

@@ -48,6 +48,11 @@ class CustomOp:
         return self if instance is None else BoundOp(self, instance)
 
     @property
+    def rules(self) -> dict[str, Rule]:
+        """What is said about derivatives: 'backward', 'forward'."""
+        return dict(self._rules)
+
+    @property
     def approximate(self) -> bool:
         """Whether the backward is marked as no exact derivative."""
         rule = self._rules.get("backward")

@@ -233,6 +233,11 @@ class Kernel:
         """
         return self._with_rule("forward", rule, approx)
 
+    @property
+    def rules(self) -> dict[str, KernelRule]:
+        """The rules that it was given: 'backward', 'forward'."""
+        return dict(self._rules)
+
     def _with_rule(self, word: str, rule: Any, approx: bool) -> Any:
         if rule is None:
             return functools.partial(self._with_rule, word, approx=approx)

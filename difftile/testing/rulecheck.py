@@ -224,7 +224,7 @@ class _Checked:
 
     def _draw(self) -> list[Array]:
         return [
-            np.round(self.rng.uniform(0.5, 2.0, w.shape), 2) * self.rng.choice((-1.0, 1.0), w.shape)
+            np.round(self.rng.uniform(1.1, 2.0, w.shape), 2) * self.rng.choice((-1.0, 1.0), w.shape)
             for w in self.trial.weights
         ]
 

@@ -114,9 +114,10 @@ def slope_of(
         below, above = function(-h), function(h)
         left.append((center - below.value) / h)
         right.append((above.value - center) / h)
-        noise.append(_rounding(at_zero, below, above) / h)
+        noise.append(_NOISE * _EPSILON * max(at_zero.size, below.size, above.size) / h)
         best = _extrapolated(_means(left, right), noise, 2)
-        if level >= 2 and best.error <= accuracy * abs(best.value):
+        constant = not any(left) and not any(right)
+        if level >= 2 and (constant or best.error <= accuracy * abs(best.value)):
             break
     both = _limit(_means(left, right), noise, 2)
     return Slope(both, _limit(left, noise, 1), _limit(right, noise, 1))
@@ -125,13 +126,6 @@ def slope_of(
 def _means(left: list[float], right: list[float]) -> list[float]:
     """Return central differences from those of the sides."""
     return [0.5 * (a + b) for a, b in zip(left, right, strict=True)]
-
-
-def _rounding(*samples: Sample) -> float:
-    """Return how large the rounding error of values is; those that are equal have none."""
-    if len({sample.value for sample in samples}) == 1:
-        return 0.0
-    return _NOISE * _EPSILON * max(sample.size for sample in samples)
 
 
 def _limit(quotients: list[float], noise: list[float], order: int) -> Estimate:
