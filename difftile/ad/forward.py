@@ -61,7 +61,7 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
         wanted: The fields that have a tangent; those of the others are zero.
     """
     fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
-    dots = {f: Array(f"{f.name}_dot", f.type) for f in fields if f in wanted}
+    dots = {f: replace(f, name=f"{f.name}_dot") for f in fields if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
     program = _in_order(program, every.keys())
     pusher = Pusher(every, active_values(program, every.keys()))

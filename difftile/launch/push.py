@@ -8,6 +8,7 @@ from typing import Any
 from difftile.fields.field import Field
 from difftile.ir.nodes import Array
 from difftile.launch.specialisation import Specialisation, arguments, make_writable
+from difftile.launch.stage import Stage
 
 
 def push_tangents(code: Specialisation, values: list[Any], dots: Mapping[int, Field]) -> None:
@@ -19,15 +20,25 @@ def push_tangents(code: Specialisation, values: list[Any], dots: Mapping[int, Fi
         dots: The memory of the tangents, by position of the parameter; it holds those from before
             the launch, and then those from after it.
     """
-    wanted = frozenset(p for k in dots if isinstance(p := code.params[k], Array))
     for launch in code.launches:
-        compiled, of = launch.stage.tangent(wanted)
-        for array in launch.stage.written:
-            make_writable(values[code.position[array]])
-        fields = [
-            dots[code.position[of[p]]]
-            if isinstance(p, Array) and p in of
-            else values[code.position[p]]
-            for p in compiled.params
-        ]
-        compiled.launch(arguments(range(len(fields)), fields))
+        push_stage(code, launch.stage, values, dots)
+
+
+def push_stage(
+    code: Specialisation, stage: Stage, values: list[Any], dots: Mapping[int, Field]
+) -> None:
+    """Launch one stage of a kernel and push tangents; see `push_tangents`."""
+    wanted = frozenset(p for k in dots if isinstance(p := code.params[k], Array))
+    tangent = stage.tangent(wanted)
+    for array in stage.written:
+        k = code.position[array]
+        make_writable(values[k])
+        if k in dots:
+            make_writable(dots[k])
+    fields = [
+        dots[code.position[tangent.of[p]]]
+        if isinstance(p, Array) and p in tangent.of
+        else values[code.position[p]]
+        for p in tangent.code.params
+    ]
+    tangent.code.launch(arguments(range(len(fields)), fields))

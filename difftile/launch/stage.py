@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from difftile.ad.activity import active_writes
 from difftile.ad.forward import forward
@@ -49,6 +50,19 @@ def _finished(program: Program) -> CompiledProgram:
 
 
 @dataclass(frozen=True, slots=True)
+class TangentCode:
+    """A program with tangents, ready to be launched.
+
+    Args:
+        code: The compiled program.
+        of: For each parameter that is a tangent, what it is the tangent of.
+    """
+
+    code: CompiledProgram
+    of: dict[Array, Array]
+
+
+@dataclass(frozen=True, slots=True)
 class AdjointCode:
     """An adjoint ready to be launched.
 
@@ -57,12 +71,34 @@ class AdjointCode:
         reads: The fields of the primal whose contents from before the stage it reads.
         after: For each parameter with contents from after the stage, the primal's field.
         bars: For each parameter that is a gradient buffer, the primal's field.
+        program: What was compiled, as it was derived.
     """
 
     code: CompiledProgram
     reads: frozenset[Array]
     after: dict[Array, Array]
     bars: dict[Array, Array]
+    program: Program
+    _tangents: dict[frozenset[Array], TangentCode] = field(default_factory=dict[Any, Any])
+
+    def tangent(self, varying: frozenset[Array]) -> TangentCode:
+        """Return the code that runs the adjoint and pushes tangents of its parameters.
+
+        Args:
+            varying: The parameters that have a tangent, its own memory among them.
+        """
+        return _tangent(self._tangents, self.program, varying)
+
+
+def _tangent(
+    known: dict[frozenset[Array], TangentCode], program: Program, varying: frozenset[Array]
+) -> TangentCode:
+    found = known.get(varying)
+    if found is None:
+        tangents = forward(program, varying)
+        code = _finished(simplify(tangents.program))
+        found = known[varying] = TangentCode(code, {dot: a for a, dot in tangents.dots.items()})
+    return found
 
 
 class Stage:
@@ -77,7 +113,7 @@ class Stage:
         self.loaded_late = frozenset(s.array for s in loads if s.out in late)
         self._early = frozenset(s.out for s in loads if s.out not in late)
         self._adjoints: dict[tuple[frozenset[Array], bool], AdjointCode | None] = {}
-        self._tangents: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
+        self._tangents: dict[frozenset[Array], TangentCode] = {}
         self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
     @cached_property
@@ -126,23 +162,15 @@ class Stage:
             again = reverse(self.program, wanted, read_back=False, constant=constant)
             if _loops(again.program) <= _loops(adjoint.program):
                 adjoint = again
-        code = _finished(simplify(adjoint.program))
+        program = simplify(adjoint.program)
+        code = _finished(program)
         reads = arrays_loaded(code.program.body) & _arrays(self.program)
         bars = {bar: array for array, bar in adjoint.bars.items()}
-        return AdjointCode(code, frozenset(reads), dict(adjoint.after), bars)
+        return AdjointCode(code, frozenset(reads), dict(adjoint.after), bars, program)
 
-    def tangent(self, wanted: frozenset[Array]) -> tuple[CompiledProgram, dict[Array, Array]]:
-        """Return the code that runs the stage and pushes tangents of some fields.
-
-        The map leads from each parameter for a tangent to the field it belongs to.
-        """
-        found = self._tangents.get(wanted)
-        if found is None:
-            tangents = forward(self.program, wanted)
-            code = _finished(simplify(tangents.program))
-            found = (code, {dot: array for array, dot in tangents.dots.items()})
-            self._tangents[wanted] = found
-        return found
+    def tangent(self, wanted: frozenset[Array]) -> TangentCode:
+        """Return the code that runs the stage and pushes tangents of some fields."""
+        return _tangent(self._tangents, self.program, wanted)
 
     @cached_property
     def _stale(self) -> frozenset[Array]:

@@ -58,7 +58,7 @@ class _Linear:
 
 
 @dataclass(slots=True)
-class _Active:
+class Active:
     """The memory of what varies with some fields, as steps go on.
 
     A field without gradient whose memory another living field with one shares is detached, and
@@ -99,7 +99,7 @@ class Pullback(Recorder):
     """
 
     def __init__(self, function: Callable[[], object]) -> None:
-        self._steps: list[tuple[Step, bool]] = []
+        self.steps: list[tuple[Step, bool]] = []
         self._touched: dict[Storage, Field] = {}
         self._linear: dict[frozenset[Field], _Linear] = {}
         self._snapshots = Snapshots()
@@ -156,7 +156,7 @@ class Pullback(Recorder):
         return saved
 
     def _remember(self, step: Step) -> None:
-        self._steps.append((step, NO_GRAD.depth > 0))
+        self.steps.append((step, NO_GRAD.depth > 0))
 
     def _touch(self, field: Field) -> None:
         if field.storage not in self._touched or field.has_grads:
@@ -170,7 +170,7 @@ class Pullback(Recorder):
         """
         hidden = {
             temp.storage
-            for step, _ in self._steps
+            for step, _ in self.steps
             if isinstance(step, Launch)
             for temp in step.call.code.temps
         }
@@ -179,7 +179,7 @@ class Pullback(Recorder):
     @property
     def written(self) -> list[Field]:
         """Those of the fields that the steps write."""
-        written = {storage for step, _ in self._steps for storage in storages_of(step)}
+        written = {storage for step, _ in self.steps for storage in storages_of(step)}
         return [one for one in self.fields if one.storage in written]
 
     @property
@@ -196,8 +196,12 @@ class Pullback(Recorder):
         """
         self._start.restore()
 
+    def again(self, step: Step) -> None:
+        """Run a step once more, at what fields hold now."""
+        self._run.again(step, 0)
+
     @contextmanager
-    def _from_start(self) -> Generator[None]:
+    def from_start(self) -> Generator[None]:
         """Let the fields hold what they held before, and after the block what they hold now."""
         now = Snapshot(0)
         for storage in self._touched:
@@ -252,15 +256,15 @@ class Pullback(Recorder):
         Raises:
             TapeError: A host operation, or a solver, reads a field that varies.
         """
-        dots = _Tangents(frozenset(one.origin for one in tangents))
+        dots = Tangents(frozenset(one.origin for one in tangents))
         for one, values in tangents.items():
             dots.of(one).buffer.write(values)
-        with self._from_start(), silence():
-            for step, constant in self._steps:
+        with self.from_start(), silence():
+            for step, constant in self.steps:
                 if isinstance(step, Launch):
                     dots.launch(step, constant=constant)
                     continue
-                self._run.again(step, 0)
+                self.again(step)
                 if isinstance(step, Opaque):
                     dots.ran(step)
                 else:
@@ -274,7 +278,7 @@ class Pullback(Recorder):
                 if isinstance(record, (LaunchRecord, OpaqueRecord)):
                     record.release()
         self._linear = {}
-        self._steps = []
+        self.steps = []
         self._snapshots.release()
 
     def __del__(self) -> None:
@@ -283,14 +287,14 @@ class Pullback(Recorder):
 
     def _record(self, wanted: frozenset[Field]) -> list[Record]:
         """Run the steps again and return records for the cotangents of some fields."""
-        active = _Active(wanted)
+        active = Active(wanted)
         records: list[Record] = []
-        with self._from_start(), silence():
-            for step, constant in self._steps:
+        with self.from_start(), silence():
+            for step, constant in self.steps:
                 records += self._record_step(step, active, constant=constant)
         return records
 
-    def _record_step(self, step: Step, active: _Active, *, constant: bool) -> Sequence[Record]:
+    def _record_step(self, step: Step, active: Active, *, constant: bool) -> Sequence[Record]:
         if isinstance(step, Launch):
             call, values = step.call, step.values
             grads = active.along(call, values)
@@ -298,21 +302,21 @@ class Pullback(Recorder):
             return _record_launch(step, grads, constant=constant)
         if isinstance(step, Opaque):
             return _record_opaque(step, active)
-        self._run.again(step, 0)
+        self.again(step)
         if isinstance(step, HostCopy) and step.source.base in active:
             active.storages.add(step.target.base.storage)
             return [step]
         return [_as_constants(step)] if field_of(step).storage in active.storages else []
 
 
-class _Tangents:
+class Tangents:
     """The tangents of fields as steps go on.
 
     Writing constants does to tangents what it does to cotangents: it leaves zero where it writes.
     """
 
     def __init__(self, wanted: frozenset[Field]) -> None:
-        self._active = _Active(wanted)
+        self.active = Active(wanted)
         self._zeroing = Replay((), accumulate=False, private=True)
 
     def of(self, one: Field) -> Field:
@@ -322,13 +326,13 @@ class _Tangents:
     def launch(self, step: Launch, *, constant: bool) -> None:
         """Run a kernel and push tangents through it."""
         call, values = step.call, step.values
-        grads = self._active.along(call, values)
+        grads = self.active.along(call, values)
         if constant:
             for record in _record_launch(step, grads, constant=True):
                 self._zeroing.reverse(record)
                 record.release()
             return
-        self._active.storages |= {values[k].storage for k in call.code.writes if grads[k]}
+        self.active.storages |= {values[k].storage for k in call.code.writes if grads[k]}
         dots = {k: self.of(values[k]) for k, has in enumerate(grads) if has}
         push_tangents(call.code, values, dots)
 
@@ -338,7 +342,7 @@ class _Tangents:
         Raises:
             TapeError: It reads a field that varies, or writes into one.
         """
-        if any(use.field.storage in self._active.storages for use in opaque.uses):
+        if any(use.field.storage in self.active.storages for use in opaque.uses):
             raise TapeError(
                 f"Tangents are not pushed through {opaque.step.name}, and they are needed here: "
                 "write it with kernels alone."
@@ -346,17 +350,23 @@ class _Tangents:
 
     def wrote(self, step: HostWrite | HostCopy) -> None:
         """Push tangents through a write from Python."""
-        if isinstance(step, HostCopy) and step.source.base in self._active:
+        if isinstance(step, HostCopy) and step.source.base in self.active:
             target, source = step.target, step.source
-            self._active.storages.add(target.base.storage)
+            self.active.storages.add(target.base.storage)
             values = self.of(source.base).buffer.array()
             values = values if source.window is None else source.window.of(values)
             if target.window is None:
                 self.of(target.base).buffer.write(values)
             else:
                 target.window.assign(self.of(target.base).buffer, values.copy())
-        elif field_of(step).storage in self._active.storages:
+        elif field_of(step).storage in self.active.storages:
             self._zeroing.reverse(_as_constants(step))
+
+    def as_record(self, step: HostWrite | HostCopy) -> HostWrite | HostCopy:
+        """Return what reverses a write from Python, which has been run."""
+        if isinstance(step, HostCopy) and step.source.base in self.active:
+            return step
+        return _as_constants(step)
 
 
 def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[LaunchRecord]:
@@ -366,7 +376,7 @@ def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> 
     return [one for stage in stages for one in stage if isinstance(one, LaunchRecord)]
 
 
-def _record_opaque(opaque: Opaque, active: _Active) -> list[OpaqueRecord]:
+def _record_opaque(opaque: Opaque, active: Active) -> list[OpaqueRecord]:
     """Run a step and return its record with gradients for what varies alone."""
     grads = {use.field.storage: use.field in active for use in opaque.uses}
     if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:

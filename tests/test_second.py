@@ -1,0 +1,89 @@
+"""Tangents of cotangents, against differences of the cotangents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.tape.pullback import Pullback
+from difftile.tape.second import push_pull
+
+N = 20
+
+
+@dt.kernel
+def step(x, v, k):
+    for i in range(20):
+        f = -k[None] * ti.sin(x[i])
+        if i > 0:
+            f += (x[i - 1] - x[i]) ** 3
+        v[i] += 0.1 * f
+    for i in range(20):
+        x[i] += 0.1 * v[i]
+
+
+@dt.kernel
+def energy(x, loss):
+    for i in x:
+        loss[None] += x[i] ** 4 * 0.1 + ti.tanh(x[i])
+
+
+@dt.kernel
+def trajectory(x, k, loss):
+    for i in x:
+        s = x[i]
+        for _ in range(150):  # beyond what is kept of a loop
+            s += 0.02 * ti.sin(k[None] * s)
+        loss[None] += s * s
+
+
+def test_second_derivatives_of_a_stretch() -> None:
+    """Updates in place, writes from Python, loops with checkpoints."""
+    rng = np.random.default_rng(0)
+    x0, v0, dx, dk = rng.uniform(-1, 1, N), rng.uniform(-1, 1, N), rng.uniform(-1, 1, N), 0.7
+    x, v, k, loss = (dt.zeros(shape, dtype=ti.f64) for shape in (N, N, (), ()))
+
+    def run() -> None:
+        loss.fill(0.0)
+        for t in range(30):
+            step(x, v, k)
+            if t == 10:
+                x[3] = 0.5
+                v[2:4].copy_from(x[2:4])
+        energy(x, loss)
+        trajectory(x, k, loss)
+
+    def stretch(along: float) -> Pullback:
+        x.from_numpy(x0 + along * dx)
+        v.from_numpy(v0)
+        k.fill(2.0 + along * dk)
+        return Pullback(run)
+
+    def gradient(along: float) -> Any:
+        found = stretch(along).pull({loss: 1.0}, (x, k))
+        return np.append(found[x].to_numpy(), found[k].to_numpy())
+
+    bars, dots = push_pull(stretch(0.0), {x: dx, k: np.array(dk)}, {loss: 1.0}, {loss: 0.5}, (x, k))
+    first = np.append(bars[x].to_numpy(), bars[k].to_numpy())
+    second = np.append(dots[x].to_numpy(), dots[k].to_numpy())
+    np.testing.assert_allclose(first, gradient(0.0), rtol=1e-12)
+    e = 1e-4
+    near = gradient(e) - gradient(-e)
+    far = gradient(2 * e) - gradient(-2 * e)
+    numeric = (8 * near - far) / (12 * e)
+    np.testing.assert_allclose(second, numeric + 0.5 * first, rtol=1e-8, atol=1e-8)
+
+
+def test_constants_inside_are_refused() -> None:
+    x, loss = dt.ones(3, dtype=ti.f64), dt.zeros((), dtype=ti.f64)
+
+    def run() -> None:
+        with dt.no_grad():
+            energy(x, loss)
+
+    with pytest.raises(dt.TapeError, match="do not pass a launch inside"):
+        push_pull(Pullback(run), {x: np.ones(3)}, {loss: 1.0}, {}, (x,))
