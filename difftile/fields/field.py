@@ -227,7 +227,7 @@ class Field(Values):
         """Return the field under a shape that holds as many elements."""
         if shape == self.shape:
             return self
-        twin = Field(self.element, shape, self.storage)
+        twin = type(self)(self.element, shape, self.storage)
         twin._origin = self.origin
         return twin
 
@@ -323,12 +323,24 @@ class Field(Values):
         """Return a field with the same memory and without gradient."""
         return Field(self.element, self.shape, self._live_storage())
 
-    def over(self, storage: Storage, grad_in: Field | None, grad_out: Field | None) -> Field:
+    def over(
+        self,
+        storage: Storage,
+        grad_in: Field | None,
+        grad_out: Field | None,
+        kind: type[Field] | None = None,
+    ) -> Field:
         """Return a field like this one over other memory, with gradients of its own.
 
         Nobody else hears of those: `zero_grads()` leaves them alone.
+
+        Args:
+            storage: The memory.
+            grad_in: Gradient with respect to the contents after a launch.
+            grad_out: Gradient with respect to the contents before it.
+            kind: The class of the field, `Field` by default.
         """
-        twin = Field(self.element, self.shape, storage)
+        twin = (kind or Field)(self.element, self.shape, storage)
         twin._grad_in, twin._grad_out = grad_in, grad_out
         return twin
 

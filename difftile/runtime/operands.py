@@ -17,7 +17,7 @@ from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
 from difftile.tape.opaque import Keeps, Use
-from difftile.tape.standins import Then
+from difftile.tape.standins import StandIn, Then
 from difftile.tape.working import zeros_of
 
 
@@ -97,7 +97,8 @@ def stand_in(then: Then, uses: Mapping[Storage, Use], value: Values) -> Any:
         return value
     found = then[field]
     if use.field.has_grads and not field.has_grads:
-        found = found.over(found.storage, zeros_of(field), zeros_of(field))
+        grad_in = None if found.grad_in is None else zeros_of(field)
+        found = found.over(found.storage, grad_in, zeros_of(field), StandIn)
     return found if value.window is None else View(found, value.window)
 
 

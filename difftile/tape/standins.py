@@ -43,6 +43,26 @@ class NoContents(Storage):
         raise FieldError(self._text)
 
 
+class StandIn(Field):
+    """Stands for a field in the derivative of a step; its two gradients are told apart."""
+
+    __slots__ = ()
+
+    @property
+    def grad(self) -> Field:
+        """The gradient of a field that the step only read.
+
+        Raises:
+            FieldError: The step wrote the field, so there are two.
+        """
+        if self.grad_in is not None:
+            raise FieldError(
+                f"{self!r} was written and has two gradients here: read grad_in, that of what it "
+                "held after the call, and add to grad_out, that of what it held before."
+            )
+        return super().grad
+
+
 class Then:
     """The fields of a step as they were when it ran.
 
@@ -191,4 +211,4 @@ def _stand_in(
     )
     if grad_in is None and use.writes and is_float(field.element):
         grad_in = zeros_of(field)
-    return field.over(storage, grad_in, grad_out)
+    return field.over(storage, grad_in, grad_out, StandIn)
