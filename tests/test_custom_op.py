@@ -436,6 +436,35 @@ def test_an_operation_without_backward() -> None:
             square(plain, y)
 
 
+def test_constants_from_outside() -> None:
+    k = made(START)
+
+    @dt.custom_op
+    def scaled(src, dst):
+        dst.from_numpy(k.detach().to_numpy() * src.to_numpy() + k.detach()[0])
+
+    @scaled.backward
+    def _(src, dst):
+        src.grad_out.add_numpy(k.to_numpy() * dst.grad_in.to_numpy())
+
+    x, y, plain = made(START), made(np.zeros(N)), made(np.zeros(N), grad=False)
+    with dt.Tape() as tape:
+        scaled(x, y)
+    tape.backward({y: 1.0})
+    np.testing.assert_allclose(x.grad.to_numpy(), START)
+
+    @dt.custom_op
+    def logged(dst):
+        dst.from_numpy(k.to_numpy())
+
+    with dt.Tape():
+        logged(plain)  # nothing that it writes has a gradient
+        with dt.no_grad():
+            logged(y)
+        with pytest.raises(dt.LaunchError, match="is not among its arguments"):
+            logged(y)
+
+
 def test_an_approximate_backward_is_reported() -> None:
     @dt.custom_op
     def rounded(src, dst):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.fields.values import Values, check_is_field
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
@@ -139,6 +139,8 @@ class Field(Values):
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
+        if OPEN_IN.outlook is not None:
+            OPEN_IN.outlook.read(self)
         return self.buffer.read()
 
     def fill(self, value: npt.ArrayLike) -> None:
@@ -166,6 +168,8 @@ class Field(Values):
         if has_slices(index):
             return View(self, whole(self.shape).sliced(self, index))
         where = as_index(self, self.shape, index)
+        if OPEN_IN.outlook is not None:
+            OPEN_IN.outlook.read(self)
         found = self.buffer.read_at(where)
         if shape_of(self.element):
             # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
@@ -190,6 +194,8 @@ class Field(Values):
             where: The element or the part that is to be written; None stands for all.
             constants: What is written; None where it is no constant, and the tape knows of it.
         """
+        if OPEN_IN.outlook is not None:
+            OPEN_IN.outlook.wrote(self)
         tape = OPEN_TAPE.get()
         if tape is not None and constants is not None and tape.host_write(self, where, constants):
             return self.buffer

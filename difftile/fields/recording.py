@@ -35,10 +35,48 @@ class Recorder(Protocol):
         ...
 
 
-class OpenIn:
-    """The thread in which a tape is open, if one is."""
+class Outlook(Protocol):
+    """Looks on while code runs of which a tape sees only the arguments."""
 
-    thread: int | None = None
+    def read(self, field: Field) -> None:
+        """Hear that Python is about to read a field."""
+        ...
+
+    def wrote(self, field: Field) -> None:
+        """Hear that Python is about to write a field."""
+        ...
+
+
+class OpenIn:
+    """What launches and reads outside of tapes must heed.
+
+    `thread` is that in which a tape is open, `outlook` what looks on; `heed` says that one is set.
+    """
+
+    def __init__(self) -> None:
+        self.heed = False
+        self._thread: int | None = None
+        self._outlook: Outlook | None = None
+
+    @property
+    def thread(self) -> int | None:
+        """The thread in which a tape is open, if one is."""
+        return self._thread
+
+    @thread.setter
+    def thread(self, thread: int | None) -> None:
+        self._thread = thread
+        self.heed = self._thread is not None or self._outlook is not None
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """What looks on, if anything does."""
+        return self._outlook
+
+    @outlook.setter
+    def outlook(self, outlook: Outlook | None) -> None:
+        self._outlook = outlook
+        self.heed = self._thread is not None or self._outlook is not None
 
 
 class NoGrad:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import as_array, as_contents
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.substrate.names import to_taichi
@@ -126,6 +126,8 @@ class Values(ABC):
                 f"{self!r}: add_numpy() is for gradients, and no tape may be open. "
                 "On a tape add in a kernel: 'x[i] += a[i]'."
             )
+        if OPEN_IN.outlook is not None:
+            OPEN_IN.outlook.wrote(self.base)
         window = self.window
 
         def add(contents: npt.NDArray[Any]) -> None:
@@ -162,6 +164,9 @@ class Values(ABC):
             )
         if other.base.storage is self.base.storage and other.window == self.window:
             return
+        if OPEN_IN.outlook is not None:
+            OPEN_IN.outlook.read(other.base)
+            OPEN_IN.outlook.wrote(self.base)
         tape = OPEN_TAPE.get()
         if tape is not None:
             tape.host_copy(self, other)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import as_array, as_view_shape
+from difftile.fields.recording import OPEN_IN
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
@@ -71,6 +72,8 @@ class View(Values):
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
+        if OPEN_IN.outlook is not None:
+            OPEN_IN.outlook.read(self.field)
         return self.window.of(self.field.buffer.array()).copy()
 
     def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import inspect
-import linecache
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, overload
 
-from difftile.diagnostics import Label, LaunchError, Span, render
+from difftile.diagnostics import Label, LaunchError, render
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.launch.roles import role_of
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, Rule
 from difftile.runtime.operands import Operand, operands_of
+from difftile.runtime.places import definition_of
 from difftile.tape.perform import perform
 
 
@@ -185,8 +185,8 @@ class CustomOp:
             return given[len(names)] if len(given) > len(names) else ""
         title = f"The {kind} of custom op '{self.function.__name__}' has other parameters."
         labels = [
-            Label(_span(rule), f"takes ({', '.join(given)})"),
-            Label(_span(self.function), f"takes ({', '.join(names)})"),
+            Label(definition_of(rule), f"takes ({', '.join(given)})"),
+            Label(definition_of(self.function), f"takes ({', '.join(names)})"),
         ]
         hint = f"write 'def _({', '.join(names)})', with one more for what the operation returns."
         raise LaunchError(render(title, labels, (), hint))
@@ -236,15 +236,3 @@ def custom_op(function: Any) -> CustomOp:
             "decorate a plain function."
         )
     return CustomOp(function)
-
-
-def _span(function: FunctionType) -> Span:
-    """Return where a function is defined."""
-    code = function.__code__
-    line = code.co_firstlineno
-    text = linecache.getline(code.co_filename, line).rstrip("\n")
-    while text.lstrip().startswith("@"):
-        line += 1
-        text = linecache.getline(code.co_filename, line).rstrip("\n")
-    indent = len(text) - len(text.lstrip())
-    return Span(code.co_filename, line, indent, max(indent + 1, len(text)), text)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import inspect
-import linecache
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from difftile.diagnostics import LaunchError, NotDifferentiable, Span, TapeError
+from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeError, render
+from difftile.fields.field import WITH_GRADS, Field
+from difftile.fields.recording import NO_GRAD
 from difftile.fields.values import Values
 from difftile.runtime.operands import (
     Operand,
@@ -25,10 +24,10 @@ from difftile.runtime.operands import (
     undeclared,
     uses_of,
 )
+from difftile.runtime.places import caller, span_of
 from difftile.tape.opaque import OpaqueStep, Use, nbytes_of
+from difftile.tape.outlook import Refusing, looking
 from difftile.tape.standins import Then
-
-_LIBRARY = str(Path(__file__).parents[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,8 @@ class HostCall(OpaqueStep):
         self._rule = rule
         self._kind = kind
         self._checked = checked
-        self._where = _caller() if checked else ("", 0)
+        self._where = caller() if checked else ("", 0)
+        self._constant = NO_GRAD.depth > 0
         self._prints = fingerprint(bound.arguments) if checked else None
 
     def run(self) -> Saved:
@@ -110,11 +110,16 @@ class HostCall(OpaqueStep):
             for operand in self._operands
             if operand.role == "In" and _is_in_written_field(operand, self.uses)
         }
-        value = self._function(*self._bound.args, **self._bound.kwargs)
+        own = {use.field.storage for use in self.uses}
+        if self._checked:
+            outside = {field.storage for field in list(WITH_GRADS)} - own
+            with looking(Refusing(outside, self._refuse_outside)):
+                value = self._function(*self._bound.args, **self._bound.kwargs)
+        else:
+            value = self._function(*self._bound.args, **self._bound.kwargs)
         for name, (part, before) in read.items():
             if not np.array_equal(part.to_numpy(), before, equal_nan=True):
                 raise LaunchError(f"'{name}' is written by {self.title}, and declared dt.In.")
-        own = {use.field.storage for use in self.uses}
 
         def counted(field: Values) -> Any:
             return None if field.base.storage in own else field
@@ -145,7 +150,7 @@ class HostCall(OpaqueStep):
         if self._kind == "backward":
             hint += ", or call it inside 'with dt.no_grad():' if what it writes is constant"
         return NotDifferentiable(
-            self._span(),
+            span_of(*self._where),
             f"{self.title} has no {self._kind}, and what it writes has a gradient.",
             "called here",
             hint=f"{hint}.",
@@ -171,8 +176,33 @@ class HostCall(OpaqueStep):
         if rule.saved:
             arguments[rule.saved] = replaced(saved.value, stand)
         bound = inspect.BoundArguments(rule.signature, OrderedDict(arguments))
-        with self._noted():
+        with self._noted(), looking(Refusing(uses, self._refuse_own)):
             rule.function(*bound.args, **bound.kwargs)
+
+    def _refuse_outside(self, field: Field, what: str) -> None:
+        """Refuse that the operation touches a field with a gradient that is no argument."""
+        constant = self._constant or not any(
+            use.writes is not False and use.field.has_grads for use in self.uses
+        )
+        if what == "reads" and (constant or not field.has_grads):
+            return
+        reads = "no gradient would flow to it", ", or read x.detach() if it is a constant"
+        label, hint = reads if what == "reads" else ("no tape would know", "")
+        title = (
+            f"{self.title} {what} {field!r}, which has a gradient and is not among its arguments."
+        )
+        raise LaunchError(
+            render(title, [Label(span_of(*caller()), label)], (), f"pass it as an argument{hint}.")
+        )
+
+    def _refuse_own(self, field: Field, what: str) -> None:
+        """Refuse that the rule touches the fields of the call instead of what stands for them."""
+        title = (
+            f"The {self._kind} of {self.title} {what} {field!r} itself, not as it was in the call."
+        )
+        label = "not what the rule was given"
+        hint = "use the parameters of the rule: they stand for the fields of the call."
+        raise LaunchError(render(title, [Label(span_of(*caller()), label)], (), hint))
 
     def _check_arguments(self) -> None:
         if self._checked and fingerprint(self._bound.arguments) != self._prints:
@@ -180,12 +210,6 @@ class HostCall(OpaqueStep):
                 f"An array among the arguments of {self.title} was changed after the call, and the "
                 "tape needs it as it was. Pass a copy, or a field."
             )
-
-    def _span(self) -> Span:
-        file, line = self._where
-        text = linecache.getline(file, line).rstrip("\n")
-        indent = len(text) - len(text.lstrip())
-        return Span(file, line, indent, max(indent + 1, len(text)), text)
 
     @contextmanager
     def _noted(self) -> Generator[None]:
@@ -205,11 +229,3 @@ def _is_in_written_field(operand: Operand, uses: Sequence[Use]) -> bool:
     return any(
         use.field.storage is operand.value.base.storage and use.writes is not False for use in uses
     )
-
-
-def _caller() -> tuple[str, int]:
-    """Return file and line of the code outside the library that is running."""
-    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_LIBRARY):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno

@@ -53,6 +53,7 @@ from difftile.runtime.ruled_launch import RuledLaunch
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import value_type
 from difftile.substrate.report import raise_first
+from difftile.tape.outlook import look_at
 from difftile.tape.perform import perform
 
 _I32_LIMIT = 2**31
@@ -140,8 +141,8 @@ class Kernel:
         if tape is not None and "backward" in self._rules:
             perform(self._step("backward", call, values, args, kwargs))
         elif tape is None:
-            if OPEN_IN.thread is not None:
-                _refuse_mixture(self)
+            if OPEN_IN.heed:
+                _heed(self, call, values)
             call.code.run(values)
         else:
             cast("LaunchRecorder", tape).launch(call, values)
@@ -417,9 +418,15 @@ class Kernel:
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
 
 
-def _refuse_mixture(kernel: Kernel) -> None:
-    """Refuse a launch that a tape of another thread would miss."""
-    if OPEN_IN.thread != threading.get_ident():
+def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:
+    """Say what a launch touches where somebody looks on.
+
+    Raises:
+        LaunchError: A tape of another thread would miss it.
+    """
+    if OPEN_IN.outlook is not None:
+        look_at(OPEN_IN.outlook, call, values)
+    if OPEN_IN.thread is not None and OPEN_IN.thread != threading.get_ident():
         raise LaunchError(
             f"{kernel!r} is launched while a tape is open in another thread, which would miss it. "
             "Launch kernels from one thread, or after the 'with' block."

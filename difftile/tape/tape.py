@@ -38,6 +38,7 @@ from difftile.tape.diagnosis import Diagnosis, WatchedHistory, WatchedReplay
 from difftile.tape.findings import report_of, values_not_finite
 from difftile.tape.history import FullHistory, History, LimitedHistory, Recording
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
+from difftile.tape.outlook import look_back
 from difftile.tape.picture import draw
 from difftile.tape.records import LaunchRecord, Record, written_by
 from difftile.tape.replay import Replay
@@ -143,6 +144,8 @@ class Tape(Recorder):
             OPEN_TAPE.reset(self._token)
             OPEN_IN.thread = None
             self._token = None
+            if OPEN_IN.outlook is not None and kind is None:
+                look_back(OPEN_IN.outlook, self._history.steps())
         self._peak = POOL.peak - self._base
         if kind is not None:
             self.release()
