@@ -126,10 +126,12 @@ class Ways:
             if not use.field.has_grads:
                 what = f"{opaque.step.name} writes '{use.name}', which has no gradient"
                 flow = flow.cut(Cut(None, what))
-            lost = flows.pop(storage, NOTHING)
+            held = flows.pop(storage, NOTHING)
+            if not use.overwrites:
+                flow |= held
             if flow:
                 flows[storage] = flow
-            elif lost:
+            elif held:
                 way.lost[Cut(None, f"{opaque.step.name} overwrites '{use.name}'")] = None
 
     def _launch(
