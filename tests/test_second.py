@@ -44,7 +44,8 @@ def trajectory(x, k, loss):
 def test_second_derivatives_of_a_stretch() -> None:
     """Updates in place, writes from Python, loops with checkpoints."""
     rng = np.random.default_rng(0)
-    x0, v0, dx, dk = rng.uniform(-1, 1, N), rng.uniform(-1, 1, N), rng.uniform(-1, 1, N), 0.7
+    x0, v0, dx = (rng.uniform(-0.5, 0.5, N) for _ in range(3))
+    dk = 0.7
     x, v, k, loss = (dt.zeros(shape, dtype=ti.f64) for shape in (N, N, (), ()))
 
     def run() -> None:
