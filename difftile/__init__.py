@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from difftile.runtime.kernel import kernel
     from difftile.solvers.fixed_point import fixed_point
     from difftile.solvers.linear import linear_solve
+    from difftile.solvers.minimize import minimize_implicit
     from difftile.solvers.odeint import odeint
     from difftile.solvers.root import root
     from difftile.tape.checkpoint import checkpoint
@@ -137,6 +138,7 @@ _HOME = {
     "difftile.runtime.kernel": ("kernel",),
     "difftile.solvers.fixed_point": ("fixed_point",),
     "difftile.solvers.linear": ("linear_solve",),
+    "difftile.solvers.minimize": ("minimize_implicit",),
     "difftile.solvers.odeint": ("odeint",),
     "difftile.solvers.root": ("root",),
     "difftile.launch.random": ("rand", "randint", "randn"),
@@ -219,6 +221,7 @@ __all__ = [
     "logsumexp",
     "lookup",
     "mat",
+    "minimize_implicit",
     "no_grad",
     "odeint",
     "ones",

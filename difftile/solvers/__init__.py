@@ -1,1 +1,1 @@
-"""Solvers over fields: differential equations, fixed points, roots, linear systems."""
+"""Solvers over fields: differential equations, fixed points, roots, linear systems, minima."""

@@ -50,19 +50,19 @@ class _System:
         precondition: Multiplies by something like the inverse of A.
         target: The residual to be reached.
         left: The iterations that may still be made.
-        tell: Called with the norm of the residual after each iteration.
+        tell: Called after each iteration with those that are left and the norm of the residual.
     """
 
     product: Product
     precondition: Product
     target: float
     left: int
-    tell: Callable[[float], object]
+    tell: Callable[[int, float], object]
 
     def step(self, residual: float) -> bool:
         """Count an iteration; tell whether another one is to be made."""
         self.left -= 1
-        self.tell(residual)
+        self.tell(self.left, residual)
         return residual > self.target and self.left > 0
 
 
@@ -101,9 +101,9 @@ def solve(
         return LinearSolution(np.zeros_like(b), True, 0, 0.0)
     most = max_iter if max_iter is not None else min(10 * len(b) + 50, 10_000)
 
-    def tell(residual: float) -> None:
+    def tell(left: int, residual: float) -> None:
         if progress is not None:
-            progress(most - system.left + 1, residual / size)
+            progress(most - left, residual / size)
 
     scale = 0.0  # a lower bound of the norm of A
 
@@ -124,6 +124,7 @@ def solve(
             break
         d, reason = method(system, r)
         if not np.isfinite(d).all():
+            reason = "its numbers are not finite"
             break
         remaining = b - times(x + d)
         before, norm_after = norm, float(np.linalg.norm(remaining))

@@ -1,0 +1,249 @@
+"""`dt.minimize_implicit`: a minimum by Newton's method, and the derivative of where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.fields.field import Field, make
+from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.values import Values
+from difftile.ir.types import FLOATS, scalar_of
+from difftile.solvers.function import Function
+from difftile.solvers.implicit import Cotangents, ImplicitRule, Solved
+from difftile.solvers.krylov import LinearSolution, Progress, cg, solve
+from difftile.solvers.result import SolverResult
+from difftile.solvers.state import State, StateLike, state_of
+from difftile.solvers.stopping import Stopping
+from difftile.solvers.vectors import Vector, pick, precision, read, rounding, split, write
+from difftile.tape.perform import perform
+from difftile.tape.pullback import Pullback
+from difftile.tape.second import push_pull
+
+_SHORTEST = 1e-10  # the fraction of a step below which a line search gives up
+_DECREASE = 1e-4  # of the energy along a step, of what its slope promises
+_ROUNDINGS = 16.0  # rounding errors of the energy that a step may seem to raise it by
+
+
+def minimize_implicit(
+    energy: Callable[..., object],
+    x: StateLike,
+    *,
+    args: Sequence[object] = (),
+    tol: float | None = None,
+    atol: float = 0.0,
+    max_iter: int = 100,
+    adjoint_tol: float | None = None,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> SolverResult:
+    """Find a local minimum of an energy from what x holds; afterwards x holds it.
+
+    `energy(x, e, *args)` is a kernel, or a Python function that launches kernels. It reads `x`,
+    adds up the energy in `e`, a field of shape () that is zero when it is called, and leaves `x`
+    alone.
+
+        @dt.kernel
+        def energy(x, e, k, force):
+            for i in x:
+                e[None] += 0.25 * k[i] * x[i] ** 4 - force[i] * x[i]
+
+        with dt.Tape(loss):
+            dt.minimize_implicit(energy, x, args=(k, force))
+            measure(x, loss)
+
+    The method is Newton's: conjugate gradients for each step, ended early at negative curvature,
+    and a line search on the energy (Nocedal and Wright, Numerical Optimization, 2nd ed., algorithm
+    7.1). The gradient comes from the adjoint of `energy`, products with the Hessian H from the
+    tangents of that adjoint; both are exact.
+
+    A tape differentiates the minimum as a function of all fields that `energy` reads, through the
+    condition dE/dx = 0: the adjoint x_bar leads to H w = -x_bar, solved by conjugate gradients, and
+    to p_bar += (d2E/dp dx) w (Blondel et al., Efficient and modular implicit differentiation, 2022,
+    section 2.2). It keeps one copy of `x` and of what `energy` reads. The start has no influence
+    as long as it leads to the same minimum, so its gradient is zero. Where H is singular at the
+    minimum there is no derivative, and the adjoint does not converge. Host operations and other
+    solvers have no second derivatives, and are refused inside `energy`; if you have the gradient of
+    the energy as a kernel, `dt.root` takes it and needs none.
+
+    If it does not converge, or its adjoint does not, a `NotConverged` warning says so.
+
+    Args:
+        energy: The energy.
+        x: Where to begin; a field of floats, a field of structs, or a tuple of those, which
+            `energy` takes one by one: `energy(*x, e, *args)`.
+        args: What `energy` takes at its end.
+        tol: The largest Newton step that counts as none, relative to the largest magnitude in the
+            field: max|step| <= max(atol, tol max|x|) for each field. 1e-10 in double precision,
+            1e-5 otherwise.
+        atol: The same in the unit of x.
+        max_iter: The most Newton steps.
+        adjoint_tol: The residual of the adjoint's system, relative to x_bar; the default of `tol`.
+        strict: Raise an error instead of warnings.
+        progress: Called with the number of steps done and max|dE/dx|.
+
+    Returns:
+        What was done; its residual is max|dE/dx|.
+
+    Raises:
+        LaunchError: An argument is none, or `energy` does what it must not.
+        SolverError: With `strict`, it did not converge.
+    """
+    state = state_of(x, "dt.minimize_implicit: x")
+    widest = max((scalar_of(leaf.element) for leaf in state.leaves), key=FLOATS.index)
+    function = Function(energy, state, State([make(widest, ())]), args)
+    stopping = Stopping(state, tol, atol, max_iter)
+
+    def iterate() -> SolverResult:
+        return _Descent(function, stopping).run(progress)
+
+    if OPEN_TAPE.get() is not None:
+        accuracy = precision(state) if adjoint_tol is None else adjoint_tol
+        rule = _Minimum("dt.minimize_implicit", function, iterate, accuracy, strict)
+        result = perform(rule).result
+    else:
+        result = iterate()
+    advice = "Begin nearer to a minimum, or give it more steps, max_iter=..."
+    result.report(advice, strict=strict)
+    return result
+
+
+@dataclass(slots=True)
+class _Point:
+    """The energy at some x.
+
+    Args:
+        x: Where.
+        launches: The launches that computed the energy.
+        energy: It.
+        slope: Its gradient.
+    """
+
+    x: Vector
+    launches: Pullback
+    energy: float
+    slope: Vector
+
+    @property
+    def is_finite(self) -> bool:
+        return bool(np.isfinite(self.energy) and np.isfinite(self.slope).all())
+
+
+@dataclass(slots=True)
+class _Descent:
+    """Newton's method with conjugate gradients and a line search.
+
+    Args:
+        function: The energy.
+        stopping: When x is near enough.
+    """
+
+    function: Function
+    stopping: Stopping
+
+    def run(self, progress: Progress | None) -> SolverResult:
+        """Let x take a minimum."""
+        at = self._point(read(self.function.x))
+        first = float(np.linalg.norm(at.slope))
+        done, converged, reason = 0, first == 0.0, ""
+        while not converged and not reason and done < self.stopping.max_iter:
+            if not at.is_finite:
+                reason = "the energy, or its gradient, is not finite"
+                break
+            done += 1
+            found = self._step(at, first)
+            small = found.converged and self.stopping.within(found.x, at.x)
+            step = found.x if found.x @ at.slope < 0.0 else -at.slope
+            nearer = self._search(at, step)
+            converged = small
+            if nearer is not None:
+                at.launches.release()
+                at = nearer
+            elif not small:
+                reason = "no step along Newton's direction lowers the energy"
+            converged = converged or not at.slope.any()
+            if progress is not None:
+                progress(done, float(np.max(np.abs(at.slope))))
+        write(self.function.x, at.x)
+        at.launches.release()
+        residual = float(np.max(np.abs(at.slope)))
+        name = "dt.minimize_implicit"
+        return SolverResult(name, converged, done, residual, "solution", reason)
+
+    def _point(self, x: Vector) -> _Point:
+        write(self.function.x, x)
+        launches = self.function.linearise()
+        energy = float(read(self.function.out)[0])
+        slope = pick(self.function.x, launches.pull(_ones(self.function), self.function.x.leaves))
+        return _Point(x, launches, energy, slope)
+
+    def _step(self, at: _Point, first: float) -> LinearSolution:
+        """Return Newton's step, to an accuracy that grows as the gradient falls."""
+        size = float(np.linalg.norm(at.slope))
+        return solve(
+            cg,
+            lambda v: curvature(self.function, at.launches, v),
+            -at.slope,
+            tol=max(min(0.1, np.sqrt(size / first)), 1e-8),
+            eps=rounding(self.function.x),
+        )
+
+    def _search(self, at: _Point, step: Vector) -> _Point | None:
+        """Return a point along a step with less energy."""
+        slope = float(step @ at.slope)
+        noise = _ROUNDINGS * rounding(self.function.out) * abs(at.energy)
+        share = 1.0
+        while share >= _SHORTEST:
+            nearer = self._point(at.x + share * step)
+            if nearer.is_finite:
+                lower = nearer.energy <= at.energy + _DECREASE * share * slope
+                level = nearer.energy <= at.energy + noise
+                flatter = np.linalg.norm(nearer.slope) < np.linalg.norm(at.slope)
+                if lower or (level and flatter):
+                    return nearer
+            nearer.launches.release()
+            share *= 0.5
+        return None
+
+
+def curvature(function: Function, launches: Pullback, v: Vector) -> Vector:
+    """Return H v with the Hessian of an energy."""
+    x = function.x
+    moves = dict(zip(x.leaves, split(x, v), strict=True))
+    _, found = push_pull(launches, moves, _ones(function), {}, x.leaves)
+    return pick(x, found)
+
+
+def _ones(function: Function) -> dict[Values, float]:
+    return dict.fromkeys(function.out.leaves, 1.0)
+
+
+class _Minimum(ImplicitRule):
+    """dE/dx = 0: H w = -x_bar."""
+
+    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
+        """Return w."""
+        return solve(
+            cg,
+            lambda w: curvature(self.function, saved.launches, w),
+            -x_bar,
+            tol=self.accuracy,
+            eps=rounding(self.function.x),
+        )
+
+    def spread(
+        self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
+    ) -> Cotangents:
+        """Return the adjoints of the parameters."""
+        if not wanted:
+            return {}
+        x = self.function.x
+        moves = dict(zip(x.leaves, split(x, w), strict=True))
+        _, found = push_pull(saved.launches, moves, _ones(self.function), {}, wanted)
+        aside = saved.launches.pull({**elsewhere}, wanted) if elsewhere else {}
+        return {
+            one: bar.buffer.array() + (aside[one].buffer.array() if one in aside else 0.0)
+            for one, bar in found.items()
+        }
