@@ -285,6 +285,48 @@ def test_random_numbers_are_the_same_in_each_run() -> None:
     dt.init(arch="cpu")
 
 
+def test_solvers_and_host_operations() -> None:
+    @dt.kernel
+    def iterate(y, out, p):
+        for i in y:
+            out[i] = 0.5 * ti.cos(y[i]) + p[i]
+
+    @dt.custom_op
+    def waves(src, dst) -> None:
+        dst.from_numpy(np.sin(src.to_numpy()))  # seen by no launch
+
+    @waves.backward
+    def _(src, dst):
+        src.grad_out.from_numpy(np.cos(src.to_numpy()) * dst.grad_in.to_numpy())
+
+    start, loss = dt.full(3, 0.3, ti.f64, grad=True), dt.zeros((), ti.f64, grad=True)
+    p, y = dt.zeros(3, ti.f64, grad=True), dt.zeros(3, ti.f64, grad=True)
+
+    def solve() -> dt.Field:
+        loss.fill(0.0)
+        y.fill(0.0)
+        waves(start, p)
+        dt.fixed_point(iterate, y, args=(p,), diff="solution", tol=1e-13)
+        energy(y, loss)
+        return loss
+
+    report = dt.gradcheck(solve)
+    assert report
+    assert {probe.field for probe in report.probes} >= {"", "src"}
+
+
+def test_what_is_approximate_is_said() -> None:
+    @dt.kernel
+    def cut(x, loss):
+        for i in x:
+            loss[None] += dt.straight_through(ti.floor, x[i]) * x[i]
+
+    report = dt.gradcheck(cut, (np.array([0.3, 1.6]), np.zeros(())))
+    assert not report
+    expected = "The derivative of 'straight_through' is approximate by its own account."
+    assert report.notes == (expected,)
+
+
 # What is wrong is found
 
 
@@ -427,7 +469,7 @@ def test_right_entries_are_shown_by_field() -> None:
     text = masked(dt.gradcheck(simulation(fields, 2), directions=1))
     assert text.splitlines()[:2] == [
         "gradcheck of 'simulate': passed",
-        "  of loss with respect to x, v, k",
+        "  of loss with respect to v, x, k",
     ]
 
 

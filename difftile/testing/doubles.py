@@ -1,34 +1,32 @@
-"""Copies that take the place of fields for a while, wherever the fields are held.
+"""Copies that take the place of fields' contents for a while, wherever the fields are held.
 
-A field is a handle to its storage. While copies stand in, every handle to a storage leads to the
-copy: those that are arguments, those that kernels capture, those in lists and objects. The
-contents and gradients of the fields themselves are out of reach, so nothing can change them.
+A field is a handle to its storage, and a storage leads to a buffer. While copies stand in, storages
+lead to copies of their buffers, and so does every field: those that are arguments, those that
+kernels capture, those in lists and objects. The buffers themselves are pinned and out of reach, so
+nothing can change them.
 """
 
 from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from difftile.fields.create import CREATION, zeros_like
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
 from difftile.launch.func import forget_launches
-from difftile.substrate.memory import POOL
+from difftile.substrate.memory import POOL, Buffer
 
 
 @dataclass(slots=True, eq=False)
 class Double:
-    """A copy that stands in.
+    """A storage that leads to a copy.
 
     Args:
-        original: The storage that is out of reach meanwhile.
-        storage: The copy.
+        storage: The storage.
+        original: Its buffer, which is out of reach meanwhile.
         name: What the field is called, as far as is known.
         is_gradient: Whether it is the gradient of another field; then it starts with zeros.
         read: Whether a launch reads it.
@@ -38,8 +36,8 @@ class Double:
         met: The field that was met first.
     """
 
-    original: Storage
     storage: Storage
+    original: Buffer
     name: str
     is_gradient: bool
     read: bool = False
@@ -58,14 +56,19 @@ class Double:
         """Whether there is a gradient to be checked."""
         return self.field is not None and self.field.has_grads
 
-    def contents(self) -> npt.NDArray[np.generic]:
-        """Return what the field held, in the precision of the copy."""
-        dtype = numpy_dtype(scalar_of(self.element))
-        return self.original.buffer.read().astype(dtype, copy=False)
-
     def reset(self) -> None:
-        """Let the copy hold what the field held."""
-        self.storage.buffer.write(self.contents())
+        """Let the copy hold what the field held, or zeros."""
+        buffer = self.storage.buffer
+        if self.is_gradient:
+            buffer.fill(0.0)
+        else:
+            dtype = numpy_dtype(scalar_of(self.element))
+            buffer.write(self.original.read().astype(dtype, copy=False))
+
+    def put_back(self) -> None:
+        """Let the storage lead to its own buffer again."""
+        self.storage.move(self.original)
+        POOL.unpin(self.original)
 
 
 class Doubles:
@@ -83,14 +86,16 @@ class Doubles:
         CREATION.in_double = False
         for field in self._attached:
             field.grad_in = field.grad_out = None
-        exchange({one.storage: one.original for one in self._by_storage.values()})
+        for one in self:
+            one.put_back()
+        _set_types(holders(self._by_storage))
         forget_launches()
 
     def __iter__(self) -> Iterator[Double]:
         return iter(list(self._by_storage.values()))
 
     def of(self, field: Field) -> Double:
-        """Return the copy that a field has now."""
+        """Return the copy that a field has."""
         return self._by_storage[field.storage]
 
     def find(self, field: Field) -> Double | None:
@@ -112,8 +117,7 @@ class Doubles:
                 if gradient is not None and gradient.storage not in {*self._by_storage, *new}:
                     name = f"{new[holder.storage].name}.grad"
                     new[gradient.storage] = _copy(gradient.storage, name, is_gradient=True)
-        exchange({one.original: one.storage for one in new.values()})
-        self._by_storage |= {one.storage: one for one in new.values()}
+        self._by_storage |= new
 
     def widen(self) -> None:
         """Let the copies of floats be in double precision, and fields that are made be so, too.
@@ -121,27 +125,24 @@ class Doubles:
         Copies of fields that nobody holds any more are dropped.
         """
         forget_launches()  # which hold the fields of the latest one
+        found = holders(self._by_storage)
         held: dict[Storage, Field] = {}
-        for holder in holders(self._by_storage):
+        for holder in found:
             known = held.setdefault(holder.storage, self._met(holder))
             if holder.has_grads and not known.has_grads:
                 held[holder.storage] = holder.origin
-        wide: dict[Storage, Double] = {}
-        copies: dict[Storage, Storage] = {}
-        for storage, field in held.items():
-            one = self._by_storage[storage]
-            element = with_scalar(one.element, F64) if is_float(one.element) else one.element
-            copy = Storage(POOL.take(element, storage.buffer.shape))
-            copy.graded = storage.graded
-            copies[storage] = one.storage = copy
-            one.field = field
-            wide[copy] = one
-            if one.is_gradient:
-                copy.buffer.fill(0.0)
-            else:
-                one.reset()
-        exchange(copies)
-        self._by_storage = wide
+        for one in self:
+            storage = one.storage
+            if storage not in held:
+                one.put_back()
+                del self._by_storage[storage]
+                continue
+            one.field = held[storage]
+            if is_float(one.element) and scalar_of(one.element) != F64:
+                element = with_scalar(one.element, F64)
+                storage.move(POOL.take(element, storage.buffer.shape))
+            one.reset()
+        _set_types(found)
         CREATION.in_double = True
 
     def attach_gradient(self, one: Double) -> None:
@@ -157,12 +158,13 @@ class Doubles:
         return (holder if first is None else first).origin
 
 
-def _copy(original: Storage, name: str, *, is_gradient: bool) -> Double:
-    old = original.buffer
-    copy = Storage(POOL.take(old.element, old.shape))
-    copy.buffer.copy_from(old)
-    copy.graded = original.graded
-    return Double(original, copy, name, is_gradient)
+def _copy(storage: Storage, name: str, *, is_gradient: bool) -> Double:
+    original = storage.buffer
+    original.pins += 1
+    copy = POOL.take_like(original)
+    copy.copy_from(original)
+    storage.move(copy)
+    return Double(storage, original, name, is_gradient)
 
 
 def holders(storages: Iterable[Storage]) -> list[Field]:
@@ -173,9 +175,7 @@ def holders(storages: Iterable[Storage]) -> list[Field]:
     return [one for one in found if isinstance(one, Field) and one.storage in wanted]
 
 
-def exchange(storages: Mapping[Storage, Storage]) -> None:
-    """Let all fields that lead to some storages lead to others."""
-    for field in holders(storages):
-        new = storages[field.storage]
-        field.storage = new
-        field.type = field_type(new.buffer.element, len(field.shape))
+def _set_types(fields: Iterable[Field]) -> None:
+    """Let fields have the type of what they lead to."""
+    for field in fields:
+        field.type = field_type(field.storage.buffer.element, len(field.shape))

@@ -60,10 +60,10 @@ class Trial:
         self._given = [
             leaf for name, value in subject.arguments.items() for leaf in leaves(name, value)
         ]
-        self._discover()
-        self._attach_gradients()
         self.skipped: dict[str, str] = {}
         self.notes: tuple[str, ...] = ()
+        self._discover()
+        self._attach_gradients()
         self.coordinates = self._choose()
         self.start = self.coordinates.read()
         with silence():
@@ -89,8 +89,12 @@ class Trial:
         self._doubles.take((n, v.base) for n, v in self._given if isinstance(v, Values))
         if self._subject.is_launch:
             self._doubles.widen()  # a launch takes fields of several types: nothing need match
-        with STREAMS.given_back(), watching(self._doubles):
+        with STREAMS.given_back(), watching(self._doubles) as watch:
             result = self._subject.run()
+        self._approximate = [
+            f"The derivative of {name} is approximate by its own account."
+            for name in watch.approximate
+        ]
         asked = self._named_outputs(result) or {}
         self._doubles.take((name, value.base) for name, value in asked.items())
         for value in asked.values():
@@ -158,7 +162,8 @@ class Trial:
 
     def outputs_at(self, contents: Vector) -> dict[str, Array]:
         """Return what the outputs hold for some contents of the fields."""
-        with silence(), np.errstate(all="ignore"):
+        with silence(), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the first run has said it
             return {name: one.to_numpy() for name, one in self._run(contents).items()}
 
     def _sum(self, outputs: Mapping[str, Array], weights: Sequence[Array]) -> Sample:
@@ -222,15 +227,12 @@ class Trial:
 
     @contextmanager
     def _noting_cuts(self) -> Generator[None]:
-        """Keep what warns that a gradient is cut; other warnings are shown as ever."""
+        """Keep what warns that a gradient is cut; the first run has said the rest."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", GradientCut)
             yield
         texts = [str(one.message) for one in caught if one.category is GradientCut]
-        self.notes = tuple(dict.fromkeys(texts))
-        for one in caught:
-            if one.category is not GradientCut:
-                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        self.notes = tuple(dict.fromkeys((*self._approximate, *texts)))
 
     def _check_outputs(self, outputs: dict[str, Array]) -> dict[str, Array]:
         """Return outputs that can be differentiated.

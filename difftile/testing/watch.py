@@ -12,15 +12,21 @@ from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
+from difftile.ir.nodes import Ruled
+from difftile.ir.walk import walk
 from difftile.launch.call import Call
 from difftile.tape.opaque import Opaque, OpaqueStep
 from difftile.testing.doubles import Double, Doubles
 
 
 class Watch(Recorder):
-    """Runs what a tape would record, on copies, which it makes as fields are met."""
+    """Runs what a tape would record, on copies, which it makes as fields are met.
+
+    `approximate` are the names of what has a derivative that is approximate by its own account.
+    """
 
     def __init__(self, doubles: Doubles) -> None:
+        self.approximate: dict[str, None] = {}
         self._doubles = doubles
 
     def launch(self, call: Call, values: list[Any]) -> None:
@@ -36,6 +42,10 @@ class Watch(Recorder):
             one.name = one.name or params[k].name
             one.read |= k in loaded
             one.written |= k in call.code.writes
+        for launch in call.code.launches:
+            for stmt in walk(launch.stage.program.body):
+                if isinstance(stmt, Ruled) and _is_approximate(stmt):
+                    self.approximate[f"'{stmt.name}'"] = None
         call.code.run(values)
 
     def host_write(
@@ -57,6 +67,8 @@ class Watch(Recorder):
             one = self._doubles.of(use.field)
             one.read |= use.reads
             one.written |= use.writes is not False
+        if step.approximate:
+            self.approximate[step.name] = None
         return Opaque(step, step.uses, constant=False).run(record=False)[0]
 
     def _met(self, field: Field) -> Double:
@@ -64,11 +76,16 @@ class Watch(Recorder):
         return self._doubles.of(field)
 
 
+def _is_approximate(stmt: Ruled) -> bool:
+    return any(rule.approximate for rule in (stmt.backward, stmt.forward) if rule is not None)
+
+
 @contextmanager
-def watching(doubles: Doubles) -> Generator[None]:
+def watching(doubles: Doubles) -> Generator[Watch]:
     """Let copies stand in for all fields that are touched inside."""
-    token = OPEN_TAPE.set(Watch(doubles))
+    watch = Watch(doubles)
+    token = OPEN_TAPE.set(watch)
     try:
-        yield
+        yield watch
     finally:
         OPEN_TAPE.reset(token)
