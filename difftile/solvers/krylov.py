@@ -18,6 +18,7 @@ Product: TypeAlias = Callable[[Vector], Vector]
 Progress: TypeAlias = Callable[[int, float], object]
 
 _RESTART = 40  # vectors that GMRES holds
+_FEW = 512  # unknowns, of which the matrix itself is made where GMRES would have to start again
 _ROUNDINGS = 4.0  # rounding errors, of the largest numbers in play, that a residual may have
 _PROGRESS = 0.99  # what the residual must fall to in a run of a method, to be worth another
 
@@ -84,7 +85,8 @@ def solve(
     """Solve A x = b to |b - A x| <= tol |b|.
 
     Args:
-        method: `cg`, `bicgstab`, `gmres` or `dense`.
+        method: `cg`, `bicgstab`, `gmres` or `dense`. GMRES may stall when it starts again; systems
+            of few unknowns, which it does not solve at once, are solved by elimination.
         product: Multiplies by A.
         b: The right-hand side.
         tol: The residual to be reached, relative to b.
@@ -130,7 +132,9 @@ def solve(
         before, norm_after = norm, float(np.linalg.norm(remaining))
         if norm_after < before:
             x, r, norm = x + d, remaining, norm_after
-        if not norm_after <= _PROGRESS * before:
+        if method is gmres and len(b) <= _FEW:
+            method = dense
+        elif not norm_after <= _PROGRESS * before:
             reason = reason or "the residual falls no more"
             break
     if not np.isfinite(norm):

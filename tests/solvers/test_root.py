@@ -188,3 +188,37 @@ def test_where_the_jacobian_is_singular_the_adjoint_says_so() -> None:
         with dt.Tape(loss):
             assert dt.root(square_root, y, args=(x,)).converged
             take(y, loss)
+
+
+@dt.kernel
+def beam(x, r, stiffness, load):
+    """A beam of small pieces between two walls: the fourth difference balances the load."""
+    n = x.shape[0]
+    for i in x:
+        total = load[i]
+        for step in ti.static((-2, -1, 0, 1, 2)):
+            j = i + step
+            weight = ti.static((6.0, -4.0, 1.0)[abs(step)])
+            total -= weight * stiffness[None] * (x[j] if j >= 0 and j < n else 0.0)
+        r[i] = total
+
+
+def test_few_unknowns_are_found_however_stiff_they_are() -> None:
+    """GMRES that has to start again stalls on them: their condition number is 3e6."""
+    n = 100
+    x, stiffness = dt.zeros(n, ti.f64, grad=True), number(2.0)
+    load, loss = dt.full(n, 1e-5, ti.f64, grad=True), number(0.0)
+    weights = dt.from_numpy(np.cos(np.arange(n)))
+    with dt.Tape(loss):
+        result = dt.root(beam, x, args=(stiffness, load))
+        weigh(x, weights, loss)
+    assert result.converged and result.iterations <= 3
+    rows = [6.0 * np.eye(n)]
+    for step, weight in ((1, -4.0), (2, 1.0)):
+        rows += [weight * np.eye(n, k=step), weight * np.eye(n, k=-step)]
+    matrix = 2.0 * sum(rows)
+    solution = np.linalg.solve(matrix, np.full(n, 1e-5))
+    np.testing.assert_allclose(x.to_numpy(), solution, rtol=1e-9)
+    bar = np.linalg.solve(matrix, np.cos(np.arange(n)) * np.cos(solution))
+    np.testing.assert_allclose(load.grad.to_numpy(), bar, rtol=1e-8)
+    assert stiffness.grad[None] == pytest.approx(-np.sum(bar) * 1e-5 / 2.0, rel=1e-8)
