@@ -55,8 +55,8 @@ def make_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def save_loss_curve(path: Path, losses: Sequence[float], label: str) -> None:
-    """Draw a loss over the iterations, with its best value marked."""
+def save_loss_curve(path: Path, losses: Sequence[float], label: str, scale: str = "linear") -> None:
+    """Draw a loss over the iterations, with its best value marked; `scale` may be "log"."""
     figure = make_figure(7.0, 3.6)
     axes = figure.subplots()
     best = int(np.argmin(losses))
@@ -72,6 +72,7 @@ def save_loss_curve(path: Path, losses: Sequence[float], label: str) -> None:
     )
     axes.set_xlabel("iteration")
     axes.set_ylabel(label)
+    axes.set_yscale(scale)
     axes.grid(color=PALE, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path)
