@@ -2,7 +2,8 @@
 
 Launches of kernels with 1, 4 and 16 ndarrays, side by side with Taichi's own launches of the same
 loops, turn by turn in one process; launches on a tape less launches without one; and the time to
-reverse 1,000, 10,000 and 100,000 launches. Figures are of the fastest of the rounds: what a launch
+reverse 1,000, 10,000 and 100,000 launches; and what looking at everything costs
+(`Tape(diagnose=True)`). Figures are of the fastest of the rounds: what a launch
 costs, not what else the machine does.
 """
 
@@ -180,6 +181,34 @@ def compare_lengths(lengths: Sequence[int]) -> None:
         print(f"{length:<34,}{best[0]:10.2f}{best[1]:10.2f}")
 
 
+@dt.kernel
+def bounce(x, v):
+    for i in x:
+        v[i] = 0.99 * v[i] - 0.01 * ti.sin(x[i])
+        x[i] = ti.max(x[i] + 0.01 * v[i], 0.0)
+
+
+def compare_diagnosis(rounds: int) -> None:
+    """Print what launches and their adjoints take without and with diagnosis."""
+    title = "diagnosis [us a launch]"
+    print(f"\n{title:34}{'recording':>10}{'reversing':>10}")
+    for size in (4, 100_000):
+        x, v = dt.ones(size, grad=True), dt.ones(size, grad=True)
+        for diagnose in (False, True):
+            best = [float("inf")] * 2
+            for _ in range(max(3, rounds // 20)):
+                x.fill(1.0)
+                v.fill(1.0)
+                with dt.Tape(diagnose=diagnose) as tape:
+                    recording = each(lambda x=x, v=v: bounce(x, v), LAUNCHES)
+                started = time.perf_counter()
+                tape.backward({x: 1.0})
+                reversing = 1e6 * (time.perf_counter() - started) / LAUNCHES
+                best = [min(best[0], recording), min(best[1], reversing)]
+            label = f"{size} elements, diagnose={diagnose}"
+            print(f"{label:34}{best[0]:10.2f}{best[1]:10.2f}")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark; return the exit code, which says nothing about the figures."""
     parser = Parser("python -m benchmarks.tape", __doc__)
@@ -191,6 +220,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     compare_launches(rounds)
     compare_recording(rounds)
     compare_lengths((1000, 10_000) if options.quick else (1000, 10_000, 100_000))
+    compare_diagnosis(rounds)
     return 0
 
 

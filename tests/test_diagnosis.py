@@ -210,6 +210,12 @@ def test_cut_by_copies_and_returned_numbers() -> None:
             twice(y, z)
             scale(z, norm_of(x))
     assert "a copy in Python goes into a field" in only(reported(tape, {z: 1.0}), "zero").text
+    other = dt.ones(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        twice(x, z)
+        z.copy_from(other)
+        scale(z, 2.0)
+    assert "a copy in Python overwrites 'y'" in only(reported(tape, {z: 1.0}), "zero").text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dt.GradientCut)
         with dt.Tape(diagnose=True) as tape:

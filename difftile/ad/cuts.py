@@ -235,7 +235,7 @@ class _Follower:
         if given.smooth:
             self.masks[Cut(stmt.span, f"the rule of '{stmt.name}' decides")] = None
         for out in stmt.outs:
-            flow = Flow(given.smooth, given.cuts | inside.cuts)
+            flow = given if given.smooth else given | inside
             if not is_float(out.type):
                 flow = flow.cut(Cut(stmt.span, f"'{stmt.name}' returns an integer"))
             self.define(out, flow)

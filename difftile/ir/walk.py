@@ -24,6 +24,7 @@ from difftile.ir.nodes import (
     Load,
     ParallelFor,
     Print,
+    Program,
     Rule,
     Ruled,
     Shown,
@@ -231,6 +232,11 @@ def walk(block: Block) -> Iterator[Stmt]:
         yield stmt
         for region in regions(stmt):
             yield from walk(region)
+
+
+def size_of(program: Program) -> int:
+    """Return the number of statements."""
+    return sum(1 for _ in walk(program.body))
 
 
 def array_of(stmt: Stmt) -> Array | None:

@@ -67,6 +67,12 @@ class BoundKernel:
         """Return the Taichi source of the latest specialisation."""
         return self._kernel.source(mode)
 
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """Return what the kernel does with its parameters, and what its adjoint needs."""
+        latest = not args and not kwargs and self.__signature__.parameters
+        given = () if latest else (self._instance, *args)
+        return self._kernel.explain(*given, **kwargs)
+
     @property
     def __signature__(self) -> inspect.Signature:
         own = inspect.signature(self._kernel)

@@ -40,7 +40,8 @@ class Specialisation:
     those of the hidden fields last. `writes` are the positions of what some stage writes. A launch
     takes `streams` streams of random numbers; where it takes any, the seed and the first stream are
     its values from `drawn_at` on, and those of the latest launch are `drawn`. `rules` are those of
-    the kernel, by 'backward' and 'forward'.
+    the kernel, by 'backward' and 'forward'. `sizes` are the numbers of statements on the way to the
+    stages, and `seconds` what that way took.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class Specialisation:
     ) -> None:
         self.name = name
         self.streams = streams
+        self.sizes: dict[str, int] = {}
+        self.seconds = 0.0
         self.drawn_at = len(params) - 2
         self.drawn: tuple[int, int] = (0, 0)
         temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))

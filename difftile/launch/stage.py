@@ -172,6 +172,13 @@ class Stage:
         """Return the code that runs the stage and pushes tangents of some fields."""
         return _tangent(self._tangents, self.program, wanted)
 
+    @property
+    def compiled(self) -> list[CompiledProgram]:
+        """All that was compiled so far."""
+        adjoints = (adjoint.code for adjoint in self._adjoints.values() if adjoint is not None)
+        others = (code for code, _ in (*self._tangents.values(), *self._renamed.values()))
+        return [self.forward, *adjoints, *others]
+
     @cached_property
     def _stale(self) -> frozenset[Array]:
         return frozenset(load.array for load, _ in stale_loads(self.program).values())

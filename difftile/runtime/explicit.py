@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterable, Mapping, Set
 from contextlib import contextmanager
 from typing import Any
 
-from difftile.diagnostics import GradientCut, Label, LaunchError, render
+from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make
 from difftile.launch.call import Call
 from difftile.launch.plan import StagePlan, make_plans
 from difftile.launch.push import push_tangents
 from difftile.launch.specialisation import make_writable
+from difftile.tape.cuts import warn_of_field
 from difftile.tape.history import FullHistory
 from difftile.tape.opaque import Opaque, OpaqueStep, Use
 from difftile.tape.replay import Replay
@@ -193,7 +193,4 @@ def _tangent_of(field: Field) -> Field:
 def _warn_of_cuts(plans: list[StagePlan]) -> None:
     for plan in plans:
         for name, span in plan.cuts.values():
-            labels = [] if span is None else [Label(span, "written here, without a tangent")]
-            title = f"The tangent is cut: field '{name}' has no gradient buffer to hold it."
-            hint = f"make it with grad=True, or {name} = {name}.with_grads()."
-            warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=4)
+            warn_of_field(name, span, "tangent", "has no gradient buffer to hold it", 5)

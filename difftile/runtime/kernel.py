@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from types import FunctionType
@@ -29,6 +30,7 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
+from difftile.ir.walk import size_of
 from difftile.launch.call import Call, picker
 from difftile.launch.func import WATCHING, Func, plain
 from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
@@ -43,6 +45,7 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
 from difftile.passes.stages import split
+from difftile.runtime.explain import explain
 from difftile.runtime.explicit import (
     run_adjoint,
     run_adjoint_of_step,
@@ -357,6 +360,7 @@ class Kernel:
         floats = [scalar_of(meaning.type.element) for meaning in taken.meanings.values()]
         float_type = _widest(floats) or session.float_type
         given = (self._source, taken.signature, meaning_of)
+        started = time.perf_counter()
         lowered = lower(*given, float_type, taken.meanings, self._roles)
         params = [p for p in lowered.program.params if isinstance(p, Array)]
         widest = _widest([scalar_of(p.type.element) for p in params])
@@ -385,6 +389,8 @@ class Kernel:
                 forward=word == "forward",
                 debug=session.debug,
             )
+        code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
+        code.seconds = time.perf_counter() - started
         return _Found(lowered.captures, code, session)
 
     # Looking inside
@@ -416,6 +422,30 @@ class Kernel:
             if adjoint is not None:
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """Return what the kernel does with its parameters, and what its adjoint needs.
+
+        That is: roles, what a tape keeps and which expressions need it, what is atomic, how loops
+        run backwards, where gradients are cut, rules, and what compiling took.
+
+        Args:
+            args: The arguments of a launch, which is compiled and not run; none for the latest one.
+            kwargs: The same by name.
+
+        Raises:
+            LaunchError: The kernel has not been launched yet and no arguments are given, or they do
+                not fit.
+        """
+        if args or kwargs or not self._names:
+            self._ready(args, kwargs)
+        if self._call is None:
+            raise LaunchError(
+                f"{self!r} is compiled on its first launch; launch it before, or give explain() "
+                "the arguments of a launch."
+            )
+        codes = [found.code for several in self._found.values() for found in several]
+        return explain(repr(self), self._call, codes)
 
 
 def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:

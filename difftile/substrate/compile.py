@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -68,6 +69,7 @@ class CompiledProgram:
         self._on_host = current().on_host
         self._threads = current().threads
         self._work: Work = work_of(program)
+        self.seconds = 0.0  # that compiling took
         self._variants: dict[tuple[bool, tuple[int, ...]], _Variant] = {}
         self._choice: dict[tuple[Any, ...], _Variant] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
@@ -112,6 +114,7 @@ class CompiledProgram:
             self._report.collect(lambda memory: variant.launch([*args, *memory]))
 
     def _variant(self, serial: bool, fresh: tuple[int, ...]) -> _Variant:
+        started = time.perf_counter()
         emitted = emit(
             self.program,
             serial=serial,
@@ -121,7 +124,9 @@ class CompiledProgram:
             report=self._reported,
         )
         params = (*self.params, *(self._reported or ()))
-        return _Variant(emitted, self.program, params, self._on_host)
+        variant = _Variant(emitted, self.program, params, self._on_host)
+        self.seconds += time.perf_counter() - started
+        return variant
 
     def _fresh(self, args: Sequence[Any]) -> tuple[int, ...]:
         """Return the arguments that hold zeros, which what is added to them may replace."""

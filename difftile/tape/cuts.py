@@ -69,11 +69,23 @@ class Cuts:
         found = self._held.pop(storage, None)
         if found is not None:
             name, span = found
-            name = name or reader
-            labels = [] if span is None else [Label(span, "written here, without a gradient")]
-            title = f"The gradient is cut: field '{name}' has none and is read again."
-            hint = f"make it with grad=True, or {name} = {name}.with_grads()."
-            warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=5)
+            warn_of_field(name or reader, span, "gradient", "has none and is read again", 6)
+
+
+def warn_of_field(name: str, span: Span | None, what: str, why: str, stacklevel: int) -> None:
+    """Warn that a gradient or tangent is cut, because a field has no buffer for it.
+
+    Args:
+        name: The field.
+        span: Where it is written.
+        what: What is cut.
+        why: What about the field cuts it.
+        stacklevel: How far up the user's line is.
+    """
+    labels = [] if span is None else [Label(span, f"written here, without a {what}")]
+    title = f"The {what} is cut: field '{name}' {why}."
+    hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+    warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=stacklevel)
 
 
 def warn_of_result(name: str, span: Span) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from difftile.ad.cuts import NOTHING, Cut, Flow, Passage, follow
 from difftile.fields.field import Field, Storage
+from difftile.fields.values import Values
 from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk
 from difftile.launch.call import Call
@@ -89,7 +90,7 @@ class Ways:
                 case HostWrite():
                     pass
                 case HostCopy(target, origin):
-                    self._copy(target.base, origin.base, source, flows, way)
+                    self._copy(target, origin.base, source, flows, way)
                 case Opaque():
                     self._opaque(step, source, flows, way)
         for target in targets:
@@ -97,15 +98,21 @@ class Ways:
         return way
 
     def _copy(
-        self, target: Field, origin: Field, source: Storage, flows: dict[Storage, Flow], way: Way
+        self, target: Values, origin: Field, source: Storage, flows: dict[Storage, Flow], way: Way
     ) -> None:
         flow = flows.get(origin.storage, NOTHING)
-        if not flow:
-            return
-        way.read |= origin.storage is source
+        way.read |= bool(flow) and origin.storage is source
         if not target.has_grads:
             flow = flow.cut(Cut(None, "a copy in Python goes into a field without a gradient"))
-        flows[target.storage] = flows.get(target.storage, NOTHING) | flow
+        storage = target.base.storage
+        held = flows.pop(storage, NOTHING)
+        if target.window is not None:
+            flow |= held
+        if flow:
+            flows[storage] = flow
+        elif held:
+            what = f"a copy in Python overwrites '{self._name(target.base)}'"
+            way.lost[Cut(None, what)] = None
 
     def _opaque(
         self, opaque: Opaque, source: Storage, flows: dict[Storage, Flow], way: Way

@@ -1,0 +1,289 @@
+"""What `kernel.explain()` says: roles, what is kept, what is atomic, what is cut, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from difftile.ad.activity import active_values
+from difftile.ad.cuts import Cut, Flow, follow
+from difftile.diagnostics import NotDifferentiable, Span, counted, located
+from difftile.fields.field import Field
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    For,
+    Let,
+    Load,
+    ParallelFor,
+    Program,
+    Ruled,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import FLOATS, is_float, scalar_of
+from difftile.ir.walk import (
+    WRITES,
+    bound,
+    definitions,
+    operands,
+    regions,
+    rules,
+    size_of,
+    walk,
+)
+from difftile.launch.call import Call
+from difftile.launch.plan import StagePlan, make_plans
+from difftile.launch.specialisation import Specialisation
+from difftile.launch.stage import Stage
+
+
+def explain(name: str, call: Call, codes: Sequence[Specialisation]) -> str:
+    """Return what a kernel does with its fields, and what its adjoint needs.
+
+    Args:
+        name: The kernel, in the words of an error.
+        call: The launch that is explained.
+        codes: All its specialisations.
+    """
+    code = call.code
+    graded = call.grads()
+    as_if = not any(graded)
+    if as_if:
+        graded = tuple(isinstance(p, Array) and is_float(p.type.element) for p in code.params)
+    sections = [_head(name, codes), _parameters(call)]
+    try:
+        plans = make_plans(code, graded)
+    except NotDifferentiable as error:
+        sections.append(f"Adjoint: none. {error}")
+    else:
+        sections += [
+            _kept(plans, call.values, as_if),
+            _adds(plans),
+            _loops(plans),
+            _cuts(plans, code, graded),
+            _rules(plans),
+            _draws(code),
+        ]
+        sections.append(_sizes(code, plans))
+    return "\n\n".join(section for section in sections if section)
+
+
+def _head(name: str, codes: Sequence[Specialisation]) -> str:
+    seconds = sum(code.seconds + _compiling(code) for code in codes)
+    return f"{name}: {counted(len(codes), 'specialisation')}, compiled in {seconds:.2f} s"
+
+
+def _compiling(code: Specialisation) -> float:
+    return sum(one.seconds for launch in code.launches for one in launch.stage.compiled)
+
+
+# Parameters
+
+
+def _parameters(call: Call) -> str:
+    lines = ["Parameters"]
+    code = call.code
+    stages = [launch.stage for launch in code.launches]
+    hidden = {temp.storage for temp in code.temps}
+    for k, (param, value) in enumerate(zip(code.params, call.values, strict=True)):
+        if isinstance(value, Field) and isinstance(param, Array):
+            if value.storage not in hidden:
+                grad = ", with gradient" if value.has_grads else ""
+                what = f"{value.element} {value.shape}{grad}"
+                lines.append(f"  {param.name}: {_role(param, stages)}, {what}")
+        elif isinstance(param, Var) and not (code.streams and 0 <= k - code.drawn_at < 2):
+            kind = "float" if scalar_of(param.type) in FLOATS else "int"
+            lines.append(f"  {param.name}: {kind}, a constant to derivatives")
+    return "\n".join(lines)
+
+
+def _role(array: Array, stages: Iterable[Stage]) -> str:
+    stmts = [s for stage in stages for s in walk(stage.program.body)]
+    read = any(isinstance(s, Load) and s.array is array for s in stmts)
+    writes = [s for s in stmts if isinstance(s, WRITES) and s.array is array]
+    if not writes:
+        return "In" if read else "not used"
+    if not read and all(isinstance(s, Accumulate) for s in writes):
+        return "Sum"
+    return "InOut" if read or not all(isinstance(s, Store) for s in writes) else "Out"
+
+
+# What the adjoint needs
+
+
+def _kept(plans: Sequence[StagePlan], values: list[Any], as_if: bool) -> str:
+    lines: list[str] = []
+    total = 0
+    for plan in plans:
+        if plan.adjoint is None:
+            continue
+        program = plan.adjoint.code.program
+        positions = iter(plan.kept)
+        arrays = [p for p in plan.adjoint.code.params if p in plan.adjoint.reads]
+        arrays += [p for p in plan.adjoint.code.params if p in plan.adjoint.after]
+        for array, k in zip(arrays, positions, strict=True):
+            assert isinstance(array, Array)
+            when = "after" if array in plan.adjoint.after else "before"
+            nbytes = values[k].nbytes
+            total += nbytes
+            lines.append(f"  {plan.code.params[k].name} as it is {when} it, {nbytes} bytes")
+            needing = _needing(program, array, tuple(plan.adjoint.bars))
+            lines += [f"    for {located(span)}" for span in needing]
+    title = "Kept for the adjoint"
+    title += ", if all float fields had gradients" if as_if else ""
+    title += f": at most {total} bytes a launch, where a later one overwrites them"
+    return "\n".join((title, *lines)) if lines else f"{title.split(':')[0]}: nothing"
+
+
+def _needing(program: Program, array: Array, bars: tuple[Array, ...]) -> list[Span]:
+    """Return the user's expressions whose adjoints use what a field held, or what follows from it.
+
+    Args:
+        program: The adjoint.
+        array: The field.
+        bars: The gradients.
+    """
+    stmts = list(walk(program.body))
+    adjoints = active_values(program, (*bars, *program.temps))
+    follows: set[Value] = {s.out for s in stmts if isinstance(s, Load) and s.array is array}
+    found: dict[Span, None] = {}
+    while True:
+        before = len(follows)
+        for stmt in stmts:
+            inside = (result for region in regions(stmt) for result in region.results)
+            if not any(v in follows for v in (*operands(stmt), *inside)):
+                continue
+            made = {*definitions(stmt), *bound(stmt)}
+            follows |= made - adjoints
+            adds = isinstance(stmt, Accumulate) and any(i in follows for i in stmt.index)
+            if stmt.span is not None and (adds or (isinstance(stmt, Let) and made & adjoints)):
+                found[stmt.span] = None
+        if len(follows) == before:
+            break
+    return sorted(found, key=lambda span: (span.line, span.column))
+
+
+def _adds(plans: Sequence[StagePlan]) -> str:
+    found: dict[str, None] = {}
+    for plan in plans:
+        if plan.adjoint is None:
+            continue
+        bars = plan.adjoint.bars
+        for task in plan.adjoint.code.program.body.stmts:
+            for stmt in walk(Block((task,))):
+                if isinstance(stmt, Accumulate) and stmt.array in bars:
+                    name = bars[stmt.array].name
+                    found[f"  the gradient of {name}: {_manner(task, stmt, plan)}"] = None
+    return "\n".join(("How the adjoint adds up", *found)) if found else ""
+
+
+def _manner(task: Stmt, stmt: Accumulate, plan: StagePlan) -> str:
+    if not isinstance(task, ParallelFor):
+        return "in order, by one thread"
+    if stmt.atomic:
+        blocked = any(isinstance(s, For) and s.span == task.span for s in task.body.stmts)
+        if blocked:
+            return "summed in blocks, one atomic addition each"
+        return f"atomic, {located(stmt.span)}"
+    assert plan.adjoint is not None
+    array = plan.adjoint.bars[stmt.array]
+    loads = [
+        (loop, s)
+        for loop in plan.stage_launch.stage.program.body.stmts
+        if isinstance(loop, ParallelFor)
+        for s in walk(loop.body)
+        if isinstance(s, Load) and s.array is array and s.span == stmt.span
+    ]
+    if any(s.index[: array.type.ndim] != loop.indices[: array.type.ndim] for loop, s in loads):
+        return "gathered, each element by an iteration of its own"
+    return "each element by its own iteration, not atomic"
+
+
+def _loops(plans: Sequence[StagePlan]) -> str:
+    lines: dict[str, None] = {}
+    for plan in plans:
+        if plan.adjoint is None:
+            continue
+        stmts = list(walk(plan.adjoint.code.program.body))
+        runs = {s.span for s in stmts if isinstance(s, (For, While))}
+        kept: dict[Span | None, int] = {}
+        for stmt in stmts:
+            if isinstance(stmt, Alloc):
+                kept[stmt.span] = kept.get(stmt.span, 0) + (stmt.array.size or 0)
+        for stmt in walk(plan.stage_launch.stage.program.body):
+            if isinstance(stmt, (For, While)) and stmt.span is not None:
+                how = "is not needed"
+                if stmt.span in kept:
+                    how = f"runs again from checkpoints, {kept[stmt.span]} numbers a thread"
+                elif stmt.span in runs:
+                    how = "runs backwards without checkpoints"
+                lines[f"  line {stmt.span.line}: {how}"] = None
+    return "\n".join(("Loops in the adjoint", *lines)) if lines else ""
+
+
+# What it does not follow
+
+
+def _cuts(plans: Sequence[StagePlan], code: Specialisation, graded: Sequence[bool]) -> str:
+    pairs = zip(code.params, graded, strict=True)
+    sources = {param for param, has in pairs if has and isinstance(param, Array)}
+    found: dict[Cut, None] = {}
+    flows = {array: Flow(True) for array in sources}
+    for plan in plans:
+        passage = follow(plan.stage_launch.stage.program, flows, sources)
+        for flow in passage.flows.values():
+            found |= dict.fromkeys(flow.cuts)
+        flows |= passage.flows
+    ordered = sorted(found, key=_place)
+    lines = [f"  {located(cut.span)}: {cut.reason}" for cut in ordered]
+    title = "Cut: what depends on fields with gradients without a derivative"
+    return "\n".join((title, *lines)) if lines else ""
+
+
+def _place(cut: Cut) -> tuple[int, int, str]:
+    return (0, 0, cut.reason) if cut.span is None else (cut.span.line, cut.span.column, cut.reason)
+
+
+def _rules(plans: Sequence[StagePlan]) -> str:
+    lines: dict[str, None] = {}
+    for stmt in _statements(plans):
+        if isinstance(stmt, Ruled) and rules(stmt):
+            approximate = any(rule.approximate for rule in rules(stmt))
+            lines[
+                f"  {located(stmt.span)}{', an approximate derivative' if approximate else ''}"
+            ] = None
+    return "\n".join(("Derivatives by rules", *lines)) if lines else ""
+
+
+def _draws(code: Specialisation) -> str:
+    if not code.streams:
+        return ""
+    streams = counted(code.streams, "stream")
+    return f"Random numbers: {streams} a launch; the adjoint draws them again"
+
+
+# What became of it
+
+
+def _sizes(code: Specialisation, plans: Sequence[StagePlan]) -> str:
+    lines = [f"  {what}: {counted(size, 'statement')}" for what, size in code.sizes.items()]
+    several = len(plans) > 1
+    for k, plan in enumerate(plans, 1):
+        stage = plan.stage_launch.stage
+        which = f" of stage {k}" if several else ""
+        lines.append(f"  forward{which}: {counted(size_of(stage.forward.program), 'statement')}")
+        if plan.adjoint is not None:
+            size = counted(size_of(plan.adjoint.code.program), "statement")
+            lines.append(f"  adjoint{which}: {size}")
+    return "\n".join(("Programs on the way", *lines))
+
+
+def _statements(plans: Sequence[StagePlan]) -> Iterator[Stmt]:
+    for plan in plans:
+        yield from walk(plan.stage_launch.stage.program.body)

@@ -1,0 +1,145 @@
+"""`kernel.explain()`: the exact text for one kernel that has something of everything."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from tests.test_diagnosis import line_of
+
+
+@dt.func
+def rough(a):
+    return ti.floor(a) * 0.5
+
+
+@rough.backward(approx=True)
+def _(a, d_out):
+    return 0.5 * d_out
+
+
+@dt.kernel
+def step(x, v, table, k, mask, loss, n: int):
+    for i in x:
+        q = x[i] * k[None]
+        s = 0.0
+        for _ in range(n):
+            s = ti.sin(s + q)
+        v[i] += 0.1 * s + rough(q) + dt.rand()
+        mask[i] = 2.0 * x[i]
+    for i in range(1, x.shape[0] - 1):
+        bend = x[i - 1] - 2.0 * x[i] + x[i + 1]
+        loss[None] += bend**2 + table[int(x[i])] + ti.round(x[i])
+
+
+@dt.kernel
+def square(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+
+
+@dt.kernel
+def settle(x, y):
+    for i in x:
+        x[i] = ti.sin(x[i])
+    for i in x:
+        y[i] = x[i] * x[i]
+    for i in x:
+        x[i] = y[i] * x[i]
+
+
+@dt.data_oriented
+class Model:
+    def __init__(self) -> None:
+        self.x = dt.ones(3, grad=True)
+
+    @dt.kernel
+    def double(self):
+        for i in self.x:
+            self.x[i] *= 2.0
+
+
+def readable(text: str) -> str:
+    """Return a text without costs, and with lines counted from the kernel's first loop."""
+    first = line_of(step, "for i in x:")
+    text = re.sub(r"[\d.]+ s$", "0.1 s", text, flags=re.MULTILINE)
+    text = re.sub(r"line (\d+)", lambda found: f"line +{int(found[1]) - first}", text)
+    text = re.sub(r"\d+ statements", "many statements", text)
+    return re.sub(r'"[^"]*test_explain.py", ', "", text)
+
+
+def test_all_there_is_to_say() -> None:
+    x, v, table = (dt.ones(n, grad=True) for n in (64, 64, 9))
+    k, loss, mask = dt.ones((), grad=True), dt.zeros((), grad=True), dt.zeros(64)
+    text = step.explain(x, v, table, k, mask, loss, 10)
+    assert np.all(v.to_numpy() == 1.0)  # it was not launched
+    assert (
+        readable(text)
+        == """\
+<kernel step(x, v, table, k, mask, loss, n)>: 1 specialisation, compiled in 0.1 s
+
+Parameters
+  x: In, f32 (64,), with gradient
+  v: Sum, f32 (64,), with gradient
+  table: In, f32 (9,), with gradient
+  k: In, f32 (), with gradient
+  mask: Out, f32 (64,)
+  loss: Sum, f32 (), with gradient
+  n: int, a constant to derivatives
+
+Kept for the adjoint: at most 260 bytes a launch, where a later one overwrites them
+  x as it is before it, 256 bytes
+    for line +1: x[i] * k[None]
+    for line +4: ti.sin(s + q)
+    for line +9: bend**2
+    for line +9: table[int(x[i])]
+  k as it is before it, 4 bytes
+    for line +1: x[i] * k[None]
+    for line +4: ti.sin(s + q)
+
+How the adjoint adds up
+  the gradient of x: each element by its own iteration, not atomic
+  the gradient of table: atomic, line +9: table[int(x[i])]
+  the gradient of k: summed in blocks, one atomic addition each
+
+Loops in the adjoint
+  line +3: runs again from checkpoints, 192 numbers a thread
+
+Cut: what depends on fields with gradients without a derivative
+  line +6: mask[i]: stored into 'mask', which has no gradient
+  line +9: x[i]: cast to an integer here, which carries no derivative
+  line +9: ti.round(x[i]): 'round' has the derivative 0
+
+Derivatives by rules
+  line +5: rough(q), an approximate derivative
+
+Random numbers: 3 streams a launch; the adjoint draws them again
+
+Programs on the way
+  as written: many statements
+  normalised: many statements
+  forward: many statements
+  adjoint: many statements"""
+    )
+
+
+def test_without_gradients_and_without_a_launch() -> None:
+    square(dt.ones(3), dt.ones(3))
+    text = square.explain()
+    assert "Kept for the adjoint, if all float fields had gradients: at most 12 bytes" in text
+    square(dt.ones(3, ti.f64), dt.ones(3, ti.f64))
+    assert "2 specialisations" in square.explain()
+
+
+def test_stages_and_methods() -> None:
+    x, y = dt.ones(3, grad=True), dt.ones(3, grad=True)
+    text = settle.explain(x, y)
+    assert "adjoint of stage 2" in text
+    model: Any = Model()
+    assert "with gradient" in model.double.explain()
+    model.double()
+    assert "InOut" in model.double.explain()
