@@ -135,6 +135,21 @@ def test_without_gradients_and_without_a_launch() -> None:
     assert "2 specialisations" in square.explain()
 
 
+def test_rule_of_the_kernel() -> None:
+    @dt.kernel
+    def cube(x, y):
+        for i in x:
+            y[i] = x[i] ** 3
+
+    @cube.backward
+    def _(x, y):
+        for i in x:
+            x.grad_out[i] += 3.0 * x[i] ** 2 * y.grad_in[i]
+
+    text = cube.explain(dt.ones(3, grad=True), dt.ones(3, grad=True))
+    assert "A rule of its own: backward." in text
+
+
 def test_stages_and_methods() -> None:
     x, y = dt.ones(3, grad=True), dt.ones(3, grad=True)
     text = settle.explain(x, y)

@@ -57,6 +57,9 @@ def explain(name: str, call: Call, codes: Sequence[Specialisation]) -> str:
     if as_if:
         graded = tuple(isinstance(p, Array) and is_float(p.type.element) for p in code.params)
     sections = [_head(name, codes), _parameters(call)]
+    if code.rules:
+        words = " and ".join(sorted(code.rules))
+        sections.append(f"A rule of its own: {words}. What follows is what would be derived.")
     try:
         plans = make_plans(code, graded)
     except NotDifferentiable as error:
