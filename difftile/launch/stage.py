@@ -176,8 +176,9 @@ class Stage:
     def compiled(self) -> list[CompiledProgram]:
         """All that was compiled so far."""
         adjoints = (adjoint.code for adjoint in self._adjoints.values() if adjoint is not None)
-        others = (code for code, _ in (*self._tangents.values(), *self._renamed.values()))
-        return [self.forward, *adjoints, *others]
+        tangents = (tangent.code for tangent in self._tangents.values())
+        renamed = (code for code, _ in self._renamed.values())
+        return [self.forward, *adjoints, *tangents, *renamed]
 
     @cached_property
     def _stale(self) -> frozenset[Array]:
