@@ -488,6 +488,29 @@ def test_an_approximate_backward_is_reported() -> None:
     tape.backward({y: 1.0})
 
 
+def test_an_operation_that_gives_other_results_when_it_is_run_again() -> None:
+    rng = np.random.default_rng(0)
+
+    @dt.custom_op
+    def noisy(x: dt.InOut):
+        x.from_numpy(x.to_numpy() + 0.1 * rng.normal(size=N))
+
+    @noisy.backward
+    def _(x):
+        x.grad_out.copy_from(x.grad_in)
+
+    x = made(START)
+    before = POOL.kept
+    with dt.Tape() as tape:
+        noisy(x)
+    tape.backward({x: 1.0})
+    with dt.Tape() as tape:
+        dt.checkpoint(noisy)(x)
+    with pytest.raises(dt.TapeError, match="'noisy' gave other results when it was run again"):
+        tape.backward({x: 1.0})
+    assert POOL.kept == before
+
+
 def test_what_was_changed_since_is_refused() -> None:
     @dt.custom_op
     def scaled(src, dst, factors):

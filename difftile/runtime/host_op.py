@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -16,6 +16,7 @@ from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeErro
 from difftile.fields.field import WITH_GRADS, Field
 from difftile.fields.recording import NO_GRAD
 from difftile.fields.values import Values
+from difftile.runtime.marks import marked
 from difftile.runtime.operands import (
     Operand,
     fingerprint,
@@ -25,6 +26,7 @@ from difftile.runtime.operands import (
     uses_of,
 )
 from difftile.runtime.places import caller, span_of
+from difftile.substrate.device import current
 from difftile.tape.opaque import OpaqueStep, Use, nbytes_of
 from difftile.tape.outlook import Refusing, looking
 from difftile.tape.standins import Then
@@ -111,11 +113,12 @@ class HostCall(OpaqueStep):
             if operand.role == "In" and _is_in_written_field(operand, self.uses)
         }
         own = {use.field.storage for use in self.uses}
-        if self._checked:
-            outside = {field.storage for field in list(WITH_GRADS)} - own
-            with looking(Refusing(outside, self._refuse_outside)):
-                value = self._function(*self._bound.args, **self._bound.kwargs)
-        else:
+        with ExitStack() as checks:
+            if current().debug:
+                checks.enter_context(marked(self.title, self._operands))
+            if self._checked:
+                outside = {field.storage for field in list(WITH_GRADS)} - own
+                checks.enter_context(looking(Refusing(outside, self._refuse_outside)))
             value = self._function(*self._bound.args, **self._bound.kwargs)
         for name, (part, before) in read.items():
             if not np.array_equal(part.to_numpy(), before, equal_nan=True):
@@ -207,7 +210,7 @@ class HostCall(OpaqueStep):
     def _check_arguments(self) -> None:
         if self._checked and fingerprint(self._bound.arguments) != self._prints:
             raise TapeError(
-                f"An array among the arguments of {self.title} was changed after the call, and the "
+                f"An array among the arguments of {self.title} was changed since the call, and the "
                 "tape needs it as it was. Pass a copy, or a field."
             )
 

@@ -10,19 +10,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
-from difftile.diagnostics import LaunchError
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.field import WITH_GRADS, Field, Storage
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
+from difftile.ir.types import is_float
 from difftile.substrate.memory import POOL, Buffer
 from difftile.tape.counts import LIVE, REPLAYS
 
 if TYPE_CHECKING:
     from difftile.tape.standins import Then
+
+
+_SAMPLES = 64  # numbers of a field that are compared when a step is run again
 
 
 class Keeps(Enum):
@@ -122,6 +129,7 @@ class Opaque:
     constant: bool
     saved_nbytes: int = 0
     _settled: bool = False
+    _results: list[npt.NDArray[Any]] = field(default_factory=list[Any])
 
     @property
     def written(self) -> list[Field]:
@@ -146,17 +154,19 @@ class Opaque:
         """Tell whether the buffer that a field has before the step stays for the reverse."""
         return use.keeps is Keeps.BEFORE and not self.constant
 
-    def run(self, *, record: bool) -> tuple[Any, OpaqueRecord | None]:
+    def run(self, *, record: bool, compare: bool = False) -> tuple[Any, OpaqueRecord | None]:
         """Do the work.
 
         Args:
             record: Keep what the reverse needs.
+            compare: Compare the results with those of the first run.
 
         Returns:
             What the step returned, and the record if there is something to reverse.
 
         Raises:
             LaunchError: A field was written that is declared to be read only.
+            TapeError: The results are others than at first.
         """
         with watched(self.step.title, self.uses, record=record) as found:
             with closed(keeping={use.field.storage for use in self.uses}):
@@ -165,10 +175,29 @@ class Opaque:
             if not self._settled:
                 self.step.settle(self.uses, flows=self.flows)
             self._settled = True
+            if compare:
+                self._compare()
             self.saved_nbytes = nbytes_of(saved) if self.flows else 0
             if not record or not self.matters:
                 return saved, None
             return saved, self._recorded(saved, found.before)
+
+    def _compare(self) -> None:
+        """Compare some of what the step has written with what it wrote the first time.
+
+        Raises:
+            TapeError: It is something else, by more than rounding and the order of sums explain.
+        """
+        found = [_sample(one) for one in self.written if is_float(one.element)]
+        for before, now in zip(self._results, found, strict=False):
+            size = np.max(np.abs(before), initial=0.0, where=np.isfinite(before))
+            if not np.allclose(before, now, rtol=0.0, atol=0.01 * size, equal_nan=True):
+                raise TapeError(
+                    f"{self.step.title} gave other results when it was run again. On a tape with a "
+                    "limit, and in a checkpoint, they must follow from its arguments alone: pass "
+                    "what it draws random numbers from."
+                )
+        self._results = self._results or found
 
     def _recorded(self, saved: Any, before: Mapping[Storage, Buffer]) -> OpaqueRecord:
         kept: dict[Storage, Buffer] = {}
@@ -323,6 +352,12 @@ def closed(keeping: set[Storage]) -> Generator[None]:
             if storage.buffer is not buffer:
                 storage.move(buffer)
             POOL.unpin(buffer)
+
+
+def _sample(written: Field) -> npt.NDArray[Any]:
+    """Return some of the numbers in a field."""
+    numbers = written.storage.buffer.array().reshape(-1)
+    return numbers[:: 1 + numbers.size // _SAMPLES].astype(np.float64)
 
 
 def nbytes_of(saved: Any) -> int:

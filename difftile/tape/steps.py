@@ -77,7 +77,7 @@ class Run:
         known = opaque.saved_nbytes
         for use in opaque.uses:
             self._touch_storage(use.field.storage, position, overwritten=use.overwrites)
-        saved, record = opaque.run(record=self.records is not None)
+        saved, record = opaque.run(record=self.records is not None, compare=True)
         if record is not None:
             if opaque.saved_nbytes > known:  # only now is it known what it saves
                 self.make_room(lambda: opaque.saved_nbytes)
