@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from difftile import optim
     from difftile.diagnostics import (
         DifftileError,
         FieldError,
@@ -226,6 +227,7 @@ __all__ = [
     "odeint",
     "ones",
     "ones_like",
+    "optim",
     "rand",
     "randint",
     "randn",
@@ -253,6 +255,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "optim":
+        return importlib.import_module("difftile.optim")
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'difftile' has no attribute '{name}'")

@@ -1,0 +1,242 @@
+"""What all optimisers of one gradient per step have in common: steps, state, clipping, bounds."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias, TypedDict, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError, SolverError
+from difftile.fields.create import zeros
+from difftile.fields.field import Field, zero_grads
+from difftile.ir.types import F16, F32, F64, scalar_of, shape_of, with_scalar
+from difftile.launch.func import Func
+from difftile.optim.parameters import FieldsLike, number, of_each, parameters_of
+from difftile.optim.saved import check_no_tape, restored
+from difftile.optim.update import first_not_finite, move, norm
+
+Rate: TypeAlias = "float | Callable[[int], float]"
+Bound: TypeAlias = "float | Mapping[Any, float | None] | None"
+_NOT_FINITE = ("raise", "skip", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a step does to an element, and what it remembers.
+
+    Args:
+        change: A func, as `update` says.
+        slots: The names of the fields of its state, in the order in which it takes them.
+    """
+
+    change: Func
+    slots: tuple[str, ...]
+
+
+class Shared(TypedDict, total=False):
+    """What every optimiser takes; see `Optimiser`."""
+
+    low: Bound
+    high: Bound
+    clip_norm: float | None
+    clip_value: float | None
+    nonfinite: str
+
+
+class Optimiser(ABC):
+    """Moves fields against their gradients, in one launch a field and step.
+
+    A step reads `x.grad` of every field as it is, and leaves it. What it remembers of a field is
+    kept in fields of the same shape, by name in `state`: in single precision for fields in half.
+
+    Args:
+        fields: A field of floats with a gradient, a field of structs (its members are moved), a
+            sequence of those, or a mapping from names to them. The names are those in `state`.
+        lr: The learning rate; or a function from the number of steps done to it, such as those in
+            `dt.optim.schedules`; or a mapping from each field to one of the two.
+        weight_decay: A number, or a mapping from each field to one.
+        low: The least value of each component, which steps do not pass; or by field.
+        high: The largest one; or by field.
+        clip_norm: Gradients whose norm, over all fields together, is larger are scaled down to it.
+        clip_value: Components of gradients are kept between -clip_value and clip_value.
+        nonfinite: What a step does if some gradient is not finite: "raise" an error, "skip" the
+            step and count it in `skipped`, in both cases before anything is changed; or "ignore"
+            it, which saves the launch that looks.
+
+    Raises:
+        FieldError: A field has no gradient, is given twice, or is none that can be moved.
+        LaunchError: An option is out of range.
+    """
+
+    rule: ClassVar[Rule]
+
+    def __init__(
+        self,
+        fields: FieldsLike,
+        lr: Rate | Mapping[Any, Rate],
+        weight_decay: float | Mapping[Any, float],
+        *,
+        low: Bound = None,
+        high: Bound = None,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        nonfinite: str = "raise",
+    ) -> None:
+        self.parameters = parameters_of(fields, repr(self))
+        self.steps = 0
+        self.skipped = 0
+        self.grad_norm: float | None = None
+        self.lr = lr
+        decays = of_each(weight_decay, self.parameters, f"{self!r}: weight_decay")
+        self._decays = [number(decay, f"{self!r}: weight_decay") for decay in decays]
+        self._bounds = self._checked_bounds(low, high)
+        if clip_norm is not None and clip_value is not None:
+            raise LaunchError(f"{self!r} clips by norm or by value: give clip_norm or clip_value.")
+        self._clip_norm = self._limit("clip_norm", clip_norm)
+        self._clip_value = self._limit("clip_value", clip_value)
+        if nonfinite not in _NOT_FINITE:
+            names = ", ".join(map(repr, _NOT_FINITE))
+            raise LaunchError(f"{self!r}: nonfinite is one of {names}, not {nonfinite!r}.")
+        self._nonfinite = nonfinite
+        self._total = zeros((), F64)
+        self.state = {
+            one.name: {slot: _zeros_beside(one.field) for slot in self._used()}
+            for one in self.parameters
+        }
+
+    @abstractmethod
+    def _used(self) -> tuple[str, ...]:
+        """Return which slots the rule uses with these options."""
+
+    @abstractmethod
+    def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
+        """Return the rule's numbers for the step that follows `steps` others."""
+
+    def __repr__(self) -> str:
+        return f"dt.optim.{type(self).__name__}"
+
+    @property
+    def lr(self) -> Rate | Mapping[Any, Rate]:
+        """The learning rate, as it was given; it may be set anew between steps."""
+        return self._lr
+
+    @lr.setter
+    def lr(self, lr: Rate | Mapping[Any, Rate]) -> None:
+        rates = of_each(lr, self.parameters, f"{self!r}: lr")
+        for rate in rates:
+            if not callable(rate):
+                number(rate, f"{self!r}: lr")
+        self._lr = lr
+        self._rates: list[Rate] = rates
+
+    def step(self) -> bool:
+        """Move all fields; return whether they were, which a skipped step denies.
+
+        Raises:
+            TapeError: A tape is open.
+            SolverError: With `nonfinite="raise"`, a gradient is not finite; nothing was changed.
+            LaunchError: A schedule gave no learning rate.
+        """
+        check_no_tape(f"{self!r}: step()")
+        gradients = [one.grad for one in self.parameters]
+        scale = 1.0
+        if self._nonfinite != "ignore" or self._clip_norm is not None:
+            self.grad_norm = norm(self._total, gradients)
+            if not math.isfinite(self.grad_norm) and self._nonfinite != "ignore":
+                return self._refuse()
+            if self._clip_norm is not None:
+                scale = min(1.0, self._clip_norm / (self.grad_norm + 1e-6))
+        rates = [self._rate(rate) for rate in self._rates]
+        for k, one in enumerate(self.parameters):
+            state = self.state[one.name]
+            move(
+                self.rule.change,
+                one.field,
+                gradients[k],
+                tuple(state.get(slot) for slot in self.rule.slots),
+                self._numbers(rates[k], self._decays[k]),
+                (scale, self._clip_value, *self._bounds[k]),
+            )
+        self.steps += 1
+        return True
+
+    def _refuse(self) -> bool:
+        """Skip a step, or raise the error that says which gradient is not finite."""
+        if self._nonfinite == "raise":
+            raise SolverError(
+                f"{self!r}: {first_not_finite(self.parameters)}; no field was moved. "
+                "dt.Tape(loss, diagnose=True) says where that comes from, and nonfinite='skip' "
+                "leaves such steps out."
+            )
+        self.skipped += 1
+        return False
+
+    def _rate(self, rate: Rate) -> float:
+        return number(rate(self.steps) if callable(rate) else rate, f"{self!r}: lr")
+
+    def zero_grads(self) -> None:
+        """Set the gradients of the fields to zero; entering a tape does it, too."""
+        zero_grads([one.field for one in self.parameters])
+
+    # Saving
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that later steps depend on beside fields and options, as arrays by name.
+
+        `np.savez(path, **optimiser.state_dict())` writes it.
+        """
+        arrays = {key: field.to_numpy() for key, field in self._state_fields().items()}
+        return {"rule": np.array(type(self).__name__), "steps": np.array(self.steps), **arrays}
+
+    def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
+        """Go on from a state that `state_dict` returned, or `np.load` of it.
+
+        Raises:
+            LaunchError: It is that of another optimiser, or of other fields. Nothing was changed.
+            TapeError: A tape is open.
+        """
+        check_no_tape(f"{self!r}: load_state_dict()")
+        fields = self._state_fields()
+        shapes = {key: (*f.shape, *shape_of(f.element)) for key, f in fields.items()}
+        steps, arrays = restored(saved, type(self).__name__, shapes)
+        for key, field in fields.items():
+            field.from_numpy(arrays[key])
+        self.steps = steps
+
+    def _state_fields(self) -> dict[str, Field]:
+        """Return the fields of the state by parameter and slot: 'w1.mean'."""
+        return {
+            f"{name}.{slot}": field
+            for name, slots in self.state.items()
+            for slot, field in slots.items()
+        }
+
+    # Options
+
+    def _limit(self, name: str, value: float | None) -> float | None:
+        return None if value is None else number(value, f"{self!r}: {name}", above=True)
+
+    def _checked_bounds(self, low: Bound, high: Bound) -> list[tuple[float | None, float | None]]:
+        found: list[tuple[float | None, float | None]] = []
+        lows = of_each(low, self.parameters, f"{self!r}: low")
+        highs = of_each(high, self.parameters, f"{self!r}: high")
+        for least, most in zip(lows, highs, strict=True):
+            pair = tuple(
+                None if one is None else number(one, f"{self!r}: {name}", low=-math.inf, above=True)
+                for name, one in (("low", least), ("high", most))
+            )
+            found.append(cast("tuple[float | None, float | None]", pair))
+            if None not in pair and not least <= most:
+                raise LaunchError(f"{self!r}: low = {least} is above high = {most}.")
+        return found
+
+
+def _zeros_beside(field: Field) -> Field:
+    """Return a field of zeros of the same shape, in single precision beside one in half."""
+    half = scalar_of(field.element) == F16
+    return zeros(field.shape, with_scalar(field.element, F32) if half else field.element)

@@ -1,0 +1,147 @@
+"""What an optimiser moves: fields by name, and options that each of them may have its own of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.field import Field, Storage
+from difftile.fields.structs import Member, StructField
+from difftile.fields.view import View
+from difftile.ir.types import is_float
+
+FieldsLike: TypeAlias = "Member | Sequence[Member] | Mapping[str, Member]"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A field that an optimiser moves.
+
+    Args:
+        name: What its state is called by: the user's name, or its place; "robot.pos" in structs.
+        field: The field.
+        given: What the user passed: the field, or the struct field that it is a member of.
+    """
+
+    name: str
+    field: Field
+    given: Member
+
+    @property
+    def grad(self) -> Field:
+        """Its gradient now."""
+        return self.field.grad
+
+    def __str__(self) -> str:
+        return f"'{self.name}', {self.field!r}"
+
+
+def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Parameter, ...]:
+    """Return the fields that a user gave.
+
+    Of fields of structs, members that hold integers are left out.
+
+    Args:
+        given: A field, a field of structs, a sequence of those, or a mapping from names to them.
+        what: Who asks, for errors.
+        grads: Whether they need gradients.
+
+    Raises:
+        FieldError: One is no field of floats with a gradient, or two share their memory.
+    """
+    found: list[Parameter] = []
+    for name, one in _named(given):
+        if isinstance(one, View):
+            raise FieldError(
+                f"{what}: {one!r} is a part of a field, and whole fields are moved. Make the part "
+                "a field of its own and copy it in on the tape: 'x[1:3].copy_from(part)'."
+            )
+        if isinstance(one, StructField):
+            leaves = [(n, leaf) for n, leaf in one.fields(name) if is_float(leaf.element)]
+            found += [Parameter(dotted, leaf, one) for dotted, leaf in leaves]
+        elif isinstance(one, Field):
+            found.append(Parameter(name, one, one))
+        else:
+            raise FieldError(f"{what} takes fields, not {one!r}.")
+    if not found:
+        raise FieldError(f"{what} is given no field of floats.")
+    known: dict[Storage, Parameter] = {}
+    for one in found:
+        _check(one.field, what, grads)
+        other = known.setdefault(one.field.storage, one)
+        if other is not one:
+            raise FieldError(f"{what} is given the same memory twice: {other}; and {one}.")
+    return tuple(found)
+
+
+def _named(given: Any) -> list[tuple[str, Any]]:
+    if isinstance(given, Mapping):
+        return [(str(name), one) for name, one in cast("Mapping[Any, Any]", given).items()]
+    fields = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
+    return [(str(place), one) for place, one in enumerate(fields)]
+
+
+def _check(field: Field, what: str, grads: bool) -> None:
+    if not is_float(field.element):
+        raise FieldError(f"{what}: {field!r} holds integers, which do not move by small steps.")
+    if grads and field.grad_out is None:
+        raise FieldError(
+            f"{what}: {field!r} has no gradient to follow. "
+            "Make it with grad=True, or use x = x.with_grads()."
+        )
+
+
+def of_each(option: Any, parameters: Sequence[Parameter], what: str) -> list[Any]:
+    """Return an option for each parameter: one for all, or by field.
+
+    Args:
+        option: A value, or a mapping from each field that was given to one.
+        parameters: The parameters.
+        what: Who asks and for which option, for errors.
+
+    Raises:
+        LaunchError: The mapping has no value for some field, or one for a field that is not moved.
+    """
+    if not isinstance(option, Mapping):
+        return [option] * len(parameters)
+    by_field = cast("Mapping[Any, Any]", option)
+    known = {key for one in parameters for key in (one.field, one.given)}
+    for key in by_field:
+        if key not in known:
+            raise LaunchError(f"{what} is given for {key!r}, which is not among the fields.")
+    found: list[Any] = []
+    for one in parameters:
+        key = one.field if one.field in by_field else one.given
+        if key not in by_field:
+            raise LaunchError(f"{what} is given by field, and there is none for {one}.")
+        found.append(by_field[key])
+    return found
+
+
+def number(
+    value: Any, what: str, *, low: float = 0.0, below: float = math.inf, above: bool = False
+) -> float:
+    """Return an option as a number.
+
+    Args:
+        value: What the user gave.
+        what: Who asks and for which option, for errors.
+        low: The least that it may be.
+        below: What it must stay below.
+        above: It must be more than `low`.
+
+    Raises:
+        LaunchError: It is no number, or out of range.
+    """
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        raise LaunchError(f"{what} is a number, not {value!r}.") from None
+    if not (low < found < below if above else low <= found < below):
+        least = f"above {low:g}" if above else f"{low:g} or more"
+        most = "" if math.isinf(below) else f" and below {below:g}"
+        raise LaunchError(f"{what} is {least}{most}, not {value!r}.")
+    return found

@@ -1,0 +1,83 @@
+"""Stochastic gradient descent, with momentum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, final
+
+from difftile.diagnostics import LaunchError
+from difftile.launch.func import func
+from difftile.optim.optimiser import Optimiser, Rate, Rule, Shared
+from difftile.optim.parameters import FieldsLike, number
+from difftile.substrate.names import static
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@func
+def _descend(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
+    velocity = state[0]
+    lr, decay, momentum, taken, ahead = numbers
+    slope = d
+    if static(decay is not None):
+        slope += decay * x
+    direction = slope
+    if static(velocity is not None):
+        direction = momentum * velocity[i] + taken * slope
+        velocity[i] = direction
+    if static(ahead is not None):
+        direction = slope + ahead * direction
+    return x - lr * direction
+
+
+@final
+class SGD(Optimiser):
+    """Gradient descent, with momentum if asked for.
+
+    With the gradient g, and g + weight_decay x in its place where there is a decay:
+
+        v = momentum v + (1 - dampening) g        (v = g in the first step)
+        x = x - lr v                              (lr (g + momentum v) with nesterov)
+
+    The form of the momentum is that of Sutskever, Martens, Dahl and Hinton, On the importance of
+    initialization and momentum in deep learning, 2013, as PyTorch has it: the rate is a factor of
+    the step and not of what enters the velocity.
+
+    Args:
+        fields: What to move; see `Optimiser`.
+        lr: The learning rate.
+        momentum: The share of its velocity that a field keeps.
+        dampening: How much less of the gradient enters the velocity.
+        nesterov: Look ahead along the velocity; without dampening alone.
+        weight_decay: How much of the field itself is added to its gradient.
+        shared: See `Optimiser`.
+    """
+
+    rule = Rule(_descend, ("velocity",))
+
+    def __init__(
+        self,
+        fields: FieldsLike,
+        lr: Rate | Mapping[Any, Rate],
+        *,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        nesterov: bool = False,
+        weight_decay: float | Mapping[Any, float] = 0.0,
+        **shared: Unpack[Shared],
+    ) -> None:
+        self._momentum = number(momentum, f"{self!r}: momentum")
+        self._dampening = number(dampening, f"{self!r}: dampening")
+        self._nesterov = nesterov
+        if nesterov and (not self._momentum or self._dampening):
+            raise LaunchError(f"{self!r}: nesterov goes with a momentum, and without dampening.")
+        super().__init__(fields, lr, weight_decay, **shared)
+
+    def _used(self) -> tuple[str, ...]:
+        return self.rule.slots if self._momentum else ()
+
+    def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
+        taken = 1.0 - self._dampening if self.steps else 1.0
+        ahead = self._momentum if self._nesterov else None
+        return lr, decay or None, self._momentum, taken, ahead
