@@ -44,7 +44,7 @@ def line_of(rule: Any) -> int:
     return rule.function.__code__.co_firstlineno + 1  # behind the decorator
 
 
-def test_a_rule_that_differs_for_one_sign_is_found() -> None:
+def test_a_rule_that_differs_for_one_sign_is_found() -> None:  # NS1
     report = dt.check_rule(safe_divide)
     assert not report
     assert report.label is not None
@@ -66,7 +66,7 @@ def test_a_rule_that_differs_for_one_sign_is_found() -> None:
     ]
 
 
-def test_a_rule_that_ignores_the_adjoint_is_found() -> None:
+def test_a_rule_that_ignores_the_adjoint_is_found() -> None:  # CD4
     report = dt.check_rule(sine)
     assert not report
     assert len(report.wrong) == len(report.comparisons) == 400
@@ -308,6 +308,14 @@ def test_what_cannot_be_checked_is_refused() -> None:
     def plain(x):
         return x
 
+    @dt.func
+    def first(v):
+        return v[0]
+
+    @first.backward
+    def _(v, d_out):
+        return d_out * ti.Vector([1.0, 0.0])
+
     @dt.kernel
     def launch(x):
         for i in x:
@@ -317,6 +325,8 @@ def test_what_cannot_be_checked_is_refused() -> None:
         dt.check_rule(plain)
     with pytest.raises(dt.LaunchError, match="has no rule"):
         dt.check_rule(launch, dt.zeros(3, grad=True))
+    with pytest.raises(dt.LaunchError, match=r"does not take numbers for v; give an example"):
+        dt.check_rule(first)
     with pytest.raises(dt.LaunchError, match="takes x, and is given more"):
         dt.check_rule(sine, 1.0, 2.0)
     with dt.Tape(), pytest.raises(dt.TapeError, match="after the 'with' block"):

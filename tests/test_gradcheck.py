@@ -73,7 +73,7 @@ def masked(report: dt.GradCheck) -> str:
 # What passes, and what stays as it was
 
 
-def test_a_polynomial_passes() -> None:
+def test_a_polynomial_passes() -> None:  # FD2
     x = dt.from_numpy(np.array([1.0, 2.0, 3.0, 4.0], np.float32), grad=True)
     y = dt.zeros(4, grad=True)
     report = dt.gradcheck(poly, (2.0, 8.0, -1.0, x, y))
@@ -489,6 +489,13 @@ def test_what_cannot_be_checked_is_refused() -> None:
     def varies(x, y):
         poly(1.0, float(next(numbers)), 0.0, x, y)
 
+    def with_a_tape(x, y):
+        with dt.Tape():
+            poly(1.0, 2.0, 0.0, x, y)
+
+    assert "which must leave that and backward() out: A tape is open" in refused(
+        with_a_tape, (x, y)
+    )
     with dt.Tape():
         assert "after the 'with' block" in refused(poly, (1.0, 2.0, 3.0, x, y))
     assert "has no argument 'z'" in refused(poly, (1.0, 2.0, 3.0, x, y), outputs="z")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import linecache
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from types import FunctionType
 from typing import Any
@@ -91,8 +90,3 @@ def _kernel(name: str, params: Sequence[str], body: Sequence[str], func: Any) ->
 def func_name(func: Any) -> str:
     """Return the name of a function, as its author wrote it."""
     return getattr(func, "__name__", repr(func))
-
-
-def parameters_of(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the parameters of a function."""
-    return list(inspect.signature(function).parameters)

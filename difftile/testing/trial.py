@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientCut, LaunchError
+from difftile.diagnostics import GradientCut, LaunchError, TapeError
 from difftile.fields.field import zero_grads
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
@@ -90,7 +90,13 @@ class Trial:
         if self._subject.is_launch:
             self._doubles.widen()  # a launch takes fields of several types: nothing need match
         with STREAMS.given_back(), watching(self._doubles) as watch:
-            result = self._subject.run()
+            try:
+                result = self._subject.run()
+            except TapeError as error:
+                raise TapeError(
+                    f"gradcheck() opens a tape for {self._subject.title}, which must leave that "
+                    f"and backward() out: {error}"
+                ) from error
         self._approximate = [
             f"The derivative of {name} is approximate by its own account."
             for name in watch.approximate

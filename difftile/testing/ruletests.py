@@ -1,0 +1,148 @@
+"""What a rule must stand: differences, linearity, and agreement of its two directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difftile.testing.pointwise import Pointwise
+from difftile.testing.rulereport import Comparison
+from difftile.testing.samples import Array
+from difftile.testing.search import Search, Tolerance
+from difftile.testing.trial import Trial
+
+_EXACT = 1e-9  # what rounding may do to a linear function
+_AGREEING = 1e-7
+
+
+@dataclass(slots=True)
+class RuleTests:
+    """What a rule must stand.
+
+    Args:
+        trial: What has the rule.
+        points: The same at samples, if its arguments are no fields.
+        tolerance: What passes.
+        rng: Draws adjoints.
+    """
+
+    trial: Trial
+    points: Pointwise | None
+    tolerance: Tolerance
+    rng: np.random.Generator
+
+    def run(self, *, both: bool, search: bool) -> tuple[list[Comparison], list[str]]:
+        """Return comparisons, and what else is wrong.
+
+        Args:
+            both: Whether there are two rules, which must agree.
+            search: Whether there are fields to be searched.
+        """
+        one = self._draw()
+        two = self._draw()
+        first, second = self.trial.pull(one), self.trial.pull(two)
+        found: list[Comparison] = []
+        for weights, gradient in ((one, first), (two, second)):
+            if self.points is not None:
+                found += self.points.compare(weights, gradient, self.tolerance)
+            if search:
+                found += self._search(weights, gradient)
+        faults = list(self._linear((one, first), (two, second)))
+        if both:
+            faults += self._agree(one, first)
+        return found, faults
+
+    def _draw(self) -> list[Array]:
+        return [
+            np.round(self.rng.uniform(1.1, 2.0, w.shape), 2) * self.rng.choice((-1.0, 1.0), w.shape)
+            for w in self.trial.weights
+        ]
+
+    def _search(self, weights: list[Array], gradient: Array) -> Iterator[Comparison]:
+        self.trial.weights = weights
+        base = self.trial.along(np.zeros_like(gradient))(0.0)
+        search = Search(self.trial.along, base, self.trial.coordinates, gradient)
+        for k, probe in enumerate(search.run(2, 8, self.tolerance, self.rng)):
+            yield Comparison(
+                -1 - k,
+                {},
+                {},
+                "random",
+                probe.place,
+                probe.analytic,
+                probe.numeric,
+                probe.error,
+                probe.verdict,
+                0.0 if probe.field else 1.0,
+            )
+
+    def _linear(
+        self, one: tuple[list[Array], Array], two: tuple[list[Array], Array]
+    ) -> Iterator[str]:
+        """Check that the rule is linear in the adjoint of the result, and zero at zero."""
+        (w1, g1), (w2, g2) = one, two
+        at_zero = self.trial.pull([np.zeros_like(w) for w in w1])
+        together = self.trial.pull([2 * a + 3 * b for a, b in zip(w1, w2, strict=True)])
+        size = np.abs(together) + 2 * np.abs(g1) + 3 * np.abs(g2)
+        finite = np.isfinite(size) & np.isfinite(at_zero)
+        nonzero = finite & (np.abs(at_zero) > _EXACT * size)
+        if np.any(nonzero):
+            yield self._told(
+                nonzero, "It is not zero for d_out = 0", [("rule", at_zero), ("should be", 0 * g1)]
+            )
+        same = (g1 == g2) & (g1 == at_zero)
+        if np.any(nonzero) and np.all(same[finite & (g1 != 0)]):
+            yield "It does not depend on d_out, by which a rule multiplies."
+        bent = finite & (np.abs(together - 2 * g1 - 3 * g2) > _EXACT * size)
+        if np.any(bent):
+            sides = [("rule(2 a + 3 b)", together), ("2 rule(a) + 3 rule(b)", 2 * g1 + 3 * g2)]
+            yield self._told(bent, "It is not linear in d_out", sides)
+
+    def _agree(self, weights: list[Array], gradient: Array) -> Iterator[str]:
+        """Check that forward and backward rule are the same linear function."""
+        assert self.points is not None
+        tangents = np.zeros(gradient.shape)  # fields that all samples share stay as they are
+        for _, _, entries in self.points.places():
+            tangents[entries] = self.rng.uniform(0.5, 1.5, entries.shape)
+        with np.errstate(all="ignore"):
+            pushed = self.trial.push(tangents)
+            terms = [w * dot for w, dot in zip(weights, pushed, strict=True)]
+            sums = [one.reshape(len(one), -1) for one in terms]
+            left = np.sum([one.sum(axis=1) for one in sums], axis=0)
+            right = self.points.sums(gradient * tangents)
+            size = np.sum([np.abs(one).sum(axis=1) for one in sums], axis=0)
+            size = size + self.points.sums(np.abs(gradient * tangents))
+            apart = np.isfinite(size) & (np.abs(left - right) > _AGREEING * size)
+        if np.any(apart):
+            k = self.points.simplest(apart)
+            yield (
+                f"Its forward rule is another one at {int(np.sum(apart))} of {len(apart)} samples: "
+                f"at {self.points.at(k)} it gives {left[k]:.6g} where this gives {right[k]:.6g}."
+            )
+
+    def _told(self, entries: Any, what: str, sides: list[tuple[str, Array]]) -> str:
+        """Return a fault with the simplest entry that shows it."""
+        place, entry = self._place(entries)
+        values = ", ".join(f"{name} {side[entry]:.6g}" for name, side in sides)
+        return f"{what}: {place}: {values}."
+
+    def _place(self, entries: Any) -> tuple[str, int]:
+        if self.points is not None:
+            wrong = {
+                (k, by): int(e[k])
+                for by, _, e in self.points.places()
+                for k in range(len(e))
+                if entries[e[k]]
+            }
+            if wrong:
+                mask = np.zeros(1 + max(k for k, _ in wrong), np.bool_)
+                mask[[k for k, _ in wrong]] = True
+                sample = self.points.simplest(mask)
+                by, entry = next((by, e) for (k, by), e in wrong.items() if k == sample)
+                return f"at {self.points.at(sample)}, by {by}", entry
+        entry = int(np.flatnonzero(entries)[0])
+        leaf, own = self.trial.coordinates.owner(entry)
+        return f"by {leaf.place(own)}", entry
