@@ -62,6 +62,7 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         tuple(diagnosis.levels),
         diagnosis.ties,
         diagnosis.approximate,
+        diagnosis.plain,
     )
 
 
