@@ -126,6 +126,25 @@ def test_contents_may_change_meanwhile() -> None:
     assert x[0] == 5.0 and k[None] == 2.0
 
 
+def test_a_tape_does_not_write_into_what_is_kept() -> None:
+    x, k = dt.full(500, 0.5, ti.f64, grad=True), dt.full((), K, ti.f64, grad=True)
+    y = dt.zeros(500, ti.f64, grad=True)
+    pullback = Pullback(lambda: wave(x, k, y))
+    expected = pullback.pull({y: 1.0}, (x, k))[k][None]
+    with dt.Tape() as tape:
+        wave(x, k, y)
+        x[3] = 100.0
+        wave(x, k, y)
+    assert pullback.pull({y: 1.0}, (k,))[k][None] == expected
+    tape.backward({y: 1.0})
+
+
+@dt.kernel
+def wave(x, k, y):
+    for i in y:
+        y[i] = ti.sin(k[None] * x[i])
+
+
 def test_an_open_tape_hears_nothing() -> None:
     x, k, y = fields(grad=True)
     with dt.Tape() as tape:

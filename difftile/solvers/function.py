@@ -50,6 +50,6 @@ class Function:
         write(self.x, vector)
         return self.value()
 
-    def linearise(self) -> Pullback:
-        """Launch it, ready to be differentiated."""
-        return Pullback(self)
+    def linearise(self, *, of_tape: bool = False) -> Pullback:
+        """Launch it, ready to be differentiated: now, or in the reverse of a tape."""
+        return Pullback(self, of_tape=of_tape)

@@ -109,7 +109,7 @@ class ImplicitRule(OpaqueStep):
     def run(self) -> Solved:
         """Solve, and launch the function once more at the solution."""
         result = self._solve()
-        launches = self.function.linearise()
+        launches = self.function.linearise(of_tape=True)
         found = {one.storage for one in launches.found}
         for one in launches.fields:
             temporary = one.storage not in found and not one.has_grads
@@ -118,7 +118,7 @@ class ImplicitRule(OpaqueStep):
                     f"{self.name}: the function touches {one!r} at the solution and not at its "
                     "first call, so a tape did not hear of it. Pass it in 'args'."
                 )
-        near = None if self._near is None else self._near.linearise()
+        near = None if self._near is None else self._near.linearise(of_tape=True)
         nbytes = sum(leaf.nbytes for leaf in self.function.out.leaves)
         return Solved(result, launches, near, nbytes)
 

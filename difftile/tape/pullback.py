@@ -28,6 +28,7 @@ from difftile.launch.plan import make_plans
 from difftile.launch.push import push_tangents
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import silence
+from difftile.tape.counts import LIVE
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
 from difftile.tape.replay import Replay
@@ -96,9 +97,14 @@ class Pullback(Recorder):
 
     Args:
         function: Launches kernels and writes fields from Python.
+        of_tape: A record of a tape holds this, which is used in reverse there and nowhere else.
     """
 
-    def __init__(self, function: Callable[[], object]) -> None:
+    def __init__(self, function: Callable[[], object], *, of_tape: bool = False) -> None:
+        # A tape writes small parts of kept memory in place, and back in reverse, where it alone
+        # keeps any.
+        self._counted = not of_tape
+        LIVE.tapes += self._counted
         self.steps: list[tuple[Step, bool]] = []
         self._touched: dict[Storage, Field] = {}
         self._linear: dict[frozenset[Field], _Linear] = {}
@@ -280,6 +286,8 @@ class Pullback(Recorder):
         self._linear = {}
         self.steps = []
         self._snapshots.release()
+        LIVE.tapes -= self._counted
+        self._counted = False
 
     def __del__(self) -> None:
         if POOL is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
@@ -344,8 +352,8 @@ class Tangents:
         """
         if any(use.field.storage in self.active.storages for use in opaque.uses):
             raise TapeError(
-                f"Tangents are not pushed through {opaque.step.name}, and they are needed here: "
-                "write it with kernels alone."
+                f"Tangents are not pushed through {opaque.step.title}, and they are needed here: "
+                "write that part with kernels that have no rules of their own."
             )
 
     def wrote(self, step: HostWrite | HostCopy) -> None:

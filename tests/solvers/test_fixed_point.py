@@ -295,6 +295,103 @@ def test_an_unknown_without_gradient_cuts_and_that_is_said() -> None:
             take(y, loss)
 
 
+@dt.kernel
+def pull_back(y, out, k):
+    for i in y:
+        out[i] = 0.5 * ti.cos(k[i] * y[i])
+
+
+@dt.kernel
+def total(y, loss):
+    for i in y:
+        loss[None] += y[i]
+
+
+def test_small_writes_afterwards_change_nothing() -> None:
+    k, y, loss = dt.full(500, 0.7, ti.f64, grad=True), dt.zeros(500, ti.f64, grad=True), number(0)
+    slopes = []
+    for later in (False, True):
+        y.fill(0.0)
+        with dt.Tape(loss):
+            dt.fixed_point(pull_back, y, args=(k,), diff="solution")
+            total(y, loss)
+            if later:
+                k[3] = 100.0
+                y[5] = -1.0
+        slopes.append(k.grad.to_numpy())
+    np.testing.assert_allclose(slopes[1], slopes[0], rtol=1e-8)
+
+
+@dt.kernel
+def ruled(y, out, x):
+    out[None] = 0.5 * ti.cos(y[None]) + x[None]
+
+
+@ruled.backward
+def _(y, out, x):
+    y.grad_out[None] += -0.5 * ti.sin(y[None]) * out.grad_in[None]
+    x.grad_out[None] += 2.0 * out.grad_in[None]
+
+
+@dt.custom_op
+def half_cosine(y: dt.In, out: dt.Out):
+    out.from_numpy(0.5 * np.cos(y.to_numpy()))
+
+
+@half_cosine.backward
+def _(y, out):
+    bar = -0.5 * np.sin(y.to_numpy()) * out.grad_in.to_numpy()
+    y.grad_out.from_numpy(y.grad_out.to_numpy() + bar)
+
+
+@dt.kernel
+def add(out, part, x):
+    out[None] = part[None] + x[None]
+
+
+def test_rules_of_the_user_are_followed() -> None:
+    x, y, loss, part = number(0.3), number(0.0), number(0.0), dt.zeros((), ti.f64)
+
+    def with_host_op(y: dt.Field, out: dt.Field) -> None:
+        half_cosine(y, part)
+        add(out, part, x)
+
+    def with_rule(y: dt.Field, out: dt.Field) -> None:
+        ruled(y, out, x)
+
+    for g, factor in ((with_host_op, 1.0), (with_rule, 2.0)):
+        y.fill(0.0)
+        with dt.Tape(loss):
+            dt.fixed_point(g, y, diff="solution")
+            take(y, loss)
+        assert x.grad[None] == pytest.approx(factor * 0.7593096028, abs=1e-9)
+        with pytest.raises(dt.TapeError, match="Tangents are not pushed through"):
+            dt.root(g, y)
+
+
+def test_on_a_tape_that_goes_back_twice_and_in_a_checkpoint() -> None:
+    x, y, loss = number(0.3), number(0.0), number(0.0)
+
+    @dt.checkpoint
+    def program() -> None:
+        dt.fixed_point(cosine, y, args=(x,), diff="solution")
+        take(y, loss)
+
+    with dt.Tape() as tape:
+        program()
+        dt.fixed_point(cosine, y, args=(x,), diff="solution")
+        take(y, loss)
+    tape.backward(loss, keep=True)
+    assert x.grad[None] == pytest.approx(2 * 0.7593096028, abs=1e-8)
+    tape.backward(loss)
+    assert x.grad[None] == pytest.approx(4 * 0.7593096028, abs=1e-8)
+    with dt.Tape(loss):
+        with dt.no_grad():
+            dt.fixed_point(cosine, y, args=(x,), diff="solution")
+        take(y, loss)
+    assert x.grad[None] == 0.0
+
+
 # What is refused, and what is said
 
 
