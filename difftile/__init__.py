@@ -88,6 +88,9 @@ if TYPE_CHECKING:
     from difftile.testing.report import GradCheck
     from difftile.testing.rulecheck import check_rule
     from difftile.testing.rulereport import RuleCheck
+    from difftile.transforms.gradients import grad, value_and_grad, vjp
+    from difftile.transforms.jacobians import hessian, jacfwd, jacrev
+    from difftile.transforms.tangents import hvp, jvp, linearize
 
 _HOME = {
     "difftile.diagnostics": (
@@ -163,6 +166,9 @@ _HOME = {
         "surrogate_if",
     ),
     "difftile.tape.tape": ("Tape", "no_grad"),
+    "difftile.transforms.gradients": ("grad", "value_and_grad", "vjp"),
+    "difftile.transforms.jacobians": ("hessian", "jacfwd", "jacrev"),
+    "difftile.transforms.tangents": ("hvp", "jvp", "linearize"),
     "difftile.testing.gradcheck": ("gradcheck",),
     "difftile.testing.report": ("GradCheck",),
     "difftile.testing.rulecheck": ("check_rule",),
@@ -212,11 +218,18 @@ __all__ = [
     "full_like",
     "func",
     "fwd_diff",
+    "grad",
     "gradcheck",
+    "hessian",
+    "hvp",
     "init",
     "inverse",
+    "jacfwd",
+    "jacrev",
+    "jvp",
     "kernel",
     "linear_solve",
+    "linearize",
     "log1p",
     "logit",
     "logsumexp",
@@ -247,7 +260,9 @@ __all__ = [
     "surrogate",
     "surrogate_if",
     "template",
+    "value_and_grad",
     "vec",
+    "vjp",
     "zero_grads",
     "zeros",
     "zeros_like",

@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": _RUNNING | {"launch", "tape"},
     "solvers": _RUNNING | {"launch", "tape", "runtime"},
     "optim": _RUNNING | {"launch", "tape", "runtime", "solvers"},
+    "transforms": _RUNNING | {"launch", "tape", "runtime"},
     "testing": _RUNNING | {"launch", "tape", "runtime"},
     "__init__": {
         "diagnostics",
@@ -39,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
         "solvers",
         "optim",
         "testing",
+        "transforms",
     },
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),

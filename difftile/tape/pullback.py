@@ -335,6 +335,9 @@ class Tangents:
         """Run a kernel and push tangents through it."""
         call, values = step.call, step.values
         grads = self.active.along(call, values)
+        if not any(grads):
+            call.code.run(values)
+            return
         if constant:
             for record in _record_launch(step, grads, constant=True):
                 self._zeroing.reverse(record)

@@ -1,0 +1,58 @@
+"""Tangents carried beside the fields while a function runs: nothing is kept of what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.fields.field import Field
+from difftile.fields.recording import NO_GRAD, Recorder
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.launch.call import Call
+from difftile.tape.opaque import Opaque, OpaqueStep
+from difftile.tape.pullback import Tangents
+from difftile.tape.records import HostCopy, HostWrite
+from difftile.tape.steps import Launch
+
+
+class Pushforward(Recorder):
+    """Runs what a function launches, and pushes tangents of fields through it.
+
+    Args:
+        tangents: For each field that varies the tangent of what it holds now.
+    """
+
+    def __init__(self, tangents: Mapping[Field, npt.NDArray[Any]]) -> None:
+        self._dots = Tangents(frozenset(one.origin for one in tangents))
+        for one, values in tangents.items():
+            self._dots.of(one).buffer.write(values)
+
+    def tangent(self, one: Field) -> Field:
+        """Return the tangent of what a field holds now."""
+        return self._dots.of(one)
+
+    def launch(self, call: Call, values: list[Any]) -> None:
+        """Run a kernel and push tangents through it."""
+        self._dots.launch(Launch(call, values, []), constant=NO_GRAD.depth > 0)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Set the tangent of what Python is about to write to zero."""
+        self._dots.wrote(HostWrite(field, where, None))
+        return False
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Copy the tangent of what Python is about to copy."""
+        constant = HostWrite(target.base, target.window, None)
+        self._dots.wrote(constant if NO_GRAD.depth else HostCopy(target, source))
+
+    def opaque(self, step: OpaqueStep) -> Any:
+        """Run a step whose inside is not seen, and return what it saved."""
+        opaque = Opaque(step, step.uses, constant=NO_GRAD.depth > 0)
+        saved, _ = opaque.run(record=False)
+        self._dots.ran(opaque)
+        return saved

@@ -1,0 +1,1 @@
+"""Derivatives of functions of fields and arrays, as functions."""

@@ -1,0 +1,178 @@
+"""Transformations inside others: each is one step, whose own derivatives are second ones.
+
+The derivative of a gradient along v is a Hessian-vector product, forward over reverse
+(`tape/second.py`). Its adjoint is the same product by the symmetry of second derivatives, mixed
+ones of other fields included. So is the adjoint of a tangent.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.fields.field import Field, make
+from difftile.fields.values import Values
+from difftile.tape.opaque import Keeps, OpaqueStep, Use
+from difftile.tape.pullback import Pullback
+from difftile.tape.second import push_pull
+from difftile.tape.standins import Then
+from difftile.transforms.stretch import Stretch
+from difftile.transforms.trees import Leaf, outputs_in
+
+
+class TransformStep(OpaqueStep):
+    """A derivative of a function, which runs once beforehand to find out what it reads and writes.
+
+    Args:
+        name: What the derivative is called.
+        stretch: The call of the function.
+        more: Other fields that the derivative reads.
+    """
+
+    def __init__(self, name: str, stretch: Stretch, more: Sequence[Field] = ()) -> None:
+        self.stretch = stretch
+        linear = stretch.run()
+        self._value = stretch.value
+        self.outputs = outputs_in(stretch.value)
+        self.found, self._written = linear.found, linear.written
+        linear.rewind()
+        linear.release()
+        self.results = [_zeros_like(one) for one in self.models()]
+        found = dict.fromkeys((*self.found, *more))
+        super().__init__(name, _uses(found, self._written, self.results))
+
+    @abstractmethod
+    def models(self) -> list[Field]:
+        """Return the fields that the results are like."""
+
+    @abstractmethod
+    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Any]:
+        """Return the results; `fresh` is what the run has returned."""
+
+    @abstractmethod
+    def second(
+        self, linear: Pullback, fresh: list[Field], cotangents: list[npt.NDArray[Any]], then: Then
+    ) -> dict[Field, Field]:
+        """Return what cotangents of the results add to those of the fields that were found."""
+
+    def run(self) -> None:
+        """Run the function, and work out its derivative."""
+        linear, fresh = self._again()
+        for result, found in zip(self.results, self.derivatives(linear, fresh), strict=True):
+            result.from_numpy(found)
+        for old, new in zip(self.outputs, fresh, strict=True):
+            if old is not new:
+                old.copy_from(new)
+        linear.release()
+
+    def reverse(self, then: Then, saved: None) -> None:
+        """Pull back what the function wrote, and add second derivatives for the results."""
+        with then.restored():
+            linear, fresh = self._again()
+        now = dict(zip(self.outputs, fresh, strict=True))
+        seeds: dict[Values, Any] = {
+            now.get(one, one): _array(then[one].grad_in) for one in self._written
+        }
+        first = {one: bar.to_numpy() for one, bar in linear.pull(seeds, self.found).items()}
+        cotangents = [_array(then[result].grad_in) for result in self.results]
+        second = self.second(linear, fresh, cotangents, then)
+        for one in self.found:
+            target = then[one].grad_out
+            if target is not None:
+                target.from_numpy(first[one.origin] + second[one.origin].to_numpy())
+        linear.release()
+
+    def _again(self) -> tuple[Pullback, list[Field]]:
+        """Run the function once more; it may return other fields, in which it has the same."""
+        linear = self.stretch.run()
+        fresh = outputs_in(self.stretch.value)
+        self.stretch.value = self._value
+        return linear, fresh
+
+
+class GradientStep(TransformStep):
+    """The gradient of a function of one number."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        super().__init__("grad", stretch)
+        stretch.number()
+
+    def models(self) -> list[Field]:
+        """Return the inputs."""
+        return self.stretch.inputs
+
+    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Any]:
+        """Pull one back."""
+        bars = linear.pull({fresh[0]: 1.0}, self.stretch.inputs)
+        return [bars[one].to_numpy() for one in self.stretch.inputs]
+
+    def second(
+        self, linear: Pullback, fresh: list[Field], cotangents: list[npt.NDArray[Any]], then: Then
+    ) -> dict[Field, Field]:
+        """Push the cotangents through the gradient."""
+        along = dict(zip(self.stretch.inputs, cotangents, strict=True))
+        return push_pull(linear, along, {fresh[0]: 1.0}, {}, self.found)[1]
+
+
+class TangentStep(TransformStep):
+    """The tangent of a function.
+
+    Args:
+        stretch: The call of the function.
+        tangents: The tangent of each input: a field, an array or a number.
+    """
+
+    def __init__(self, stretch: Stretch, tangents: Sequence[Any]) -> None:
+        self._tangents = list(tangents)
+        super().__init__("jvp", stretch, [one for one in tangents if isinstance(one, Field)])
+
+    def models(self) -> list[Field]:
+        """Return the outputs."""
+        return self.outputs
+
+    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Any]:
+        """Push the tangents."""
+        found = linear.push(self._along(self._tangents), fresh)
+        return [found[one] for one in fresh]
+
+    def second(
+        self, linear: Pullback, fresh: list[Field], cotangents: list[npt.NDArray[Any]], then: Then
+    ) -> dict[Field, Field]:
+        """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
+        seeds: dict[Values, Any] = dict(zip(fresh, cotangents, strict=True))
+        bars = linear.pull(seeds, self.stretch.inputs)
+        for one, given in zip(self.stretch.inputs, self._tangents, strict=True):
+            target = then[given].grad_out if isinstance(given, Field) else None
+            if target is not None:
+                target.add_numpy(bars[one].to_numpy())
+        given = [then[one] if isinstance(one, Field) else one for one in self._tangents]
+        return push_pull(linear, self._along(given), seeds, {}, self.found)[1]
+
+    def _along(self, tangents: Sequence[Any]) -> dict[Field, npt.NDArray[Any]]:
+        pairs: Iterable[tuple[Leaf, Any]] = zip(self.stretch.leaves, tangents, strict=True)
+        return {leaf.field: leaf.tangent(one) for leaf, one in pairs}
+
+
+def _zeros_like(field: Field) -> Field:
+    made = make(field.element, field.shape)
+    made.fill(0.0)
+    return made.with_grads()
+
+
+def _array(field: Field | None) -> npt.NDArray[Any]:
+    assert field is not None
+    return field.to_numpy()
+
+
+def _uses(found: Iterable[Field], written: Iterable[Field], results: Iterable[Field]) -> list[Use]:
+    changed = {one.storage for one in written}
+    uses = {
+        one.storage: Use(one, True, one.storage in changed, Keeps.BEFORE, "a field")
+        for one in found
+    }
+    for one in (*written, *results):
+        uses.setdefault(one.storage, Use(one, False, True, Keeps.NOTHING, "a result"))
+    return list(uses.values())

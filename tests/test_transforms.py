@@ -1,0 +1,229 @@
+"""Derivatives of functions as functions: values known by hand, and each against another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+
+
+def scalar() -> Any:
+    return dt.zeros((), dtype=ti.f64)
+
+
+@dt.kernel
+def multiply(x, y, z):
+    z[None] = x[None] * y[None]
+
+
+@dt.kernel
+def cubes(x, y, out):
+    out[0] = x[None] ** 3
+    out[1] = y[None] ** 2 * x[None]
+    out[2] = y[None] ** 3
+
+
+@dt.kernel
+def rosenbrock(x, y):
+    y[None] = (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+
+
+@dt.kernel
+def branching(x, y):
+    for i in range(10):
+        if x[i] > 0:
+            y[None] += x[i] * x[i]
+        else:
+            y[None] += -x[i]
+
+
+@dt.kernel
+def cube(x, y):
+    y[None] = x[None] ** 3
+
+
+def product(x: Any, y: Any) -> Any:
+    z = scalar()
+    multiply(x, y, z)
+    return z
+
+
+def three(x: Any, y: Any) -> Any:
+    out = dt.zeros(3, dtype=ti.f64)
+    cubes(x, y, out)
+    return out
+
+
+def valley(x: Any) -> Any:
+    y = scalar()
+    rosenbrock(x, y)
+    return y
+
+
+def cubed(x: Any) -> Any:
+    y = scalar()
+    cube(x, y)
+    return y
+
+
+def branched(x: Any) -> Any:
+    y = scalar()
+    branching(x, y)
+    return y
+
+
+POINT = np.array([1.2, 1.0])
+
+
+def test_gradients() -> None:  # TR1, TR2
+    x = np.array([1, -2, 3, 0, 0.5, -0.5, 2, -1, 4, -3.0])
+    value, gradient = dt.value_and_grad(branched)(x)
+    assert value == 36.75
+    assert isinstance(value, float)
+    np.testing.assert_allclose(gradient, [2, -1, 6, -1, 1, -1, 4, -1, 8, -1])
+    assert dt.grad(cubed)(2.0) == 12.0
+    first, second = dt.grad(product, (0, 1))(3.0, 4.0)
+    assert (first, second) == (4.0, 3.0)
+
+
+def test_kinds_and_nesting_follow_the_arguments() -> None:
+    def loss(params: Any, scale: float) -> Any:
+        out = three(params["a"], params["b"][0])
+        return _summed(out, scale)
+
+    params = {"a": dt.full((), 2.0, ti.f64), "b": [np.float64(3.0)], "c": np.ones(2)}
+    found = dt.grad(loss)(params, 10.0)
+    assert isinstance(found["a"], dt.Field)
+    assert found["a"][None] == 10 * (12 + 9)
+    assert found["b"][0] == 10 * (12 + 27)
+    np.testing.assert_array_equal(found["c"], [0, 0])
+    assert params["a"][None] == 2.0
+
+
+@dt.kernel
+def add_up(x, s: float, y):
+    for i in x:
+        y[None] += s * x[i]
+
+
+def _summed(x: Any, scale: float) -> Any:
+    y = scalar()
+    add_up(x, scale, y)
+    return y
+
+
+def test_cotangents_and_tangents() -> None:  # TR3, TR4, TR5
+    value, pull = dt.vjp(three, 2.0, 3.0)
+    np.testing.assert_array_equal(value, [8, 18, 27])
+    assert pull(np.array([1.0, 0, 0])) == (12.0, 0.0)
+    assert pull(np.array([0, 1.0, 0])) == (9.0, 12.0)
+    value, tangent = dt.jvp(three, (2.0, 3.0), (1.0, 0.0))
+    np.testing.assert_array_equal(tangent, [12, 9, 0])
+    np.testing.assert_array_equal(dt.jvp(three, (2.0, 3.0), (0.0, 1.0))[1], [0, 12, 27])
+    value, push = dt.linearize(three, 2.0, 3.0)
+    np.testing.assert_array_equal(push(1.0, 0.0), [12, 9, 0])
+    np.testing.assert_array_equal(push(0.0, 1.0), [0, 12, 27])
+    for transform in (dt.jacfwd, dt.jacrev):
+        by_x, by_y = transform(three, (0, 1))(2.0, 3.0)
+        np.testing.assert_array_equal(np.stack([by_x, by_y], 1), [[12, 0], [9, 12], [0, 27]])
+
+
+def test_second_derivatives() -> None:  # TR6, TR8
+    np.testing.assert_allclose(dt.grad(valley)(POINT), [211.6, -88])
+    np.testing.assert_allclose(dt.hessian(valley)(POINT), [[1330, -480], [-480, 200]])
+    np.testing.assert_allclose(dt.hvp(valley, POINT, np.array([1.0, 0])), [1330, -480])
+    assert dt.grad(dt.grad(cubed))(2.0) == 12.0
+    np.testing.assert_allclose(dt.jacrev(dt.grad(valley))(POINT), [[1330, -480], [-480, 200]])
+
+
+def test_levels_are_not_mixed_up() -> None:  # TR7
+    def outer(x: Any) -> Any:
+        return product(x, dt.grad(lambda y: product(x, y))(x))
+
+    assert dt.grad(outer)(3.0) == 6.0
+
+    def forward_inside(x: Any) -> Any:
+        return product(x, dt.jvp(lambda y: product(x, y), (x,), (1.0,))[1])
+
+    assert dt.grad(forward_inside)(3.0) == 6.0
+
+
+def test_tangents_inside_gradients() -> None:
+    """The derivative of a directional derivative, by the point and by the direction."""
+
+    def along(x: Any, v: Any) -> Any:
+        return dt.jvp(valley, x, v)[1]
+
+    by_point, by_direction = dt.grad(along, (0, 1))(POINT, np.array([1.0, 0.0]))
+    np.testing.assert_allclose(by_point, [1330, -480])
+    np.testing.assert_allclose(by_direction, [211.6, -88])
+
+
+def test_gradients_on_a_tape() -> None:
+    """An inner gradient is a step of an ordinary tape, captured fields included."""
+    x = dt.from_numpy(POINT, grad=True)
+    k, loss = dt.full((), 2.0, ti.f64, grad=True), dt.zeros((), dtype=ti.f64, grad=True)
+
+    def scaled(x: Any) -> Any:
+        return product(valley(x), k)
+
+    with dt.Tape(loss):
+        force = dt.grad(scaled)(x)
+        add_up(force, 3.0, loss)
+    hessian = np.array([[1330, -480], [-480, 200.0]])
+    np.testing.assert_allclose(x.grad.to_numpy(), 3 * 2 * hessian.sum(axis=0))
+    np.testing.assert_allclose(k.grad.to_numpy(), 3 * (211.6 - 88))
+
+
+def test_in_place_programs_leave_their_arguments_alone() -> None:
+    @dt.kernel
+    def kick(x, v):
+        for i in x:
+            v[i] -= 0.1 * ti.sin(x[i])
+        for i in x:
+            x[i] += 0.1 * v[i]
+
+    def run(state: Any) -> Any:
+        for _ in range(50):
+            kick(state["x"], state["v"])
+        return _summed(state["x"], 1.0)
+
+    x, v = dt.from_numpy(np.array([0.5, 1.0])), dt.zeros(2, dtype=ti.f64)
+    found = dt.grad(run)({"x": x, "v": v})
+    np.testing.assert_array_equal(x.to_numpy(), [0.5, 1.0])
+    _, tangent = dt.jvp(run, ({"x": x, "v": v},), ({"x": [1.0, 0.0], "v": [0.0, 0.0]},))
+    np.testing.assert_allclose(tangent[None], found["x"][0], rtol=1e-12)
+
+
+def test_what_has_no_derivative() -> None:
+    with pytest.raises(dt.LaunchError, match="argument 0 is an array of int64"):
+        dt.grad(cubed)(np.arange(3))
+    with pytest.raises(dt.LaunchError, match=r"returns a field of shape \(3,\)"):
+        dt.grad(three, (0, 1))(1.0, 2.0)
+    with pytest.raises(dt.LaunchError, match="returns None"):
+        dt.grad(lambda x: None)(1.0)
+    with pytest.raises(dt.LaunchError, match="argnums has 2"):
+        dt.grad(cubed, 2)(1.0)
+    with pytest.raises(dt.FieldError, match=r"has the shape \(3,\)"):
+        dt.jvp(valley, POINT, np.ones(3))
+    with pytest.raises(dt.LaunchError, match="2 tangents are given for 1 arguments"):
+        dt.jvp(valley, (POINT,), (POINT, POINT))
+    with pytest.raises(dt.LaunchError, match="not recorded by the tape"), dt.Tape():
+        dt.vjp(cubed, 1.0)
+    with pytest.raises(dt.LaunchError, match="a constant for every derivative"):
+        dt.vjp(lambda x: 3.0, 1.0)
+
+
+def test_what_is_handed_through() -> None:
+    def with_rest(x: Any) -> Any:
+        return cubed(x), {"name": "rest"}
+
+    assert dt.grad(with_rest, has_aux=True)(2.0) == (12.0, {"name": "rest"})
+    (value, rest), gradient = dt.value_and_grad(with_rest, has_aux=True)(2.0)
+    assert (value, rest["name"], gradient) == (8.0, "rest", 12.0)
+    assert dt.vjp(with_rest, 2.0, has_aux=True)[2] == {"name": "rest"}
+    assert dt.jvp(with_rest, 2.0, 1.0, has_aux=True)[1] == 12.0
