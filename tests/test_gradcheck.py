@@ -326,6 +326,18 @@ def test_what_is_approximate_is_said() -> None:
     expected = "The derivative of 'straight_through' is approximate by its own account."
     assert report.notes == (expected,)
 
+    @dt.kernel
+    def stop(x, loss):
+        for i in x:
+            loss[None] += dt.stop_grad(x[i] * x[i]) + x[i]
+
+    report = dt.gradcheck(stop, (np.array([3.0]), np.zeros(())))
+    assert report.probes[-1].analytic == 1
+    assert report.probes[-1].numeric == pytest.approx(7)
+    (note,) = report.notes
+    assert note.startswith("What 'stop_grad' keeps constant varies for differences.")
+    assert "loss[None] += dt.stop_grad(x[i] * x[i]) + x[i]" in note
+
 
 # What is wrong is found
 

@@ -97,10 +97,7 @@ class Trial:
                     f"gradcheck() opens a tape for {self._subject.title}, which must leave that "
                     f"and backward() out: {error}"
                 ) from error
-        self._approximate = [
-            f"The derivative of {name} is approximate by its own account."
-            for name in watch.approximate
-        ]
+        self.notes = tuple(watch.notes)
         asked = self._named_outputs(result) or {}
         self._doubles.take((name, value.base) for name, value in asked.items())
         for value in asked.values():
@@ -238,7 +235,7 @@ class Trial:
             warnings.simplefilter("always", GradientCut)
             yield
         texts = [str(one.message) for one in caught if one.category is GradientCut]
-        self.notes = tuple(dict.fromkeys((*self._approximate, *texts)))
+        self.notes = tuple(dict.fromkeys((*self.notes, *texts)))
 
     def _check_outputs(self, outputs: dict[str, Array]) -> dict[str, Array]:
         """Return outputs that can be differentiated.

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy.typing as npt
 
+from difftile.diagnostics import Label, render
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
-from difftile.ir.nodes import Ruled
+from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import walk
 from difftile.launch.call import Call
 from difftile.tape.opaque import Opaque, OpaqueStep
@@ -22,11 +23,11 @@ from difftile.testing.doubles import Double, Doubles
 class Watch(Recorder):
     """Runs what a tape would record, on copies, which it makes as fields are met.
 
-    `approximate` are the names of what has a derivative that is approximate by its own account.
+    `notes` say what has a derivative that is another one than that of its values, by intention.
     """
 
     def __init__(self, doubles: Doubles) -> None:
-        self.approximate: dict[str, None] = {}
+        self.notes: dict[str, None] = {}
         self._doubles = doubles
 
     def launch(self, call: Call, values: list[Any]) -> None:
@@ -45,7 +46,11 @@ class Watch(Recorder):
         for launch in call.code.launches:
             for stmt in walk(launch.stage.program.body):
                 if isinstance(stmt, Ruled) and _is_approximate(stmt):
-                    self.approximate[f"'{stmt.name}'"] = None
+                    self._note_approximate(f"'{stmt.name}'")
+                elif isinstance(stmt, Let) and stmt.op == "stop_grad":
+                    labels = [] if stmt.span is None else [Label(stmt.span, "constant here")]
+                    title = "What 'stop_grad' keeps constant varies for differences."
+                    self.notes[render(title, labels, (), None)] = None
         call.code.run(values)
 
     def host_write(
@@ -68,8 +73,11 @@ class Watch(Recorder):
             one.read |= use.reads
             one.written |= use.writes is not False
         if step.approximate:
-            self.approximate[step.name] = None
+            self._note_approximate(step.name)
         return Opaque(step, step.uses, constant=False).run(record=False)[0]
+
+    def _note_approximate(self, name: str) -> None:
+        self.notes[f"The derivative of {name} is approximate by its own account."] = None
 
     def _met(self, field: Field) -> Double:
         self._doubles.take([("", field)])
