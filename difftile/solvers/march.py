@@ -92,7 +92,7 @@ class Plan:
         elif taped:
             # First find the steps on a copy: what was tried and rejected must not be on the tape.
             with recording(None):
-                copy = y.like()
+                copy = y.work("trial")
                 copy.copy_from(y)
                 trial = RungeKutta(self.tableau, equation, copy, Outputs())
                 taken = list(self._adapt(trial, t0, t1))

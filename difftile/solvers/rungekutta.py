@@ -101,8 +101,8 @@ class RungeKutta:
         self._y = y
         self._outputs = outputs
         self._accept = accept
-        self._at = y.like(grad=grad)
-        self._rates = [y.like(grad=grad) for _ in tableau.dense]
+        self._at = y.work("stage", grad=grad)
+        self._rates = [y.work(f"rate {s}", grad=grad) for s in range(len(tableau.dense))]
         self._first_known = False  # the rate at the beginning of the next step
         self._last_known = False  # that at the end of this step, and the state there, in `_at`
 
@@ -128,7 +128,7 @@ class RungeKutta:
             SolverError: A step would be needed that is too small for the time to change.
         """
         assert self._tableau.embedded is not None
-        embedded = self._y.like()
+        embedded = self._y.work("embedded")
         size = StepSize(first or self._first_step(t, end, tolerance))
         for _ in range(most):
             last = abs(end - t) <= 1.01 * size.h

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.create import zeros_like
+from difftile.fields.create import empty_like, zeros_like
 from difftile.fields.field import Field
 from difftile.fields.structs import Member, StructField
 from difftile.fields.values import Values
@@ -18,6 +19,9 @@ from difftile.runtime.kernel import kernel
 from difftile.substrate.names import grouped, static
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
+
+_WORK: WeakKeyDictionary[Field, dict[tuple[str, bool], Field]] = WeakKeyDictionary()
+"""The fields to work in that belong to a field, by their use and whether they have a gradient."""
 
 
 @kernel
@@ -66,6 +70,18 @@ class State:
             grad: Give a gradient to those of which the original has one.
         """
         return State(_like(member, grad=grad) for member in self.members)
+
+    def work(self, name: str, *, grad: bool = False) -> State:
+        """Return fields like these to work in, with any contents; the same at each call.
+
+        A function that launches kernels on its way through them touches the same fields each time,
+        which is what solvers around it rely on.
+
+        Args:
+            name: What they are for.
+            grad: Give a gradient to those of which the original has one.
+        """
+        return State(_work(member, name, grad=grad) for member in self.members)
 
     def clear(self) -> None:
         """Set everything to zero."""
@@ -140,3 +156,13 @@ def _like(member: Member, *, grad: bool) -> Member:
         made = {name: _like(one, grad=grad) for name, one in member.members.items()}
         return StructField(made, member.methods)
     return zeros_like(member, grad=grad and member.has_grads)
+
+
+def _work(member: Member, name: str, *, grad: bool) -> Member:
+    if isinstance(member, StructField):
+        made = {part: _work(one, name, grad=grad) for part, one in member.members.items()}
+        return StructField(made, member.methods)
+    known, key = _WORK.setdefault(member, {}), (name, grad and member.has_grads)
+    if key not in known:
+        known[key] = empty_like(member, grad=key[1])  # zeros would be a write on an open tape
+    return known[key]

@@ -346,6 +346,46 @@ def test_outputs_on_the_way_carry_gradients() -> None:
             np.testing.assert_allclose(y.grad.to_numpy(), [seed @ exact, exact[-1]], rtol=1e-6)
 
 
+@dt.kernel
+def launch(speed, q, v):
+    for i in speed:
+        q[i] = 0.0
+        v[i] = speed[i]
+
+
+@dt.kernel
+def miss(q, r):
+    for i in q:
+        r[i] = q[i] - 0.5
+
+
+def test_shooting_is_a_root_of_a_solution() -> None:
+    """The speed that leads the pendulum to an angle, and its derivative by gravity."""
+    q, v, speed = (dt.zeros(1, ti.f64, grad=True) for _ in range(3))
+    gravity, loss = scalar(9.81), scalar(0.0)
+
+    def shoot(speed, r):
+        launch(speed, q, v)
+        dt.odeint(pendulum, (q, v), 0.0, 0.3, args=(gravity, 0.0), rtol=1e-9, atol=1e-11)
+        miss(q, r)
+
+    def solve() -> float:
+        speed.fill(1.0)
+        assert dt.root(shoot, speed).converged
+        return speed[0] ** 2
+
+    with dt.Tape(loss):
+        solve()
+        squares(speed, loss)
+    found = gravity.grad[None]
+    eps = 1e-4
+    ends = []
+    for sign in (1.0, -1.0):
+        gravity[None] = 9.81 + sign * eps
+        ends.append(solve())
+    assert found == pytest.approx((ends[0] - ends[1]) / (2 * eps), rel=1e-6)
+
+
 # The continuous adjoint
 
 
