@@ -191,6 +191,33 @@ def test_cut_by_a_field_without_gradient() -> None:
     assert zero.text.endswith("Hint: make it with grad=True, or y = y.with_grads().")
 
 
+@dt.kernel
+def flat(a, b, c, d, e, f, y):
+    for i in y:
+        s = ti.floor(a[i])
+        s += ti.ceil(b[i])
+        s += ti.round(c[i])
+        s += ti.math.step(0.5, d[i])
+        s += ti.math.sign(e[i])
+        y[i] = s + (f[i] // 1.0)
+
+
+def test_piecewise_constant_functions_are_named() -> None:
+    fields = [dt.from_numpy(np.array([0.3, 1.7], np.float32)).with_grads() for _ in range(6)]
+    y = dt.zeros(2, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        flat(*fields, y)
+        scale(y, 2.0)
+    report = reported(tape, {y: 1.0})
+    texts = ("floor", "ceil", "round", "step", "sign", "//")
+    found = {one.field: one.spans for one in report.findings if one.kind == "zero"}
+    assert list(found) == list("abcdef")
+    explained = flat.explain()
+    for name, text in zip("abcdef", texts, strict=True):
+        assert [span.line for span in found[name]] == [line_of(flat, text)], name
+        assert f"line {line_of(flat, text)}: " in explained.split("Cut:")[1]
+
+
 def test_cut_by_stop_grad() -> None:
     x, y = dt.ones(3, grad=True), dt.zeros(3, grad=True)
     with dt.Tape(diagnose=True) as tape:

@@ -354,36 +354,47 @@ class Diagnosis:
     ) -> None:
         """Note how large the gradients are that an adjoint has added to."""
         values, plan = record.values, record.plan
-        began = max((_largest(array) for array in before.values()), default=0.0)
-        states = [p for p in places if values[p[1]].storage in self._touched]
-        receivers = [p for p in places if p[1] in plan.loads]
-        sizes = {p: _largest(after[p[0]]) for p in receivers}
+        came = [before[place] for place, k in places if k in plan.writes]
+        began = max(map(_largest, came), default=0.0)
+        sizes: dict[int, float] = {}
+        for place, k in places:
+            if k in plan.loads:
+                # To a gradient that passes by, other launches have added what it was before.
+                added = after[place] if k in plan.writes else after[place] - before[place]
+                sizes[k] = _largest(added)
         if not sizes or not began:
             return
         self.seed = self.seed or began  # what comes in through `grad_in` alone
-        place, position = max(sizes, key=lambda p: sizes[p])
-        size = sizes[place, position]
+        most = max(sizes, key=lambda k: sizes[k])
+        size = sizes[most]
         number, kernel = self.number_of(record), plan.code.name
         self.levels.append(Level(number, kernel, size, size / began))
-        field = values[position]
-        if field in plan.code.temps:
-            return
-        span = _written_or_read(plan, position)
-        name = self.name(field)
-        if size > TOO_LARGE * began and not any(g.alone for g in self.grown):
+        span, name = _written_or_read(plan, most), self.name(values[most])
+        if values[most] in plan.code.temps:
+            pass
+        elif size > TOO_LARGE * began and not any(g.alone for g in self.grown):
             loop = self._loop(record, contents, TOO_LARGE * began)
             self.grown.append(Grown(number, kernel, name, size / began, True, span, loop))
         elif size > TOO_LARGE * self.seed and not any(g.factor > 1 for g in self.grown):
             self.grown.append(Grown(number, kernel, name, size / self.seed, False, span))
-        kept = [p for p in states if p in sizes] or list(sizes)
-        place, position = max(kept, key=lambda p: sizes[p])
-        size = sizes[place, position]
-        if 0 < size < self.seed / TOO_LARGE and not any(g.factor < 1 for g in self.grown):
-            span, name = _written_or_read(plan, position), self.name(values[position])
-            alone = size < began / TOO_LARGE
-            loop = self._loop(record, contents, math.inf) if alone else None
-            factor = size / (began if alone else self.seed)
-            self.grown.append(Grown(number, kernel, name, factor, alone, span, loop))
+        for place, k in places:
+            if k in sizes and values[k] not in plan.code.temps:
+                self._note_decay(record, contents, k, _largest(after[place]), began)
+
+    def _note_decay(
+        self, record: LaunchRecord, contents: Contents, position: int, size: float, began: float
+    ) -> None:
+        """Note a gradient that has become very small, the first time for each field."""
+        plan, name = record.plan, self.name(record.values[position])
+        known = any(grown.factor < 1 and grown.field == name for grown in self.grown)
+        if known or not 0 < size < self.seed / TOO_LARGE:
+            return
+        alone = size < began / TOO_LARGE
+        loop = self._loop(record, contents, math.inf) if alone else None
+        factor = size / (began if alone else self.seed)
+        span = _written_or_read(plan, position)
+        number = self.number_of(record)
+        self.grown.append(Grown(number, plan.code.name, name, factor, alone, span, loop))
 
     # Running aside
 

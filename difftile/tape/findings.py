@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from difftile.ad.cuts import PRODUCT, Cut
 from difftile.diagnostics import Label, Span, counted, render
 from difftile.fields.field import Storage
-from difftile.tape.diagnosis import Diagnosis, Grown, NotFinite
+from difftile.tape.diagnosis import TOO_LARGE, Diagnosis, Grown, NotFinite
 from difftile.tape.reasons import Way, Ways
 from difftile.tape.replay import Replay
 from difftile.tape.report import FieldGradient, Finding, Report
@@ -48,13 +47,17 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         FieldGradient.of(diagnosis.name(field), field, replay.gradient(field).buffer.read())
         for field in looked_at.values()
     ]
+    small = {f.name: f for f in fields if max(-f.low, f.high) < diagnosis.seed / TOO_LARGE}
+    grown = [g for g in diagnosis.grown if g.factor > 1 or g.field in small]
+    decayed = {g.field for g in grown if g.factor < 1}
     ways = Ways(diagnosis.steps, diagnosis.name)
     for one in fields:
         wanted = not asked or one.field.storage in asked
         if wanted and one.zeros == one.size and one.field.storage not in outputs:
             way = ways.of(one.field.storage, outputs)
-            findings.append(_zero(diagnosis, one, way))
-    findings += [_grown(diagnosis, grown) for grown in diagnosis.grown]
+            if not (way.target.smooth and one.name in decayed):  # too small to be held at last
+                findings.append(_zero(diagnosis, one, way))
+    findings += [_grown(diagnosis, one) for one in grown]
     return Report(
         diagnosis.launches,
         tuple(finding for finding in findings if finding is not None),
@@ -211,11 +214,9 @@ def _grown(diagnosis: Diagnosis, one: Grown) -> Finding:
 
 def _by_launch(diagnosis: Diagnosis, one: Grown) -> Iterator[str]:
     """Yield what a launch of the kernel does to the gradient on average, if there were several."""
-    factors = [
-        level.factor
-        for level in diagnosis.levels
-        if level.launch >= one.launch and level.kernel == one.kernel and level.factor > 0
-    ]
-    if len(factors) > 1:
-        mean = math.exp(sum(map(math.log, factors)) / len(factors))
-        yield f"{mean:.4g} times a launch, over {len(factors)} launches of '{one.kernel}'."
+    passed = sum(
+        level.launch >= one.launch and level.kernel == one.kernel for level in diagnosis.levels
+    )
+    if passed > 1:
+        mean = one.factor ** (1 / passed)
+        yield f"{mean:.4g} times a launch, over {passed} launches of '{one.kernel}'."
