@@ -295,6 +295,18 @@ def test_fields_that_are_asked_for() -> None:
     assert report.findings[1].line == line_of(cut_by_floor, "ti.floor")
 
 
+def test_state_that_python_sets_on_the_tape() -> None:
+    x, y = dt.ones(3, grad=True), dt.zeros(3, grad=True)
+    for asked, kinds in ((True, []), (x, ["zero"])):
+        with dt.Tape(diagnose=asked) as tape:
+            x.fill(2.0)
+            twice(x, y)
+        report = reported(tape, {y: 1.0})
+        assert [one.kind for one in report.findings] == kinds
+        assert [one.name for one in report.fields] == ["x"]
+    assert "Python overwrites 'x' before the first launch" in str(report)
+
+
 def test_intermediate_fields_are_no_finding() -> None:
     x, y, z = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.zeros(3, grad=True)
     with dt.Tape(diagnose=True) as tape:

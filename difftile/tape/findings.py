@@ -55,7 +55,9 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         wanted = not asked or one.field.storage in asked
         if wanted and one.zeros == one.size and one.field.storage not in outputs:
             way = ways.of(one.field.storage, outputs)
-            if not (way.target.smooth and one.name in decayed):  # too small to be held at last
+            too_small = way.target.smooth and one.name in decayed
+            # A state that Python sets on the tape is no finding, unless it is asked for.
+            if not too_small and (asked or way.read):
                 findings.append(_zero(diagnosis, one, way))
     findings += [_grown(diagnosis, one) for one in grown]
     return Report(
