@@ -412,6 +412,27 @@ def test_derivatives_of_an_operation_in_place_without_a_tape() -> None:
     np.testing.assert_allclose(frames.grad.to_numpy(), wanted)
 
 
+@pytest.mark.parametrize("op", [blur, squash, normalise])
+def test_operations_are_checked_against_differences(op: Any) -> None:
+    fields = (made(START),) if op is squash else (made(START), made(np.zeros(N)))
+    dt.gradcheck(op, fields, strict=True)
+    dt.check_rule(op, *fields, strict=True)
+
+
+def test_a_wrong_backward_is_found() -> None:
+    @dt.custom_op
+    def cubes(src, dst):
+        dst.from_numpy(src.to_numpy() ** 3)
+
+    @cubes.backward
+    def _(src, dst):
+        src.grad_out.add_numpy(3.1 * src.to_numpy() ** 2 * dst.grad_in.to_numpy())
+
+    fields = made(START), made(np.zeros(N))
+    assert not dt.gradcheck(cubes, fields)
+    assert not dt.check_rule(cubes, *fields)
+
+
 def test_an_operation_without_backward() -> None:
     @dt.custom_op
     def edges(src, dst):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, overload
 
@@ -27,6 +27,8 @@ class CustomOp:
 
     Fields among the arguments may be declared `dt.In` (read), `dt.Out` (all of it is overwritten)
     or `dt.InOut`. Of a field that is not declared the tape finds out whether it was written.
+
+    `rules` are the derivatives that were written for it: 'backward' and 'forward'.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -38,7 +40,7 @@ class CustomOp:
             for p in self._signature.parameters.values()
             if (role := role_of(p.annotation)) is not None
         }
-        self._rules: dict[str, Rule] = {}
+        self.rules: dict[str, Rule] = {}
 
     def __repr__(self) -> str:
         return f"<custom op {self.function.__name__}({', '.join(self._signature.parameters)})>"
@@ -48,14 +50,9 @@ class CustomOp:
         return self if instance is None else BoundOp(self, instance)
 
     @property
-    def rules(self) -> dict[str, Rule]:
-        """What is said about derivatives: 'backward', 'forward'."""
-        return dict(self._rules)
-
-    @property
     def approximate(self) -> bool:
         """Whether the backward is marked as no exact derivative."""
-        rule = self._rules.get("backward")
+        rule = self.rules.get("backward")
         return rule is not None and rule.approximate
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -121,7 +118,7 @@ class CustomOp:
             self.function,
             bound,
             operands,
-            self._rules.get(kind),
+            self.rules.get(kind),
             kind=kind,
             checked=checked,
         )
@@ -168,10 +165,10 @@ class CustomOp:
             raise LaunchError(
                 f"@{self.function.__name__}.{kind} decorates a function, not {rule!r}."
             )
-        if kind in self._rules:
+        if kind in self.rules:
             raise LaunchError(f"{self!r} has a {kind} already; remove one of the two.")
         signature = inspect.signature(rule)
-        self._rules[kind] = Rule(rule, signature, self._saved_in(kind, rule), approximate)
+        self.rules[kind] = Rule(rule, signature, self._saved_in(kind, rule), approximate)
         return rule
 
     def _saved_in(self, kind: str, rule: FunctionType) -> str:
@@ -212,6 +209,15 @@ class BoundOp:
     def fwds(self, *args: Any, **kwargs: Any) -> Any:
         """Run the operation and push tangents through it."""
         return self._op.fwds(self._instance, *args, **kwargs)
+
+    @property
+    def __name__(self) -> str:
+        return self._op.function.__name__
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """The derivatives that were written for it."""
+        return self._op.rules
 
     def __repr__(self) -> str:
         return f"{self._op!r} of {self._instance!r}"

@@ -129,7 +129,7 @@ _ROLES: dict[str | None, tuple[bool, bool | None, Keeps]] = {
 def _use(title: str, group: list[Operand]) -> Use:
     first = group[0]
     field = next((o.value.base for o in group if o.value.has_grads), first.value.base)
-    if any(operand.window != first.window for operand in group):
+    if len(group) > 1 and any(operand.window != first.window for operand in group):
         return _use_of_parts(title, field, group)
     for operand in group:
         if operand.role != first.role:

@@ -17,6 +17,7 @@ from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.launch.func import Func
 from difftile.launch.methods import BoundKernel
+from difftile.runtime.custom_op import BoundOp, CustomOp
 from difftile.runtime.kernel import Kernel
 from difftile.testing.mapped import func_name, map_over
 
@@ -67,6 +68,13 @@ def subject_of(f: Any, given: Any) -> Subject:
         arguments = _bound(f, args, by_name)
         title = f"kernel '{func_name(f)}'"
         return Subject(title, lambda: f(*args, **by_name), arguments, {}, True, True)
+    if isinstance(f, (CustomOp, BoundOp)):
+        arguments = _bound(f, args, by_name)
+
+        def run() -> None:
+            f(*args, **by_name)  # what it returns is for its rules
+
+        return Subject(f"custom op '{func_name(f)}'", run, arguments, {}, False, True)
     if not callable(f):
         raise LaunchError(f"A kernel, a func or a function is checked, not {f!r}.")
     title = f"'{func_name(f)}'"

@@ -68,13 +68,15 @@ class Watch(Recorder):
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step."""
         self._doubles.take((use.name, use.field) for use in step.uses)
-        for use in step.uses:
-            one = self._doubles.of(use.field)
-            one.read |= use.reads
-            one.written |= use.writes is not False
         if step.approximate:
             self._note_approximate(step.name)
-        return Opaque(step, step.uses, constant=False).run(record=False)[0]
+        opaque = Opaque(step, step.uses, constant=False)
+        saved, _ = opaque.run(record=False)
+        for use in opaque.uses:  # which say now what was written
+            one = self._doubles.of(use.field)
+            one.read |= use.reads
+            one.written |= bool(use.writes)
+        return saved
 
     def _note_approximate(self, name: str) -> None:
         self.notes[f"The derivative of {name} is approximate by its own account."] = None
