@@ -412,6 +412,29 @@ def test_steps_whose_inside_is_not_seen() -> None:
     assert value.text == "'y' became NaN in custom op 'root', after launch 0 of 0, at [0]."
 
 
+def test_what_kernels_print_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
+    @dt.kernel
+    def speaking(x, y):
+        for i in x:
+            print("at", i)
+            y[i] = ti.sqrt(ti.max(x[i], 1.0) - 2.0)
+
+    x, y = dt.ones(1, grad=True), dt.zeros(1, grad=True)
+    with dt.Tape(diagnose=x) as tape:
+        speaking(x, y)
+    report = reported(tape, {y: 1.0})
+    assert only(report, "value").line == line_of(speaking, "ti.sqrt")
+    dt.Tape()  # what Taichi prints comes when it is asked for next
+    assert capfd.readouterr().out.count("at 0") == 1
+
+
+def test_fields_without_gradient_are_listed() -> None:
+    x, k, y = dt.ones(3, grad=True), dt.ones(()), dt.zeros(3, grad=True)
+    with dt.Tape(diagnose=True) as tape:
+        ruled(x, k, y)
+    assert str(reported(tape, {y: 1.0})).endswith("Without a gradient, and none worked out: k.")
+
+
 def test_several_passes() -> None:
     x, y, z = dt.ones(3, grad=True), dt.zeros(3, grad=True), dt.zeros(3, grad=True)
     with dt.Tape(diagnose=True) as tape:

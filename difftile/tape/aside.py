@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from difftile.interp import Machine
 from difftile.interp import run as run_plainly
 from difftile.ir.nodes import Array, Program, Stmt, Var
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
-from difftile.ir.walk import arrays_written, walk
+from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import silence
@@ -69,8 +70,9 @@ def interpret(
     contents: Contents,
     watch: Callable[[Stmt, Machine], None] | None = None,
 ) -> None:
-    """Run a program statement by statement, in place."""
+    """Run a program statement by statement, in place; what it prints and reports is left out."""
     add_temps(program, contents)
+    program = replace(program, body=silent(program.body))
     fields = {p: v for p, v in contents.items() if isinstance(p, Array)}
     numbers = {p: v for p, v in contents.items() if isinstance(p, Var)}
     run_plainly(program, fields, numbers, watch=watch)

@@ -8,7 +8,7 @@ where a number stops being finite they run that launch once more, aside, to find
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,32 +16,27 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.ad.activity import active_values
-from difftile.diagnostics import CompileError, Span, located
+from difftile.diagnostics import Span, located
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import NO_GRAD
 from difftile.fields.values import Values
-from difftile.fields.window import Window
-from difftile.ir.nodes import Array, Load, Program, Ruled
+from difftile.ir.nodes import Array, Load, Ruled
 from difftile.ir.walk import array_of, rules, walk
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan
 from difftile.passes.optimise import finish
 from difftile.passes.probes import (
-    LAST,
     Counted,
-    beginning,
     counted_kinks,
-    iteration,
-    marked,
 )
-from difftile.tape.aside import FEW_STEPS, Aside, Contents, add_temps, copies, interpret, work
-from difftile.tape.history import History
+from difftile.tape.aside import Aside, Contents
 from difftile.tape.opaque import Opaque, OpaqueRecord
-from difftile.tape.origins import Growth, Origin, Origins
+from difftile.tape.origins import Origin
 from difftile.tape.reasons import Ran, Step
-from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.tape.records import LaunchRecord
 from difftile.tape.replay import Replay
 from difftile.tape.report import Level, Tie
+from difftile.tape.search import Search
 
 _BLOCKS = 256
 
@@ -120,6 +115,7 @@ class Diagnosis:
         self._kinks: dict[tuple[int, frozenset[Array]], Counted] = {}
         self._hits: dict[tuple[str, Span | None], int] = {}
         self._aside = Aside()
+        self._search = Search(self._aside)
 
     def name(self, field: Field) -> str:
         """Return what the first kernel calls a field; the second of a name is `x#2`."""
@@ -210,7 +206,7 @@ class Diagnosis:
             program = plan.stage_launch.stage.forward.program
             if became and self.value is None:
                 written = plan.stage_launch.stage.written
-                found = self._locate(program, state, written, ())
+                found = self._search.origin(program, state, written, ())
                 if found is not None:
                     array, index, origin = found
                     name = self.name(values[call.code.position[array]])
@@ -267,11 +263,24 @@ class Diagnosis:
         name = self.name(field)
         return NotFinite(number, opaque.step.name, name, index, value, None, opaque=True)
 
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The fields without gradient that only give values: none is worked out for them."""
+        found: dict[str, None] = {}
+        for step in self.steps:
+            if not isinstance(step, Ran):
+                continue
+            places = [k for plan in step.plans for k in (*plan.ungraded[0], *plan.ungraded[1])]
+            given = (step.values[k] for k in places)
+            found |= {self.name(f): None for f in given if f.storage not in self._touched}
+        return tuple(found)
+
     # In reverse
 
     def check_seeds(self, seeds: Mapping[Values, Any], replay: Replay) -> None:
         """Look at the adjoints with which the pass begins."""
         self.grown, self.levels, self.alive, self.gradient = [], [], {}, None
+        self.seed = 0.0
         for field in seeds:
             gradient = replay.gradient(field.base).buffer.array()
             self.seed = max(self.seed, _largest(gradient))
@@ -335,7 +344,7 @@ class Diagnosis:
         adjoint = record.plan.adjoint
         assert adjoint is not None
         program = adjoint.code.program
-        located = self._locate(
+        located = self._search.origin(
             program, contents, adjoint.bars.keys(), (*adjoint.bars, *program.temps)
         )
         if located is None:
@@ -396,120 +405,12 @@ class Diagnosis:
         number = self.number_of(record)
         self.grown.append(Grown(number, plan.code.name, name, factor, alone, span, loop))
 
-    # Running aside
-
-    def _locate(
-        self,
-        program: Program,
-        contents: Contents,
-        arrays: Iterable[Array],
-        adjoints: tuple[Array, ...],
-    ) -> tuple[Array, tuple[int, ...], Origin] | None:
-        """Return the first element of some arrays that is not finite, and where it comes from."""
-        watched = set(arrays)
-        try:
-            chosen = self._chosen(program, contents, watched, math.inf)
-        except CompileError:  # too many arguments, with the marks
-            return None
-        if chosen is None:
-            return None
-        part, state = chosen
-        origins = Origins(part, state, adjoints)
-        interpret(part, state, origins)
-        for (array, index), origin in origins.found.items():
-            if array in watched:
-                return array, index, origin
-        return None
-
     def _loop(self, record: LaunchRecord, contents: Contents, limit: float) -> Span | None:
-        """Return the loop in which an adjoint changes most; beyond a limit, or any without one."""
         adjoint = record.plan.adjoint
         assert adjoint is not None
-        try:
-            chosen = self._chosen(adjoint.code.program, contents, set(adjoint.bars), limit)
-        except CompileError:
-            return None
-        if chosen is None:
-            return None
-        program, state = chosen
-        growth = Growth(program, (*adjoint.bars, *program.temps))
-        interpret(program, state, growth)
-        logs = {span: math.log(f) for span, f in growth.factors.items() if 0 < f < math.inf}
-        choose = min if limit == math.inf else max
-        worst = choose(logs, key=lambda span: logs[span], default=None)
-        return worst if worst is not None and abs(logs[worst]) > math.log(TOO_LARGE) / 2 else None
-
-    def _chosen(
-        self, program: Program, contents: Contents, arrays: set[Array], limit: float
-    ) -> tuple[Program, Contents] | None:
-        """Return what the interpreter can follow: all of a program, or the iteration at fault.
-
-        That is the first that writes a number beyond a limit. The contents are those before it.
-        """
-        state = copies(contents)
-        add_temps(program, state)
-        if work(program, state) <= FEW_STEPS:
-            return program, state
-        marks = marked(program, arrays, limit)
-        noted = copies(state)
-        self._aside.run(marks.program, noted)
-        for position, cell in marks.cells.items():
-            mark = int(noted[cell][()])
-            if mark:
-                self._aside.run(beginning(program, position), state)
-                return iteration(program, position, LAST - mark), state
-        return None
-
-
-class WatchedHistory:
-    """A history that the diagnosis hears of: what a tape records into."""
-
-    def __init__(self, history: History, diagnosis: Diagnosis) -> None:
-        self._history = history
-        self._diagnosis = diagnosis
-
-    def launch(self, call: Call, values: list[Any], plans: list[StagePlan]) -> None:
-        """Run a kernel and remember it."""
-        before = self._diagnosis.before_launch(call, values, plans)
-        self._history.launch(call, values, plans)
-        self._diagnosis.after_launch(call, values, plans, before)
-
-    def opaque(self, opaque: Opaque) -> Any:
-        """Run a step whose inside is not seen and remember it; return what it saved."""
-        before = self._diagnosis.before_opaque(opaque)
-        saved = self._history.opaque(opaque)
-        self._diagnosis.after_opaque(opaque, before)
-        return saved
-
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Remember a write that is about to happen."""
-        self._diagnosis.steps.append(HostWrite(field, where, None))
-        return self._history.host_write(field, where, values)
-
-    def host_copy(self, target: Values, source: Values) -> None:
-        """Remember a copy from Python that is about to happen."""
-        self._diagnosis.steps.append(HostCopy(target, source))
-        self._history.host_copy(target, source)
-
-
-class WatchedReplay:
-    """A replay that the diagnosis hears of."""
-
-    def __init__(self, replay: Replay, diagnosis: Diagnosis) -> None:
-        self._replay = replay
-        self._diagnosis = diagnosis
-
-    def reverse(self, record: Record) -> None:
-        """Run the adjoint of one record."""
-        match record:
-            case LaunchRecord():
-                self._diagnosis.reverse(self._replay, record)
-            case OpaqueRecord():
-                self._diagnosis.reverse_opaque(self._replay, record)
-            case _:
-                self._replay.reverse(record)
+        least = math.sqrt(TOO_LARGE)
+        program, bars = adjoint.code.program, tuple(adjoint.bars)
+        return self._search.loop(program, contents, bars, limit, least)
 
 
 def _approximations(plan: StagePlan) -> Iterator[str]:

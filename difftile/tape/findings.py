@@ -67,6 +67,7 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         tuple(diagnosis.levels),
         diagnosis.ties,
         diagnosis.approximate,
+        diagnosis.plain,
     )
 
 

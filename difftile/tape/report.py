@@ -119,6 +119,7 @@ class Report:
         levels: Gradients launch by launch, in the order in which they were reversed.
         ties: The kinks that were hit, those hit most often first.
         approximate: What has a backward that is known to be no exact derivative.
+        plain: The fields without gradient that values varied with: none was worked out for them.
     """
 
     launches: int
@@ -127,6 +128,7 @@ class Report:
     levels: tuple[Level, ...]
     ties: tuple[Tie, ...]
     approximate: tuple[str, ...]
+    plain: tuple[str, ...]
 
     def __str__(self) -> str:
         found = f"{counted(len(self.findings), 'finding')} in ".capitalize()
@@ -142,6 +144,8 @@ class Report:
         if self.approximate:
             lines = [f"  {name}" for name in self.approximate]
             parts.append("\n".join(("With an approximate derivative:", *lines)))
+        if self.plain:
+            parts.append(f"Without a gradient, and none worked out: {', '.join(self.plain)}.")
         return "\n\n".join(parts)
 
     def _gradients(self) -> list[str]:

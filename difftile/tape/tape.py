@@ -34,7 +34,7 @@ from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
 from difftile.tape.counts import LIVE, REPLAYS
 from difftile.tape.cuts import Cuts, warn_of_result
-from difftile.tape.diagnosis import Diagnosis, WatchedHistory, WatchedReplay
+from difftile.tape.diagnosis import Diagnosis
 from difftile.tape.findings import report_of, values_not_finite
 from difftile.tape.history import FullHistory, History, LimitedHistory, Recording
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
@@ -45,6 +45,7 @@ from difftile.tape.replay import Replay
 from difftile.tape.report import Report
 from difftile.tape.seeds import add_seed, check_loss, checked_seeds
 from difftile.tape.trace import Times, Trace
+from difftile.tape.watched import WatchedHistory, WatchedReplay
 from difftile.tape.working import copied
 
 Progress = Callable[[int, int], object]
@@ -86,7 +87,7 @@ class Tape(Recorder):
         snapshots: int | None = None,
         progress: Progress | None = None,
         measure: bool = False,
-        diagnose: bool | Sequence[Field] = False,
+        diagnose: bool | Field | Sequence[Field] = False,
     ) -> None:
         if loss is not None:
             check_loss(loss)
@@ -482,7 +483,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
     return LimitedHistory(lambda state: count * state)
 
 
-def _diagnosis(diagnose: bool | Sequence[Field]) -> Diagnosis | None:
+def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
     """Return what watches the tape, if it is asked for.
 
     Raises:
@@ -490,12 +491,13 @@ def _diagnosis(diagnose: bool | Sequence[Field]) -> Diagnosis | None:
     """
     if isinstance(diagnose, bool):
         return Diagnosis(()) if diagnose else None
+    diagnose = (diagnose,) if isinstance(diagnose, Values) else tuple(diagnose)
     for field in diagnose:
         if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TapeError(f"diagnose is True, or takes whole fields, not {field!r}.")
         if not field.has_grads:
             raise TapeError(f"{field!r} has no gradient to diagnose; make it with grad=True.")
-    return Diagnosis(tuple(diagnose))
+    return Diagnosis(diagnose)
 
 
 def _reverse(
