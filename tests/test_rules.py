@@ -393,3 +393,26 @@ def test_a_rule_of_a_kernel_with_sums_and_captured_numbers():
     (found,) = gradients(lambda: mean(x, y), y, x)
     np.testing.assert_allclose(found, np.full(4, 0.75))
     assert y[None] == 2.5
+
+
+def test_a_forward_rule_reads_tangents_of_fields():
+    @dt.func
+    def load(buf, i):
+        return buf[i]
+
+    @load.forward
+    def _(buf, i):
+        return 3 * buf.grad_out[i]
+
+    @dt.kernel
+    def run(x, y):
+        for i in x:
+            y[i] = load(x, i) + x[i]
+
+    x, y = floats(1, 2), outs(2)
+    x.grad.from_numpy(np.array([1.0, 0.5]))
+    run.fwds(x, y)
+    np.testing.assert_allclose(y.grad.to_numpy(), [4, 2])
+    dt.zero_grads((x, y))
+    with pytest.raises(dt.KernelError, match="has a forward rule alone, which reads the tangent"):
+        gradients(lambda: run(x, y), y, x)

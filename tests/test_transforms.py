@@ -227,3 +227,64 @@ def test_what_is_handed_through() -> None:
     assert (value, rest["name"], gradient) == (8.0, "rest", 12.0)
     assert dt.vjp(with_rest, 2.0, has_aux=True)[2] == {"name": "rest"}
     assert dt.jvp(with_rest, 2.0, 1.0, has_aux=True)[1] == 12.0
+
+
+def test_tangents_of_derivatives() -> None:
+    """Forward over reverse and forward over forward, as functions of functions."""
+    v = np.array([1.0, -2.0])
+    hessian = np.array([[1330, -480], [-480, 200.0]])
+    _, tangent = dt.jvp(dt.grad(valley), POINT, v)
+    np.testing.assert_allclose(tangent, hessian @ v)
+    np.testing.assert_allclose(dt.jacfwd(dt.grad(valley))(POINT), hessian)
+
+    def along(x: Any, w: Any) -> Any:
+        return dt.jvp(valley, x, w)[1]
+
+    w, w_dot = np.array([0.5, 1.0]), np.array([2.0, 3.0])
+    value, tangent = dt.jvp(along, (POINT, w), (v, w_dot))
+    np.testing.assert_allclose(value, w @ [211.6, -88])
+    np.testing.assert_allclose(tangent, v @ hessian @ w + w_dot @ [211.6, -88])
+
+
+def test_tangents_pass_host_operations_and_rules() -> None:
+    @dt.custom_op
+    def double(x: dt.In, y: dt.Out) -> None:
+        y.from_numpy(2 * x.to_numpy())
+
+    @double.forward
+    def _(x: Any, y: Any) -> None:
+        y.grad_in.from_numpy(20 * x.grad_out.to_numpy())
+
+    @dt.kernel
+    def triple(x, y):
+        for i in x:
+            y[i] = 3 * x[i]
+
+    @triple.forward
+    def _(x, y):
+        for i in x:
+            y.grad_in[i] = 30 * x.grad_out[i]
+
+    @triple.backward
+    def _(x, y):
+        for i in x:
+            x.grad_out[i] += 300 * y.grad_in[i]
+
+    def f(x: Any) -> Any:
+        y, z = dt.zeros_like(x), dt.zeros_like(x)
+        double(x, y)
+        triple(y, z)
+        return z
+
+    value, tangent = dt.jvp(f, np.array([1.0, 2.0]), np.array([1.0, 0.5]))
+    np.testing.assert_array_equal(value, [6, 12])
+    np.testing.assert_array_equal(tangent, [600, 300])
+    value, push = dt.linearize(f, np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(push(np.array([1.0, 0.5])), [600, 300])
+
+    @double.backward
+    def _(x: Any, y: Any) -> None:
+        x.grad_out.add_numpy(200 * y.grad_in.to_numpy())
+
+    found = dt.grad(lambda x: _summed(f(x), 1.0))(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(found, [60000, 60000])

@@ -255,6 +255,12 @@ class Context:
                 hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
             )
         name = array.gradient_of.name
+        if self.rule.forward and self.rule.written is not None:
+            raise KernelError(
+                f"The forward rule of '{self.rule.name}' changes a tangent of '{name}'.",
+                self.b.span,
+                hint="return the tangent of the result; kernels with rules set those of fields.",
+            )
         if self.rule.forward:
             if not array.incoming:
                 raise KernelError(

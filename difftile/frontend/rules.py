@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -124,6 +124,7 @@ def _lowered_rules(
         elif rules.substitute is not None or rules.differences is not None:
             backward = _stand_in(cx, call, rules, result)
         if rules.forward is not None:
+            cx.rule = replace(scope, forward=True)
             forward = _forward(cx, call, rules.forward, result)
     finally:
         cx.rule, cx.ruling = saved

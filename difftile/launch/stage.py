@@ -114,6 +114,7 @@ class Stage:
         self._early = frozenset(s.out for s in loads if s.out not in late)
         self._adjoints: dict[tuple[frozenset[Array], bool], AdjointCode | None] = {}
         self._tangents: dict[frozenset[Array], TangentCode] = {}
+        self._cuts: dict[frozenset[Array], dict[Array, Span | None]] = {}
         self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
     @cached_property
@@ -211,7 +212,10 @@ class Stage:
 
     def cuts(self, wanted: frozenset[Array]) -> dict[Array, Span | None]:
         """Return the fields without gradient that are given values which vary with wanted ones."""
-        return {stmt.array: stmt.span for stmt in active_writes(self.program, wanted)}
+        if wanted not in self._cuts:
+            writes = active_writes(self.program, wanted)
+            self._cuts[wanted] = {stmt.array: stmt.span for stmt in writes}
+        return self._cuts[wanted]
 
     def passes_on(self, array: Array) -> bool:
         """Tell whether something written varies smoothly with what a field holds."""

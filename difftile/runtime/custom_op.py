@@ -120,6 +120,7 @@ class CustomOp:
             operands,
             self.rules.get(kind),
             kind=kind,
+            forward=self.rules.get("forward"),
             checked=checked,
         )
 

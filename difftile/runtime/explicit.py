@@ -127,7 +127,7 @@ def run_tangents(kernel: str, call: Call, values: list[Any]) -> None:
             f"{kernel}: fwds() keeps tangents in gradient buffers, and no field has one. "
             "Make fields with grad=True, set x.grad, then call fwds()."
         )
-    _warn_of_cuts(call.plans(make_plans))
+    _warn_of_cuts(call)
     dots = {k: _tangent_of(field) for k, field in graded.items()}
     push_tangents(code, values, dots)
     for k, field in graded.items():
@@ -190,7 +190,10 @@ def _tangent_of(field: Field) -> Field:
     return work
 
 
-def _warn_of_cuts(plans: list[StagePlan]) -> None:
-    for plan in plans:
-        for name, span in plan.cuts.values():
-            warn_of_field(name, span, "tangent", "has no gradient buffer to hold it", 5)
+def _warn_of_cuts(call: Call) -> None:
+    """Warn of tangents that are cut; no adjoint has to exist for that."""
+    wanted = call.code.wanted(call.grads())
+    for launch in call.code.launches:
+        for array, span in launch.stage.cuts(wanted).items():
+            why = "has no gradient buffer to hold it"
+            warn_of_field(array.name, span, "tangent", why, stacklevel=5)

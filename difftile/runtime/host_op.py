@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Sequence
@@ -68,6 +69,7 @@ class HostCall(OpaqueStep):
         operands: The fields among them.
         rule: How it is differentiated, if that is known.
         kind: What the rule is called: 'backward' or 'forward'.
+        forward: How tangents are pushed, if that is known, too.
         checked: Whether arrays among the arguments must stay as they are until the rule has run.
     """
 
@@ -80,6 +82,7 @@ class HostCall(OpaqueStep):
         rule: Rule | None,
         *,
         kind: str = "backward",
+        forward: Rule | None = None,
         checked: bool = True,
     ) -> None:
         title = f"custom op '{name}'"
@@ -94,6 +97,7 @@ class HostCall(OpaqueStep):
         self._operands = operands
         self._rule = rule
         self._kind = kind
+        self._forward = forward
         self._checked = checked
         self._where = caller() if checked else ("", 0)
         self._constant = NO_GRAD.depth > 0
@@ -129,6 +133,14 @@ class HostCall(OpaqueStep):
 
         prints = fingerprint(value) if self._checked else None
         return Saved(value, prints, nbytes_of(replaced(value, counted)))
+
+    def forward(self) -> HostCall | None:
+        """Return the call as one whose reverse pushes tangents."""
+        if self._forward is None:
+            return None
+        twin = copy.copy(self)
+        twin._rule, twin._kind = self._forward, "forward"
+        return twin
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
         """Refuse what cannot be recorded.

@@ -263,18 +263,15 @@ class Kernel:
     ) -> RuledLaunch:
         """Return a launch whose derivative is that of a rule."""
         args = self._bind(args, kwargs)
-        rule = call.code.rules[word]
         known = {one.name: args[one.argument] for one in call.objects}
-        given = rule.values(values[: call.captured_at], call.arrays, known)
-        return RuledLaunch(
-            self.function.__name__,
-            call,
-            values,
-            rule,
-            given,
-            forward=word == "forward",
-            approximate=self._rules[word].approximate,
-        )
+        own = values[: call.captured_at]
+        rules = {
+            word: (rule, rule.values(own, call.arrays, known))
+            for word, rule in call.code.rules.items()
+        }
+        approximate = self._rules[word].approximate
+        name = self.function.__name__
+        return RuledLaunch(name, call, values, rules, word, approximate=approximate)
 
     def _refuse_tape(self, method: str) -> None:
         if OPEN_IN.thread is not None:

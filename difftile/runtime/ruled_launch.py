@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from difftile.diagnostics import LaunchError, NotDifferentiable
@@ -28,9 +28,8 @@ class RuledLaunch(OpaqueStep):
         name: The kernel.
         call: The launch.
         values: The values of its parameters.
-        rule: The rule.
-        rule_values: The values of the parameters of the rule.
-        forward: The rule pushes tangents.
+        rules: The rules, by 'backward' and 'forward', each with the values of its parameters.
+        word: Which of them is meant.
         approximate: It is no exact derivative by its own account.
     """
 
@@ -39,20 +38,26 @@ class RuledLaunch(OpaqueStep):
         name: str,
         call: Call,
         values: list[Any],
-        rule: RuleCode,
-        rule_values: list[Any],
+        rules: Mapping[str, tuple[RuleCode, list[Any]]],
+        word: str,
         *,
-        forward: bool = False,
         approximate: bool = False,
     ) -> None:
         self._call = call
         self._values = values
-        self._rule = rule
-        self._rule_values = rule_values
-        self._forward = forward
+        self._rules = rules
+        self._rule, self._rule_values = rules[word]
+        self._forward = word == "forward"
         self._storing = _storing(call, values)
         super().__init__(name, self._uses(), kind="kernel", approximate=approximate)
         self._check_gradients()
+
+    def forward(self) -> RuledLaunch | None:
+        """Return the launch as one whose reverse pushes tangents."""
+        if "forward" not in self._rules:
+            return None
+        given = (self.name, self._call, self._values, self._rules, "forward")
+        return RuledLaunch(*given, approximate=self.approximate)
 
     def _uses(self) -> list[Use]:
         """Return what the launch does with each field, and which contents the reverse reads."""

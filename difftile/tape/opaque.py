@@ -103,6 +103,14 @@ class OpaqueStep(ABC):
             saved: What `run` returned.
         """
 
+    def forward(self) -> OpaqueStep | None:
+        """Return the step as one whose `reverse` pushes tangents, or None if nobody can say how.
+
+        It reads those from before the step in `grad_out`, and sets those from after it in
+        `grad_in`.
+        """
+        return None
+
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
         """Hear after the first run what was written, and raise if that cannot be recorded.
 

@@ -26,16 +26,18 @@ from difftile.ir.types import is_float
 from difftile.launch.call import Call
 from difftile.launch.plan import make_plans
 from difftile.launch.push import push_tangents
+from difftile.launch.specialisation import make_writable
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import silence
 from difftile.tape.counts import LIVE
-from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
+from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
 from difftile.tape.replay import Replay
 from difftile.tape.seeds import add_seed
 from difftile.tape.snapshots import Snapshot, Snapshots
+from difftile.tape.standins import tangents_after
 from difftile.tape.steps import Launch, Run, Step, field_of, storages_of
-from difftile.tape.working import zeros_of
+from difftile.tape.working import copied, zeros_of
 
 
 @contextmanager
@@ -270,11 +272,11 @@ class Pullback(Recorder):
                 if isinstance(step, Launch):
                     dots.launch(step, constant=constant)
                     continue
-                self.again(step)
                 if isinstance(step, Opaque):
-                    dots.ran(step)
-                else:
-                    dots.wrote(step)
+                    dots.opaque(step)
+                    continue
+                self.again(step)
+                dots.wrote(step)
         return {one: dots.of(one).to_numpy() for one in outputs}
 
     def release(self) -> None:
@@ -347,17 +349,50 @@ class Tangents:
         dots = {k: self.of(values[k]) for k, has in enumerate(grads) if has}
         push_tangents(call.code, values, dots)
 
-    def ran(self, opaque: Opaque) -> None:
-        """Refuse to push tangents through a step whose inside is not seen.
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and push tangents through it; return what it saved.
+
+        Raises:
+            TapeError: It reads what varies, and does not say how tangents pass.
+        """
+        if opaque.constant or not any(u.reads and u.field in self.active for u in opaque.uses):
+            saved, record = replace(opaque, uses=_varying(opaque, self.active)).run(record=True)
+            if record is not None:
+                self._zeroing.reverse(record)
+                record.release()
+            return saved
+        step = opaque.step.forward()
+        if step is None:
+            raise self.unseen(opaque)
+        one = replace(opaque, step=step, uses=_varying(opaque, self.active))
+        saved, record = one.run(record=True)
+        self.active.storages |= {use.field.storage for use in one.uses if use.writes}
+        if record is not None:
+            try:
+                after = tangents_after(record, lambda field: copied(self.of(field)))
+            finally:
+                record.release()
+            for use, dot in after.items():
+                target = self.of(use.field.origin)
+                make_writable(target)
+                target.buffer.copy_from(dot.buffer)
+        return saved
+
+    def refuse(self, opaque: Opaque) -> None:
+        """Refuse a step whose inside is not seen.
 
         Raises:
             TapeError: It reads a field that varies, or writes into one.
         """
         if any(use.field.storage in self.active.storages for use in opaque.uses):
-            raise TapeError(
-                f"Tangents are not pushed through {opaque.step.title}, and they are needed here: "
-                "write that part with kernels that have no rules of their own."
-            )
+            raise self.unseen(opaque)
+
+    def unseen(self, opaque: Opaque) -> TapeError:
+        """Return the error of a step that tangents do not pass."""
+        return TapeError(
+            f"Tangents are not pushed through {opaque.step.name}, and they are needed here: "
+            "write it with kernels alone."
+        )
 
     def wrote(self, step: HostWrite | HostCopy) -> None:
         """Push tangents through a write from Python."""
@@ -389,16 +424,21 @@ def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> 
 
 def _record_opaque(opaque: Opaque, active: Active) -> list[OpaqueRecord]:
     """Run a step and return its record with gradients for what varies alone."""
+    uses = _varying(opaque, active)
+    active.storages |= {use.field.storage for use in uses if use.field.has_grads}
+    _, record = replace(opaque, uses=uses).run(record=True)
+    return [] if record is None else [record]
+
+
+def _varying(opaque: Opaque, active: Active) -> tuple[Use, ...]:
+    """Return what a step does with fields, with gradients for those that vary alone."""
     grads = {use.field.storage: use.field in active for use in opaque.uses}
     if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:
-        grads |= {use.field.storage: True for use in opaque.uses if use.writes}
-    active.storages |= {storage for storage, has in grads.items() if has}
-    uses = tuple(
+        grads |= {use.field.storage: True for use in opaque.uses if use.writes is not False}
+    return tuple(
         replace(use, field=_with_or_without(use.field.origin, grads[use.field.storage]))
         for use in opaque.uses
     )
-    _, record = replace(opaque, uses=uses).run(record=True)
-    return [] if record is None else [record]
 
 
 def _with_or_without(one: Field, grad: bool) -> Field:

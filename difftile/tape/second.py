@@ -85,9 +85,10 @@ def push_pull(
                 if isinstance(step, Launch):
                     records += _record(step.call, step.values, dots, constant=constant)
                     continue
+                if isinstance(step, Opaque):
+                    dots.refuse(step)
                 stretch.again(step)
                 if isinstance(step, Opaque):
-                    dots.ran(step)
                     continue
                 if field_of(step).storage in dots.active.storages or (
                     isinstance(step, HostCopy) and step.source.base in dots.active

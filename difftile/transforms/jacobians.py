@@ -13,7 +13,7 @@ from difftile.fields.field import Field
 from difftile.tape.second import push_pull
 from difftile.transforms.gradients import Argnums, places, refuse_nesting
 from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import rebuilt
+from difftile.transforms.trees import rebuilt, units
 
 Blocks = list[list[npt.NDArray[Any]]]
 
@@ -42,7 +42,7 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         outputs = stretch.outputs
         rows = [[_block(out, one) for one in stretch.inputs] for out in outputs]
         for column, one in enumerate(stretch.inputs):
-            for cell, unit in _units(one):
+            for cell, unit in units(one):
                 found = linear.push({one: unit}, outputs)
                 for row, out in enumerate(outputs):
                     rows[row][column][..., cell] = found[out].reshape(-1)
@@ -70,7 +70,7 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         outputs = stretch.outputs
         rows = [[_block(out, one) for one in stretch.inputs] for out in outputs]
         for row, out in enumerate(outputs):
-            for cell, unit in _units(out):
+            for cell, unit in units(out):
                 found = linear.pull({out: unit}, stretch.inputs)
                 for column, one in enumerate(stretch.inputs):
                     rows[row][column][cell] = found[one].to_numpy().reshape(-1)
@@ -104,7 +104,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         output = stretch.number()
         rows = [[_block(out, one) for one in stretch.inputs] for out in stretch.inputs]
         for column, one in enumerate(stretch.inputs):
-            for cell, unit in _units(one):
+            for cell, unit in units(one):
                 _, found = push_pull(linear, {one: unit}, {output: 1.0}, {}, stretch.inputs)
                 for row, out in enumerate(stretch.inputs):
                     rows[row][column][..., cell] = found[out].to_numpy().reshape(-1)
@@ -158,12 +158,3 @@ def _shaped(rows: Blocks, outputs: list[Field], inputs: list[Field]) -> Blocks:
         [block.reshape((*shape, *behind)) for block, behind in zip(row, inner, strict=True)]
         for row, shape in zip(rows, outer, strict=True)
     ]
-
-
-def _units(one: Field) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """Yield arrays like the contents of a field that are zero but for one number, and its place."""
-    shape = one.to_numpy().shape
-    for cell in range(int(np.prod(shape, dtype=int))):
-        unit = np.zeros(shape)
-        unit.reshape(-1)[cell] = 1.0
-        yield cell, unit

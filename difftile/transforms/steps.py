@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from difftile.fields.field import Field, make
@@ -20,7 +21,7 @@ from difftile.tape.pullback import Pullback
 from difftile.tape.second import push_pull
 from difftile.tape.standins import Then
 from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import Leaf, outputs_in
+from difftile.transforms.trees import Leaf, outputs_in, units
 
 
 class TransformStep(OpaqueStep):
@@ -37,12 +38,12 @@ class TransformStep(OpaqueStep):
         linear = stretch.run()
         self._value = stretch.value
         self.outputs = outputs_in(stretch.value)
-        self.found, self._written = linear.found, linear.written
+        self.found, self.written = linear.found, linear.written
         linear.rewind()
         linear.release()
         self.results = [_zeros_like(one) for one in self.models()]
         found = dict.fromkeys((*self.found, *more))
-        super().__init__(name, _uses(found, self._written, self.results))
+        super().__init__(name, _uses(found, self.written, self.results))
 
     @abstractmethod
     def models(self) -> list[Field]:
@@ -58,9 +59,19 @@ class TransformStep(OpaqueStep):
     ) -> dict[Field, Field]:
         """Return what cotangents of the results add to those of the fields that were found."""
 
+    @abstractmethod
+    def pushed(
+        self, linear: Pullback, fresh: list[Field], dots: dict[Field, npt.NDArray[Any]], then: Then
+    ) -> list[npt.NDArray[Any]]:
+        """Return the tangents of the results, for those of the fields that were found."""
+
+    def forward(self) -> OpaqueStep:
+        """Return the step as one whose reverse pushes tangents."""
+        return _Pushing(self)
+
     def run(self) -> None:
         """Run the function, and work out its derivative."""
-        linear, fresh = self._again()
+        linear, fresh = self.again()
         for result, found in zip(self.results, self.derivatives(linear, fresh), strict=True):
             result.from_numpy(found)
         for old, new in zip(self.outputs, fresh, strict=True):
@@ -71,10 +82,10 @@ class TransformStep(OpaqueStep):
     def reverse(self, then: Then, saved: None) -> None:
         """Pull back what the function wrote, and add second derivatives for the results."""
         with then.restored():
-            linear, fresh = self._again()
+            linear, fresh = self.again()
         now = dict(zip(self.outputs, fresh, strict=True))
         seeds: dict[Values, Any] = {
-            now.get(one, one): _array(then[one].grad_in) for one in self._written
+            now.get(one, one): _array(then[one].grad_in) for one in self.written
         }
         first = {one: bar.to_numpy() for one, bar in linear.pull(seeds, self.found).items()}
         cotangents = [_array(then[result].grad_in) for result in self.results]
@@ -85,7 +96,7 @@ class TransformStep(OpaqueStep):
                 target.from_numpy(first[one.origin] + second[one.origin].to_numpy())
         linear.release()
 
-    def _again(self) -> tuple[Pullback, list[Field]]:
+    def again(self) -> tuple[Pullback, list[Field]]:
         """Run the function once more; it may return other fields, in which it has the same."""
         linear = self.stretch.run()
         fresh = outputs_in(self.stretch.value)
@@ -115,6 +126,13 @@ class GradientStep(TransformStep):
         """Push the cotangents through the gradient."""
         along = dict(zip(self.stretch.inputs, cotangents, strict=True))
         return push_pull(linear, along, {fresh[0]: 1.0}, {}, self.found)[1]
+
+    def pushed(
+        self, linear: Pullback, fresh: list[Field], dots: dict[Field, npt.NDArray[Any]], then: Then
+    ) -> list[npt.NDArray[Any]]:
+        """Push the tangents through the gradient."""
+        _, found = push_pull(linear, dots, {fresh[0]: 1.0}, {}, self.stretch.inputs)
+        return [found[one].to_numpy() for one in self.stretch.inputs]
 
 
 class TangentStep(TransformStep):
@@ -151,9 +169,68 @@ class TangentStep(TransformStep):
         given = [then[one] if isinstance(one, Field) else one for one in self._tangents]
         return push_pull(linear, self._along(given), seeds, {}, self.found)[1]
 
+    def pushed(
+        self, linear: Pullback, fresh: list[Field], dots: dict[Field, npt.NDArray[Any]], then: Then
+    ) -> list[npt.NDArray[Any]]:
+        """Push the tangents of the tangents, and add what the point adds.
+
+        That is worked out by reverse mode, once for each number in the results.
+        """
+        given = [then[one] if isinstance(one, Field) else one for one in self._tangents]
+        along = self._along(given)
+        own = {
+            leaf.field: _array(then[one].grad_out)
+            if isinstance(one, Field)
+            else 0.0 * along[leaf.field]
+            for leaf, one in zip(self.stretch.leaves, self._tangents, strict=True)
+        }
+        first = linear.push(own, fresh)
+        tangents: list[npt.NDArray[Any]] = []
+        for one in fresh:
+            found = first[one].copy()
+            for cell, unit in units(one):
+                _, second = push_pull(linear, dots, {one: unit}, {}, self.stretch.inputs)
+                found.reshape(-1)[cell] += sum(
+                    float(np.sum(second[leaf.field].to_numpy() * along[leaf.field]))
+                    for leaf in self.stretch.leaves
+                )
+            tangents.append(found)
+        return tangents
+
     def _along(self, tangents: Sequence[Any]) -> dict[Field, npt.NDArray[Any]]:
         pairs: Iterable[tuple[Leaf, Any]] = zip(self.stretch.leaves, tangents, strict=True)
         return {leaf.field: leaf.tangent(one) for leaf, one in pairs}
+
+
+class _Pushing(OpaqueStep):
+    """A transformation whose reverse pushes tangents."""
+
+    def __init__(self, step: TransformStep) -> None:
+        super().__init__(step.name, step.uses)
+        self._step = step
+
+    def run(self) -> None:
+        """Run the transformation."""
+        self._step.run()
+
+    def reverse(self, then: Then, saved: None) -> None:
+        """Push tangents through the function, and through its derivative."""
+        step = self._step
+        with then.restored():
+            linear, fresh = step.again()
+        now = dict(zip(step.outputs, fresh, strict=True))
+        dots = {
+            one: dot.to_numpy() for one in step.found if (dot := then[one].grad_out) is not None
+        }
+        written = [one for one in step.written if then[one].grad_in is not None]
+        found = linear.push(dots, [now.get(one, one) for one in written])
+        results = step.pushed(linear, fresh, dots, then)
+        pairs = [(one, found[now.get(one, one)]) for one in written]
+        for one, values in (*pairs, *zip(step.results, results, strict=True)):
+            target = then[one].grad_in
+            assert target is not None
+            target.from_numpy(values)
+        linear.release()
 
 
 def _zeros_like(field: Field) -> Field:

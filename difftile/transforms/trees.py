@@ -212,3 +212,12 @@ def shown(tree: Any, leaves: Sequence[Leaf]) -> Any:
         return array.item() if array.ndim == 0 else array
 
     return mapped(tree, show, "")
+
+
+def units(one: Field) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+    """Yield arrays like the contents of a field that are zero but for one number, and its place."""
+    shape = one.to_numpy().shape
+    for cell in range(int(np.prod(shape, dtype=int))):
+        unit = np.zeros(shape)
+        unit.reshape(-1)[cell] = 1.0
+        yield cell, unit
