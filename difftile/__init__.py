@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     )
     from difftile.fields.field import Field, zero_grads
     from difftile.fields.structs import StructField
-    from difftile.launch.func import func
     from difftile.launch.functions import (
         cholesky,
         expm1,
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
         solve_triangular,
         stop_grad,
     )
+    from difftile.launch.generated import call_id, grid
     from difftile.launch.methods import data_oriented
     from difftile.launch.random import rand, randint, randn
     from difftile.launch.roles import In, InOut, Out, template
@@ -66,16 +66,17 @@ if TYPE_CHECKING:
         register_substitute,
     )
     from difftile.launch.start import init
-    from difftile.launch.surrogates import (
+    from difftile.launch.surrogates import surrogate_if
+    from difftile.runtime.custom_op import custom_op
+    from difftile.runtime.funcs import (
         clip_grad,
         finite_difference,
+        func,
         lookup,
         scale_grad,
         straight_through,
         surrogate,
-        surrogate_if,
     )
-    from difftile.runtime.custom_op import custom_op
     from difftile.runtime.kernel import kernel
     from difftile.solvers.fixed_point import fixed_point
     from difftile.solvers.linear import linear_solve
@@ -122,7 +123,6 @@ _HOME = {
     "difftile.fields.field": ("Field", "zero_grads"),
     "difftile.fields.structs": ("StructField",),
     "difftile.tape.checkpoint": ("checkpoint",),
-    "difftile.launch.func": ("func",),
     "difftile.launch.functions": (
         "cholesky",
         "expm1",
@@ -139,6 +139,15 @@ _HOME = {
         "stop_grad",
     ),
     "difftile.runtime.custom_op": ("custom_op",),
+    "difftile.runtime.funcs": (
+        "clip_grad",
+        "finite_difference",
+        "func",
+        "lookup",
+        "scale_grad",
+        "straight_through",
+        "surrogate",
+    ),
     "difftile.runtime.kernel": ("kernel",),
     "difftile.solvers.fixed_point": ("fixed_point",),
     "difftile.solvers.linear": ("linear_solve",),
@@ -156,15 +165,8 @@ _HOME = {
         "register_substitute",
     ),
     "difftile.launch.start": ("init",),
-    "difftile.launch.surrogates": (
-        "clip_grad",
-        "finite_difference",
-        "lookup",
-        "scale_grad",
-        "straight_through",
-        "surrogate",
-        "surrogate_if",
-    ),
+    "difftile.launch.surrogates": ("surrogate_if",),
+    "difftile.launch.generated": ("call_id", "grid"),
     "difftile.tape.tape": ("Tape", "no_grad"),
     "difftile.transforms.gradients": ("grad", "value_and_grad", "vjp"),
     "difftile.transforms.jacobians": ("hessian", "jacfwd", "jacrev"),
@@ -201,6 +203,7 @@ __all__ = [
     "Tape",
     "TapeError",
     "bwd_diff",
+    "call_id",
     "check_rule",
     "checkpoint",
     "cholesky",
@@ -220,6 +223,7 @@ __all__ = [
     "fwd_diff",
     "grad",
     "gradcheck",
+    "grid",
     "hessian",
     "hvp",
     "init",

@@ -91,10 +91,10 @@ class StructField:
         """Yield the fields of all members, those of nested structs too, with dotted names."""
         for name, member in self.members.items():
             dotted = f"{prefix}.{name}" if prefix else name
-            if isinstance(member, Field):
-                yield dotted, member
-            else:
+            if isinstance(member, StructField):
                 yield from member.fields(dotted)
+            else:
+                yield dotted, member
 
     def __repr__(self) -> str:
         grad = ", grad" if self.has_grads else ""

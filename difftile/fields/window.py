@@ -36,7 +36,9 @@ class Window:
     def kind(self) -> ViewKind:
         """What kernels are compiled for."""
         maps = [
-            AxisMap(axis, step, axis is not None and step == 1 and self.shape[axis] == size)
+            AxisMap(
+                axis, step, size == 1 if axis is None else step == 1 and self.shape[axis] == size
+            )
             for axis, step, size in zip(self.axes, self.steps, self.base, strict=True)
         ]
         return ViewKind(tuple(maps), len(self.shape))
@@ -160,8 +162,17 @@ class Window:
             size not in (1, wanted) for size, wanted in zip(self.shape, shape[new:], strict=True)
         ):
             raise FieldError(f"{owner!r} cannot be broadcast to {shape}.")
+        return self.spread(tuple(range(new, len(shape))), shape)
+
+    def spread(self, axes: tuple[int, ...], shape: tuple[int, ...]) -> Window:
+        """Return the window with its axes in other places, and repeated along all others.
+
+        Args:
+            axes: Where each axis goes; one of size 1 is repeated there.
+            shape: The new shape.
+        """
         moved = [
-            None if axis is None or self.shape[axis] != shape[axis + new] else axis + new
+            None if axis is None or self.shape[axis] != shape[axes[axis]] else axes[axis]
             for axis in self.axes
         ]
         steps = [0 if axis is None else s for axis, s in zip(moved, self.steps, strict=True)]

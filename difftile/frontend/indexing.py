@@ -106,7 +106,7 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
         case Record() if (field := field_of(item)) is not None:
             name = field.array.name.partition(".")[0]  # for errors
             named = replace(field, array=replace(field.array, name=name))
-            return _elements(cx, item, index_of(cx, node.slice, named))
+            return elements(cx, item, index_of(cx, node.slice, named))
         case Element() | Selection():
             part, type_ = element_part(item)
             if not part.shape:
@@ -126,10 +126,10 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
             raise TypeMismatch(cx.span(node.value), f"{describe(item)} cannot be indexed.")
 
 
-def _elements(cx: Context, item: Item, index: tuple[Value, ...]) -> Item:
+def elements(cx: Context, item: Item, index: tuple[Value, ...]) -> Item:
     """Return the element of a field, or of the fields of a struct, at an index."""
     if isinstance(item, Record):
-        return item.with_items([_elements(cx, part, index) for part in item.items])
+        return item.with_items([elements(cx, part, index) for part in item.items])
     assert isinstance(item, FieldRef)
     return element_of(cx, item, index)
 

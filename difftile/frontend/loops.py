@@ -43,7 +43,8 @@ from difftile.frontend.jumps import (
 from difftile.frontend.names import parts_of
 from difftile.frontend.random import only_on_one_side
 from difftile.frontend.ranges import Box, box_of
-from difftile.ir.nodes import Array, Block, Const, For, ParallelFor, Value, Var, While
+from difftile.frontend.threads import in_parallel
+from difftile.ir.nodes import Array, Block, Const, For, Value, Var, While
 from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
 
 _IN_LOOP = "it has a value inside the loop only"
@@ -392,12 +393,8 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
     names = _targets(cx, node, box)
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, cells = _reductions(cx, node)
-    indices = [Var(name, I32) for name in names]
-    cx.draws.axes = tuple(zip(indices, bounds.starts, bounds.stops, strict=True))
-    cx.draws.stream, cx.draws.streams = cx.draws.streams, cx.draws.streams + 1
-    outside, cx.draws.pending = cx.draws.pending, 0
-    with cx.nested(), cx.b.region() as stmts:
-        cx.env[DRAWS] = Const(0, I32)
+    span = cx.keyword_span(node)
+    with in_parallel(cx, names, bounds.starts, bounds.stops, span) as indices:
         values: list[Value] = list(indices)
         if box.step != 1:
             scaled = cx.call("mul", indices[0], Const(box.step, I32))
@@ -407,9 +404,6 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
         iteration(cx, node.body)
         for name in kept:
             check_kept(cx, name, before[name], places.get(name))
-    span = cx.keyword_span(node)
-    cx.b.append(ParallelFor(tuple(indices), bounds.starts, bounds.stops, Block(tuple(stmts)), span))
-    cx.draws.axes, cx.draws.stream, cx.draws.pending = (), 0, outside
     new = [name for name in cx.env if name not in before]
     cx.env = before
     cx.unbind(new, _IN_LOOP, "store it in a field, or add it up with '+='.")

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture
 from difftile.frontend.context import Context, Result, RuleScope
 from difftile.frontend.expressions import EXPRESSIONS
-from difftile.frontend.items import FieldRef, Item, Path, Record, Static
+from difftile.frontend.items import FieldRef, Item, Path, Record, Several, Static
 from difftile.frontend.jumps import run_body
+from difftile.frontend.mapping import Form, Mapped, called_from_python, form_of, run_mapping
 from difftile.frontend.results import check_declared
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
+from difftile.frontend.threads import run_threads
 from difftile.frontend.views import hidden, view_of
 from difftile.ir.nodes import Array, Load, Program, Var
-from difftile.ir.types import FieldType, Scalar, Type
+from difftile.ir.types import I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
 from difftile.ir.walk import WRITES, walk
 from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
@@ -73,7 +75,14 @@ class Members:
     methods: tuple[tuple[str, Any], ...]
 
 
-Given: TypeAlias = FieldType | ViewOf | Type | SameAs | Known | Members | PythonFloat
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """A parameter that is the index of each thread: the body runs for all indices of a box."""
+
+    ndim: int
+
+
+Given: TypeAlias = FieldType | ViewOf | Type | SameAs | Known | Members | PythonFloat | Threads
 Signature: TypeAlias = Mapping[str, Given]
 
 
@@ -87,12 +96,14 @@ class Lowered:
         streams: How many streams of random numbers a launch takes. If any, two numbers follow the
             captured parameters: the seed and the first stream.
         result: What the kernel returns to Python.
+        form: What each call of a func returns, where that was asked for.
     """
 
     program: Program
     captures: tuple[Capture, ...]
     streams: int
     result: Result | None
+    form: Form = None
 
 
 def lower(
@@ -118,7 +129,63 @@ def lower(
     Raises:
         KernelError: The body is not a program of the kernel language.
     """
+
+    def run(cx: Context) -> None:
+        name = next((n for n, given in signature.items() if isinstance(given, Threads)), None)
+        if name is None:
+            run_body(cx, source.tree.body)
+        else:
+            sizes = cx.env[name]
+            assert isinstance(sizes, Several)
+            run_threads(cx, name, [cx.value(size) for size in sizes.items])
+        check_declared(cx)
+
     cx = Context(source, meanings, float_type, EXPRESSIONS, STATEMENTS, rule=rule)
+    lowered = _lower(cx, signature, fields, run)
+    _check_roles(lowered.program, roles)
+    return lowered
+
+
+def lower_mapping(
+    source: Source,
+    mapping: Mapped,
+    signature: Signature,
+    meanings: Meanings,
+    float_type: Scalar,
+    fields: Mapping[str, FieldMeaning],
+) -> Lowered:
+    """Lower the calls of a func on elements of fields; one without results is looked at alone.
+
+    Args:
+        source: The func.
+        mapping: How the calls get their arguments, and where their results go.
+        signature: Type of each argument and result, by name, in order.
+        meanings: What a Python object means in a kernel.
+        float_type: The type of float literals and of Python floats.
+        fields: The field passed for a parameter, to recognise it when it is captured too.
+
+    Raises:
+        KernelError: The func is none of the kernel language, or takes other arguments.
+    """
+    form: list[Form] = []
+
+    def run(cx: Context) -> None:
+        if mapping.results or mapping.sizes:
+            run_mapping(cx, mapping)
+        else:
+            form.append(form_of(cx, mapping))
+
+    cx = Context(called_from_python(source), meanings, float_type, EXPRESSIONS, STATEMENTS)
+    lowered = _lower(cx, signature, fields, run)
+    return replace(lowered, form=form[0]) if form else lowered
+
+
+def _lower(
+    cx: Context,
+    signature: Signature,
+    fields: Mapping[str, FieldMeaning],
+    run: Callable[[Context], None],
+) -> Lowered:
     made = _Parameters(cx)
     for name, given in signature.items():
         cx.env[name] = made.item(name, given)
@@ -128,20 +195,18 @@ def lower(
             cx.arrays[fields[name].identity] = FieldRef(item.array)
     cx.memories |= {meaning.memory for meaning in fields.values()}
     try:
-        run_body(cx, source.tree.body)
+        run(cx)
     except RecursionError:
         raise KernelError(
             "An expression is nested too deeply.",
             cx.b.span,
             hint="compute parts of it in statements of their own, or write a loop.",
         ) from None
-    check_declared(cx)
     captures = tuple(cx.captures.values())
     params += [capture.param for capture in captures if capture.param is not None]
     if cx.draws.used:
         params += [cx.draws.seed, cx.draws.first]
-    program = Program(source.name, tuple(params), cx.b.block(), tuple(cx.temps))
-    _check_roles(program, roles)
+    program = Program(cx.source.name, tuple(params), cx.b.block(), tuple(cx.temps))
     return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0, cx.result)
 
 
@@ -180,6 +245,10 @@ class _Parameters:
                 numbers = () if kind is None else hidden(name, kind)
                 self.params += numbers
                 return FieldRef(array, None if kind is None else view_of(kind, numbers))
+            case Threads(ndim):
+                sizes = tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim))
+                self.params += sizes
+                return Several(sizes)
             case Known(value, followed):
                 path = Path(self.cx.source.function, (("argument", name),))
                 return Static(value, path if followed else None)

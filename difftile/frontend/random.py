@@ -33,7 +33,26 @@ def random_words(cx: Context) -> list[Value]:
     draws.places += 1
     draws.used = True
     stream = cx.call("add", draws.first, Const(draws.stream, I32))
-    words = cx.call("random_bits", _thread(cx), number, stream, draws.seed)
+    return _words(cx, number, stream, draws.seed)
+
+
+def seeded(cx: Context, seed: Value, *, normal: bool, name: str) -> Value:
+    """Return the number that a thread draws from a seed of its own, the same in every launch.
+
+    Args:
+        cx: The context.
+        seed: The seed, an integer.
+        normal: It is normal, else uniform in [0, 1).
+        name: A name for it.
+    """
+    # Launches count their streams from 0 on.
+    words = _words(cx, Const(0, I32), Const(-1, I32), cx.b.cast(seed, I32))
+    made = _normal if normal else _fraction
+    return made(cx, cx.float_type, words, name)
+
+
+def _words(cx: Context, number: Value, stream: Value, seed: Value) -> list[Value]:
+    words = cx.call("random_bits", _thread(cx), number, stream, seed)
     return [cx.call("extract", words, Const(k, I32)) for k in range(4)]
 
 
@@ -81,9 +100,11 @@ def randn(cx: Context, node: ast.Call, name: str) -> Item:
     By Box and Muller, A Note on the Generation of Random Normal Deviates (1958). The radius is
     taken from a number in (0, 1], so that its logarithm is finite: at most 6.8 in f32, 9.5 in f64.
     """
-    scalar = _asked(cx, node, FLOATS)
+    return _normal(cx, _asked(cx, node, FLOATS), random_words(cx), name)
+
+
+def _normal(cx: Context, scalar: Scalar, words: Sequence[Value], name: str) -> Value:
     wide = F64 if scalar == F64 else F32
-    words = random_words(cx)
     whole = cx.b.cast(words[0], wide)
     bits = 32
     if wide == F64:

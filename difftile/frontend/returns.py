@@ -129,7 +129,12 @@ def _common(cx: Context, places: list[Span], types: list[Type]) -> Type:
 
 
 def _parts(item: Item) -> tuple[Item, ...]:
-    return () if isinstance(item, Static) and item.value is None else leaves(item)
+    return () if _is_nothing(item) else leaves(item)
+
+
+def _is_nothing(item: Item | None) -> bool:
+    """Tell whether an item is what a bare `return` gives, as does the end of a func."""
+    return isinstance(item, Static) and item.value is None
 
 
 def _disagree(cx: Context, first: tuple[Span, str], second: tuple[Span, str]) -> TypeMismatch:
@@ -183,6 +188,9 @@ def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
             cx.side(partial(_body, cx, block if _always_returns(block) else [*block, *rest]))
             for block in (stmt.body, stmt.orelse)
         )
+        for side, other in ((then, orelse), (orelse, then)):
+            if _is_nothing(other.env.get(_RESULT)):
+                side.env.setdefault(_RESULT, other.env[_RESULT])
         if _RESULT not in then.env or _RESULT not in orelse.env:
             raise KernelError(
                 f"Func '{cx.source.name}' returns a value on some paths only.",

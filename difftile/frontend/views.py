@@ -56,8 +56,7 @@ def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Elemen
     found: list[Value] = []
     for one, start in zip(view.kind.axes, view.starts, strict=True):
         if start is None:
-            assert one.axis is not None
-            found.append(index[one.axis])
+            found.append(Const(0, I32) if one.axis is None else index[one.axis])
         elif one.axis is None:
             found.append(start)
         else:

@@ -15,7 +15,8 @@ class AxisMap(NamedTuple):
     Args:
         axis: The axis of the view that runs along it; None where the view stays at one index.
         step: The distance of two neighbours.
-        whole: All of the axis, in order: no start and no size are passed for it.
+        whole: All of the axis, in order: no start and no size are passed for it. Where the view
+            stays at one index, that is the only one there is.
     """
 
     axis: int | None

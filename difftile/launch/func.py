@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any, Protocol
@@ -40,8 +41,16 @@ def forget_launches() -> None:
         one.forget_launch()
 
 
+class Calling:
+    """Who runs the funcs that Python calls: `runtime` says so, which nothing here depends on."""
+
+    caller: Callable[[Func], Any] | None = None
+
+
 class Func:
     """A function of the kernel language.
+
+    Python calls it with fields, arrays and numbers: it runs for each of their elements.
 
     Args:
         function: The Python function.
@@ -53,12 +62,74 @@ class Func:
         self.rules = rules
         functools.update_wrapper(self, function)
 
+    @functools.cached_property
+    def _caller(self) -> Any:
+        if Calling.caller is None:
+            raise LaunchError(f"{self!r} is called from kernels alone here.")
+        return Calling.caller(self)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: funcs run inside kernels alone."""
-        raise LaunchError(
-            f"func '{self.function.__name__}' is called from kernels; "
-            "write a '@dt.kernel' around it."
-        )
+        """Run the func for each element of its arguments, in one launch.
+
+        Sizes of fields are equal, or 1; fields of fewer axes are repeated along the first ones.
+        Numbers are constants, and so are arrays and tensors. An open tape records the launch.
+
+        Args:
+            args: Fields, arrays, numbers and functions; `dt.grid`, `dt.call_id`, `dt.rand(seed)`.
+            kwargs: The same by name. `_result` is a field that takes the results, or "field",
+                "numpy" or "torch".
+
+        Returns:
+            A field of the results, with a gradient if one of the arguments has one; a tuple of
+            fields if the func returns a tuple. If there are numbers alone, what it returns.
+
+        Raises:
+            LaunchError: The arguments do not fit the func, or each other.
+            KernelError: The func is no program of the kernel language.
+        """
+        return self._caller(*args, **kwargs)
+
+    def bwds(self, *args: Any, **kwargs: Any) -> None:
+        """Run the adjoint of one call, without a tape.
+
+        It takes the arguments of the call, and `_result`: the field of the results. It reads their
+        gradient, and adds to that of the arguments.
+
+        Raises:
+            LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
+            KernelError: The func is no program of the kernel language.
+        """
+        self._caller.bwds(*args, **kwargs)
+
+    def fwds(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the func and push tangents through the call, without a tape.
+
+        Gradients of the arguments are tangents, and that of the result becomes one.
+
+        Raises:
+            LaunchError: The arguments do not fit, a tape is open, or no argument has a gradient.
+            KernelError: The func is no program of the kernel language.
+        """
+        return self._caller.fwds(*args, **kwargs)
+
+    def return_type(self, kind: Any) -> Any:
+        """Return the func with another kind of results: "field", "numpy" or "torch".
+
+        Raises:
+            LaunchError: It is none of these.
+        """
+        return self._caller.return_type(kind)
+
+    def map(self, **axes: Any) -> Any:
+        """Return the func with the axes of some arguments along others of the call.
+
+        `f.map(x=(0,), y=(1,))(x, y)` is an outer product, and `f.map(x=(1, 0))(x)` a transpose.
+        `table=None` gives each call the whole field.
+
+        Raises:
+            LaunchError: The func has no such arguments, or these are no axes.
+        """
+        return self._caller.map(**axes)
 
     def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
         """Give the func a backward rule; a decorator.

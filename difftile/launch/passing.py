@@ -14,11 +14,12 @@ from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.frontend.captures import Capture, key_of, look_up
-from difftile.frontend.lower import FLOAT, Given, Known, Members
+from difftile.frontend.lower import FLOAT, Given, Known, Members, Threads
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32
 from difftile.launch.arguments import Passed, first_given, meanings_of, passed
 from difftile.launch.call import Number, Object
+from difftile.launch.generated import Grid
 from difftile.launch.meanings import meaning_of
 from difftile.launch.methods import is_data_oriented
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
@@ -94,6 +95,13 @@ def take_apart(
             taken.signature[name] = _take_field(taken, by_name, names, name, arg)
             taken.others.append(position)
             continue
+        if isinstance(arg, Grid):
+            _check_one_grid(kernel, taken, name)
+            taken.key.append(("grid", len(arg.shape)))
+            taken.signature[name] = Threads(len(arg.shape))
+            taken.values += arg.shape
+            taken.others.append(position)
+            continue
         known, key = _known(kernel, position, parameter, arg)
         taken.key.append(key)
         if isinstance(known, Known):
@@ -108,6 +116,14 @@ def take_apart(
         taken.numbers.append(Number(position, len(taken.values), _type(arg), _type(known)))
         taken.values.append(known)
     return taken
+
+
+def _check_one_grid(kernel: object, taken: Taken, name: str) -> None:
+    for other, given in taken.signature.items():
+        if isinstance(given, Threads):
+            raise LaunchError(
+                f"{kernel!r}: '{other}' and '{name}' are both a dt.grid; a thread has one index."
+            )
 
 
 def _leaves(name: str, arg: Any) -> list[tuple[str, Any]]:

@@ -7,33 +7,42 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from difftile.diagnostics import LaunchError
+from difftile.launch.generated import Drawn, drawn
 from difftile.substrate.device import Session
 
 
-def rand(dtype: Any = float) -> NoReturn:
-    """Draw a number that is uniform in [0, 1); in kernels and funcs alone.
+def rand(dtype: Any = float) -> Drawn:
+    """Draw a number that is uniform in [0, 1), in kernels and funcs.
+
+    In Python `dt.rand(seed)` is an argument for a func: each call gets a number of its own, which
+    depends on the seed and on the index of the call alone.
 
     Args:
-        dtype: A float type; that of the kernel's fields by default.
+        dtype: A float type, that of the kernel's fields by default; in Python the seed.
 
     Raises:
-        LaunchError: It is called from Python.
+        LaunchError: It is called from Python without a seed.
     """
+    if isinstance(dtype, int):
+        return drawn("rand", dtype)
     _refuse("dt.rand()", "np.random.default_rng(seed).random(shape)")
 
 
-def randn(dtype: Any = float) -> NoReturn:
-    """Draw a normal number with mean 0 and variance 1; in kernels and funcs alone.
+def randn(dtype: Any = float) -> Drawn:
+    """Draw a normal number with mean 0 and variance 1, in kernels and funcs.
 
     `x = mu + sigma * dt.randn()` has the gradient of a reparameterised sample: the adjoint draws
-    the same numbers again.
+    the same numbers again. In Python `dt.randn(seed)` is an argument for a func, as `dt.rand(seed)`
+    is.
 
     Args:
-        dtype: A float type; that of the kernel's fields by default.
+        dtype: A float type, that of the kernel's fields by default; in Python the seed.
 
     Raises:
-        LaunchError: It is called from Python.
+        LaunchError: It is called from Python without a seed.
     """
+    if isinstance(dtype, int):
+        return drawn("randn", dtype)
     _refuse("dt.randn()", "np.random.default_rng(seed).normal(size=shape)")
 
 

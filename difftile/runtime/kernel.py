@@ -16,28 +16,18 @@ from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture
-from difftile.frontend.lower import lower, parameters_of
-from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import (
-    BOOL,
-    F16,
-    F32,
-    FLOATS,
-    Scalar,
     Type,
     is_float,
-    scalar_of,
-    shape_of,
 )
 from difftile.ir.walk import size_of
 from difftile.launch.call import Call, picker
+from difftile.launch.definition import Body, Definition, lowered_for
 from difftile.launch.func import WATCHING, Func, plain
 from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
-from difftile.launch.meanings import meaning_of
 from difftile.launch.methods import BoundKernel, check_class
-from difftile.launch.passing import Parameter, Taken, current_captures, take_apart
-from difftile.launch.roles import role_of
+from difftile.launch.passing import Taken, current_captures, take_apart
 from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
 from difftile.ops.vocabulary import is_lambda
@@ -54,7 +44,6 @@ from difftile.runtime.explicit import (
 )
 from difftile.runtime.ruled_launch import RuledLaunch
 from difftile.substrate.device import Session, current
-from difftile.substrate.names import value_type
 from difftile.substrate.report import raise_first
 from difftile.tape.outlook import look_at
 from difftile.tape.perform import perform
@@ -87,21 +76,14 @@ class Kernel:
 
     _is_difftile_kernel = True
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, body: Body | None = None) -> None:
         self.function = function
         functools.update_wrapper(self, function)
-        self._parameters = parameters_of(function)
+        self._body = Definition(function) if body is None else body
+        self._parameters = self._body.parameters
         self._names = [p.name for p in self._parameters]
-        self._roles = {
-            p.name: role for p in self._parameters if (role := role_of(p.annotation)) is not None
-        }
-        self._given = [
-            Parameter(p.name, "field" if p.name in self._roles else _annotation(p, function))
-            for p in self._parameters
-        ]
         self._found: dict[Hashable, list[_Found]] = {}
         self._latest: Specialisation | None = None
-        self._source: Source | None = None
         self._call: Call | None = None
         self._rules: dict[str, KernelRule] = {}
         WATCHING.add(self)
@@ -116,7 +98,7 @@ class Kernel:
         self._call = None
 
     def __repr__(self) -> str:
-        return f"<kernel {self.function.__name__}({', '.join(self._names)})>"
+        return self._body.title
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Return the kernel as a method of an object."""
@@ -296,7 +278,7 @@ class Kernel:
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
         """Find or compile the specialisation for some arguments."""
-        taken = take_apart(self, self._given, args, session)
+        taken = take_apart(self, self._body.given, args, session)
         found, captured = self._specialise(taken, session)
         code = found.code
         pick = picker(taken.others)
@@ -352,18 +334,8 @@ class Kernel:
         return found, captured
 
     def _compile(self, taken: Taken, session: Session) -> _Found:
-        if self._source is None:
-            self._source = source_of(self.function)
-        floats = [scalar_of(meaning.type.element) for meaning in taken.meanings.values()]
-        float_type = _widest(floats) or session.float_type
-        given = (self._source, taken.signature, meaning_of)
         started = time.perf_counter()
-        lowered = lower(*given, float_type, taken.meanings, self._roles)
-        params = [p for p in lowered.program.params if isinstance(p, Array)]
-        widest = _widest([scalar_of(p.type.element) for p in params])
-        if widest is not None and widest != float_type:
-            # A captured field is wider, or the only one with floats: literals follow it.
-            lowered = lower(*given, widest, taken.meanings, self._roles)
+        lowered, float_type = lowered_for(self._body, taken, session)
         # Assertions and indices are checked under debug alone.
         written = derive(lowered.program)
         checked = guard(written) if session.debug else unchecked(written)
@@ -382,7 +354,7 @@ class Kernel:
                 self.function.__name__,
                 rule,
                 taken,
-                widest or float_type,
+                float_type,
                 forward=word == "forward",
                 debug=session.debug,
             )
@@ -460,12 +432,6 @@ def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:
         )
 
 
-def _widest(scalars: list[Scalar]) -> Scalar | None:
-    """Return the type that arithmetic with these is in; f16 is computed in f32."""
-    floats = [F32 if s == F16 else s for s in scalars if s in FLOATS]
-    return max(floats, key=FLOATS.index) if floats else None
-
-
 def _with_captures(call: Call, args: tuple[Any, ...], values: list[Any]) -> list[Any] | None:
     """Return the values with what is captured now, or None if that is not as in the call."""
     known = {one.name: args[one.argument] for one in call.objects}
@@ -477,28 +443,6 @@ def _with_captures(call: Call, args: tuple[Any, ...], values: list[Any]) -> list
             return None
         values[position] = value
     return values
-
-
-_NUMBER_ANNOTATIONS: dict[Any, str] = {float: "float", int: "int", "float": "float", "int": "int"}
-
-
-def _annotation(parameter: inspect.Parameter, function: FunctionType) -> str:
-    """Return what a parameter's annotation says: 'float', 'int', 'template', or ''."""
-    given = parameter.annotation
-    if isinstance(given, str):
-        try:
-            given = eval(given, function.__globals__)
-        except Exception:
-            given = parameter.annotation
-    known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
-    if known is not None:
-        return known
-    if type(given).__name__ == "Template" or getattr(given, "__name__", "") == "template":
-        return "template"
-    type_ = value_type(given)
-    if type_ is None or shape_of(type_) or type_ == BOOL:
-        return ""
-    return "float" if type_ in FLOATS else "int"
 
 
 def kernel(function: Any) -> Kernel:

@@ -1,0 +1,188 @@
+"""A func as Python calls it: once for each index of a box, on elements of its arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from difftile.diagnostics import TypeMismatch
+from difftile.frontend.assign import put
+from difftile.frontend.context import Context
+from difftile.frontend.indexing import elements
+from difftile.frontend.items import (
+    FieldRef,
+    Item,
+    Record,
+    Several,
+    Static,
+    describe,
+    is_number,
+    leaves,
+)
+from difftile.frontend.random import seeded
+from difftile.frontend.source import Source
+from difftile.frontend.threads import for_each, index_item
+from difftile.frontend.views import size_of
+from difftile.ir.nodes import Const, Value, Var
+from difftile.ir.types import I32, Struct, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """An argument of which each call gets one element; what is no field it gets as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A field that each call gets as it is, to be indexed there."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOf:
+    """The index of the call, along some axes of the box; 0 along an axis that is None."""
+
+    axes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A random number that the call draws from a seed: uniform in [0, 1), or normal."""
+
+    normal: bool
+
+
+How: TypeAlias = Each | Whole | IndexOf | Draw
+Form: TypeAlias = Type | Struct | tuple[Type | Struct, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """How the calls of a func get their arguments, and where their results go.
+
+    Args:
+        function: The func, an object that has a meaning in kernels.
+        arguments: Its arguments by name, and how each call gets them.
+        by_name: Those that are passed by name alone.
+        results: The parameters that take what it returns: one field or struct field, or one for
+            each part of a tuple.
+        sizes: The parameters that are the sizes of the box, where there is no result to have them.
+        ndim: The axes of the box.
+    """
+
+    function: Any
+    arguments: tuple[tuple[str, How], ...]
+    by_name: frozenset[str]
+    results: tuple[str, ...]
+    sizes: tuple[str, ...]
+    ndim: int
+
+
+def called_from_python(source: Source) -> Source:
+    """Return the place of a func's call from Python: its definition, outside of its own body."""
+    function = source.function
+
+    def call() -> None:
+        """Stand for the caller."""
+
+    call.__name__ = function.__name__ if function.__name__.isidentifier() else "function"
+    return replace(source, function=call)
+
+
+def form_of(cx: Context, mapping: Mapped) -> Form:
+    """Lower one call of a func; return what it returns.
+
+    Raises:
+        TypeMismatch: It returns what no field holds.
+    """
+    with cx.nested():
+        indices = [Var("i", I32) for _ in range(mapping.ndim)]
+        returned = _call(cx, mapping, indices)
+        if isinstance(returned, Several):
+            return tuple(_element(cx, part) for part in returned.items)
+        if isinstance(returned, Static) and returned.value is None:
+            return None
+        return _element(cx, returned)
+
+
+def run_mapping(cx: Context, mapping: Mapped) -> None:
+    """Lower the calls of a func, and what stores their results."""
+    tree = cx.source.tree
+    node = _node(cx, mapping)
+    sizes: Sequence[Value]
+    if mapping.sizes:
+        sizes = [cx.value(cx.env[name]) for name in mapping.sizes]
+    else:
+        first = leaves(cx.env[mapping.results[0]])[0]
+        assert isinstance(first, FieldRef)
+        sizes = [size_of(cx, first, axis) for axis in range(first.ndim)]
+    places = [cx.env[name] for name in mapping.results]
+    with for_each(cx, sizes, cx.keyword_span(tree)) as indices:
+        returned = _call(cx, mapping, indices)
+        parts = returned.items if isinstance(returned, Several) else (returned,)
+        for place, part in zip(places, parts, strict=False):
+            put(cx, node, elements(cx, place, indices), part, node, tree)
+
+
+def _node(cx: Context, mapping: Mapped) -> ast.Call:
+    """Return the call, at the place of the func's definition."""
+    names = [name for name, _ in mapping.arguments]
+    args: list[ast.expr] = [_name(name) for name in names if name not in mapping.by_name]
+    keywords = [ast.keyword(name, _name(name)) for name in names if name in mapping.by_name]
+    node = ast.Call(_name(_CALLED), args, keywords)
+    for part in ast.walk(node):
+        ast.copy_location(part, cx.source.tree)
+    return node
+
+
+_CALLED = "function called"  # no Python name has a space
+
+
+def _name(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def _call(cx: Context, mapping: Mapped, indices: Sequence[Value]) -> Item:
+    before = cx.env
+    given = {name: _given(cx, name, how, indices) for name, how in mapping.arguments}
+    cx.env = {**before, **given, _CALLED: Static(mapping.function)}
+    try:
+        return cx.operand(_node(cx, mapping))
+    finally:
+        cx.env = before
+
+
+def _given(cx: Context, name: str, how: How, indices: Sequence[Value]) -> Item:
+    match how:
+        case Each():
+            item = cx.env[name]
+            if all(isinstance(leaf, FieldRef) for leaf in leaves(item)):
+                return elements(cx, item, tuple(indices))
+            return item
+        case Whole():
+            return cx.env[name]
+        case IndexOf(axes):
+            zero = Const(0, I32)
+            return index_item(cx, [zero if a is None else indices[a] for a in axes], name)
+        case Draw(normal):
+            return seeded(cx, cx.value(cx.env[name]), normal=normal, name=name)
+
+
+def _element(cx: Context, item: Item) -> Type | Struct:
+    """Return the type of a field that holds such items.
+
+    Raises:
+        TypeMismatch: There is none.
+    """
+    if isinstance(item, Record):
+        members = zip(item.names, item.items, strict=True)
+        return Struct(tuple((name, _element(cx, part)) for name, part in members), item.methods)
+    if isinstance(item, (Var, Const)) or is_number(item):
+        return cx.value(item).type
+    raise TypeMismatch(
+        cx.keyword_span(cx.source.tree),
+        "a func that Python calls returns numbers, vectors, matrices and structs, "
+        "or a tuple of those.",
+        describe(item),
+    )

@@ -1,0 +1,444 @@
+"""Funcs that Python calls: one launch runs a func for each element of its arguments."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
+from difftile.fields.exchange import as_integer
+from difftile.fields.field import Field, make
+from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.structs import StructField
+from difftile.fields.values import Values
+from difftile.frontend.captures import Capture
+from difftile.frontend.lower import Lowered, Signature, lower_mapping
+from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
+from difftile.frontend.source import Source, source_of
+from difftile.ir.types import Scalar, Struct, Type, is_float, shape_of
+from difftile.launch.definition import annotation, lowered_for
+from difftile.launch.func import Func
+from difftile.launch.generated import CallId, Drawn, Grid
+from difftile.launch.meanings import meaning_of
+from difftile.launch.passing import Parameter, current_captures, take_apart
+from difftile.ops.vocabulary import FieldMeaning
+from difftile.runtime.inputs import as_input
+from difftile.runtime.kernel import Kernel
+from difftile.runtime.shapes import Argument, call_shape, shown, spread
+from difftile.substrate.device import current
+
+RESULT = "_result"
+_KINDS: dict[object, str] = {
+    **{kind: kind for kind in ("field", "numpy", "torch")},
+    Field: "field",
+}
+
+
+@dataclass(frozen=True)
+class _Body:
+    """The calls of a func as what a kernel runs."""
+
+    func: Func
+    mapped: Mapped
+    given: tuple[Parameter, ...]
+
+    @property
+    def title(self) -> str:
+        """The func in the words of an error."""
+        return repr(self.func)
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """The parameters, as Python sees them."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return [inspect.Parameter(one.name, kind) for one in self.given]
+
+    def lower(
+        self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
+    ) -> Lowered:
+        """Return the program for arguments of certain types."""
+        given = (self._source, self.mapped, signature, meaning_of, float_type, fields)
+        return lower_mapping(*given)
+
+    @cached_property
+    def _source(self) -> Source:
+        return source_of(self.func.function)
+
+
+@dataclass
+class _Results:
+    """What a func returns for arguments of certain types."""
+
+    body: _Body
+    _found: dict[Hashable, list[tuple[tuple[Capture, ...], Form]]] = field(
+        default_factory=dict[Any, Any]
+    )
+
+    def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
+        """Return that for some arguments, and what the func takes from outside for them."""
+        session = current()
+        taken = take_apart(self.body.func, self.body.given, args, session)
+        key = (session, *taken.key)
+        for captures, form in self._found.get(key, ()):
+            captured = current_captures(captures, taken.arrays, taken.known)
+            if captured is not None:
+                return form, captured
+        lowered, _ = lowered_for(self.body, taken, session)
+        self._found.setdefault(key, []).append((lowered.captures, lowered.form))
+        captured = current_captures(lowered.captures, taken.arrays, taken.known)
+        return lowered.form, captured or []
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One call, ready to be launched.
+
+    Args:
+        kernel: What is launched.
+        args: Its arguments.
+        result: What takes the results: a field, a field of structs, a tuple of those, or None.
+        form: The types of the results.
+        cut: Gradients end where a result leaves the fields.
+        numbers: There are no fields among the arguments.
+    """
+
+    kernel: Kernel
+    args: tuple[Any, ...]
+    result: Any
+    form: Form
+    cut: bool
+    numbers: bool
+
+    def converted(self, convert: Callable[[Any], Any]) -> Any:
+        """Return the results, converted one by one."""
+        converted = tuple(map(convert, _parts(self.result)))
+        return converted if isinstance(self.form, tuple) else converted[0]
+
+
+class Caller:
+    """A func as Python calls it.
+
+    Args:
+        func: The func.
+        kind: What it returns: "field", "numpy", "torch"; None for fields, and for Python numbers
+            where numbers alone are given.
+        axes: For some parameters, the axes of the call that the argument runs along; None for one
+            that each call gets whole.
+    """
+
+    def __init__(
+        self,
+        func: Func,
+        kind: str | None = None,
+        axes: Mapping[str, tuple[int, ...] | None] | None = None,
+    ) -> None:
+        self._func = func
+        self._kind = kind
+        self._axes = dict(axes or {})
+        self._kernels: dict[Mapped, Kernel] = {}
+        self._results: dict[Mapped, _Results] = {}
+        parameters = inspect.signature(func.function).parameters
+        for one in parameters.values():
+            if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+                raise LaunchError(
+                    f"{func!r} has a parameter '{one}'; name its parameters one by one."
+                )
+        self._parameters = dict(parameters)
+        self._asks = {name: annotation(p, func.function) for name, p in parameters.items()}
+
+    def __repr__(self) -> str:
+        return repr(self._func)
+
+    # Variants
+
+    def return_type(self, kind: Any) -> Caller:
+        """Return the func with another kind of results; see `Func.return_type`."""
+        return self._variant(self._known_kind(kind), self._axes)
+
+    def map(self, **axes: Any) -> Caller:
+        """Return the func with arguments along other axes of the call; see `Func.map`."""
+        found = dict(self._axes)
+        for name, given in axes.items():
+            if name not in self._parameters:
+                raise LaunchError(self._unknown(name))
+            found[name] = self._as_axes(name, given)
+        return self._variant(self._kind, found)
+
+    def _variant(self, kind: str | None, axes: Mapping[str, tuple[int, ...] | None]) -> Caller:
+        made = Caller(self._func, kind, axes)
+        made._kernels, made._results = self._kernels, self._results
+        return made
+
+    def _as_axes(self, name: str, given: Any) -> tuple[int, ...] | None:
+        if given is None:
+            return None
+        several = isinstance(given, (tuple, list))
+        parts = list(cast("tuple[Any, ...]", given)) if several else [given]
+        axes = tuple(as_integer(part) for part in parts)
+        found = tuple(axis for axis in axes if axis is not None and axis >= 0)
+        if len(found) != len(axes) or len(set(found)) != len(found):
+            raise LaunchError(
+                f"{self!r}: 'map' takes the axes of the call that '{name}' runs along, such as "
+                f"{name}=(0,), or None for the whole field; not {given!r}."
+            )
+        return found
+
+    def _known_kind(self, kind: Any) -> str:
+        found = _KINDS.get(kind) if isinstance(kind, Hashable) else None
+        if found is None:
+            raise LaunchError(f'{self!r} returns "field", "numpy" or "torch", not {kind!r}.')
+        return found
+
+    # Calls
+
+    def __call__(self, *args: Any, _result: Any = None, **kwargs: Any) -> Any:
+        """Run the func for each element of its arguments; see `Func.__call__`."""
+        kind = self._kind
+        if isinstance(_result, (str, type)):
+            kind, _result = self._known_kind(_result), None
+        call = self._prepare(args, kwargs, _result)
+        call.kernel(*call.args)
+        if _result is not None:
+            return _result
+        return self._given_back(call, kind)
+
+    def bwds(self, *args: Any, _result: Any = None, **kwargs: Any) -> None:
+        """Run the adjoint of one call; see `Func.bwds`."""
+        if _result is None:
+            raise LaunchError(
+                f"{self!r}: bwds() reads the gradient of the results; "
+                "pass the field of them as '_result'."
+            )
+        call = self._prepare(args, kwargs, _result)
+        call.kernel.bwds(*call.args)
+
+    def fwds(self, *args: Any, _result: Any = None, **kwargs: Any) -> Any:
+        """Call the func and push tangents through the call; see `Func.fwds`."""
+        call = self._prepare(args, kwargs, _result)
+        call.kernel.fwds(*call.args)
+        return call.result
+
+    def _prepare(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> _Call:
+        given = self._bound(args, kwargs)
+        arguments = [self._argument(name, value) for name, value in given.items()]
+        title = repr(self)
+        taker = self._taker(result)
+        shape = call_shape(title, arguments, taker)
+        hows: list[tuple[str, How]] = []
+        passed: dict[str, Any] = {}
+        for one in arguments:
+            how, value = _passed(one, shape)
+            hows.append((one.name, how))
+            if not isinstance(how, IndexOf):
+                passed[one.name] = value
+        by_name = frozenset(
+            name for name in given if self._parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        )
+        plan = Mapped(self._func, tuple(hows), by_name, (), (), len(shape))
+        form, captured = self._results_of(plan, passed).of(list(passed.values()))
+        graded = any(_has_grads(value) for value in (*passed.values(), *captured))
+        if result is None:
+            result = _made(form, shape, graded)
+        else:
+            self._check_result(result, form)
+        fields = _parts(result)
+        names = [RESULT] if not isinstance(result, tuple) else _numbered(RESULT, len(fields))
+        sizes = [] if fields else _numbered("_size", len(shape))
+        if not fields and not any(isinstance(how, Whole) for _, how in hows):
+            raise LaunchError(f"{title} returns nothing that a field could take.")
+        passed |= dict(zip(names if fields else [], fields, strict=True))
+        passed |= dict(zip(sizes, shape, strict=False))
+        mapped = Mapped(
+            self._func,
+            plan.arguments,
+            by_name,
+            tuple(names if fields else ()),
+            tuple(sizes),
+            len(shape),
+        )
+        kernel = self._kernel(mapped, passed)
+        numbers = not any(one.shape is not None for one in arguments) and shape == ()
+        return _Call(kernel, tuple(passed.values()), result, form, graded, numbers)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name; what is left to its default is none."""
+        for name in kwargs:
+            if name not in self._parameters:
+                raise LaunchError(self._unknown(name))
+        signature = inspect.Signature(list(self._parameters.values()))
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise LaunchError(f"{self!r}: {error}.") from None
+        function = self._func.function
+        return {
+            name: as_input(repr(self), self._parameters[name], function, value)
+            for name, value in bound.arguments.items()
+        }
+
+    def _unknown(self, name: str) -> str:
+        names = list(self._parameters)
+        guess = did_you_mean(name, names) or f"it has {', '.join(names) or 'none'}."
+        return f"{self!r} has no argument '{name}'; {guess}"
+
+    def _argument(self, name: str, value: Any) -> Argument:
+        if self._asks[name] == "template" or self._axes.get(name, ()) is None:
+            return Argument(name, value, None)
+        shape = value.shape if isinstance(value, (Values, StructField, Grid)) else None
+        return Argument(name, value, shape, self._axes.get(name) if shape is not None else None)
+
+    def _taker(self, result: Any) -> Argument | None:
+        """Return what takes the results, as a row of the table of shapes.
+
+        Raises:
+            LaunchError: It is no field, or none that can be written.
+        """
+        if result is None:
+            return None
+        parts = _parts(result)
+        for part in parts:
+            if not isinstance(part, (Values, StructField)):
+                raise LaunchError(
+                    f"{self!r}: '_result' is a field, a tuple of fields, "
+                    f'"field", "numpy" or "torch", not {shown(part)}.'
+                )
+            for one in _leaves(part):
+                if one.window is not None and one.window.repeats:
+                    raise LaunchError(
+                        f"{self!r}: '_result' is {one!r}, which repeats elements and is not "
+                        "written. Give a field of its own."
+                    )
+        shapes = {part.shape for part in parts}
+        if len(shapes) != 1:
+            raise LaunchError(f"{self!r}: the fields of '_result' differ in their shapes.")
+        return Argument(RESULT, parts[0], shapes.pop())
+
+    def _check_result(self, result: Any, form: Form) -> None:
+        count = len(form) if isinstance(form, tuple) else int(form is not None)
+        several = isinstance(form, tuple)
+        if isinstance(result, tuple) != several or len(_parts(result)) != count:
+            wants = f"a tuple of {count} fields" if several else "one field"
+            wants = "nothing" if form is None else wants
+            raise LaunchError(
+                f"{self!r} returns {_said(form)}: its '_result' is {wants}, not {shown(result)}."
+            )
+
+    def _results_of(self, plan: Mapped, passed: Mapping[str, Any]) -> _Results:
+        found = self._results.get(plan)
+        if found is None:
+            found = self._results[plan] = _Results(self._body(plan, passed))
+        return found
+
+    def _kernel(self, mapped: Mapped, passed: Mapping[str, Any]) -> Kernel:
+        found = self._kernels.get(mapped)
+        if found is None:
+            body = self._body(mapped, passed)
+            found = self._kernels[mapped] = Kernel(self._func.function, body)
+        return found
+
+    def _body(self, mapped: Mapped, passed: Mapping[str, Any]) -> _Body:
+        asks = {**self._asks, **dict.fromkeys(mapped.sizes, "int")}
+        asks |= dict.fromkeys(mapped.results, "field")
+        drawn = {name for name, how in mapped.arguments if isinstance(how, Draw)}
+        given = [Parameter(n, "int" if n in drawn else asks[n]) for n in passed]
+        return _Body(self._func, mapped, tuple(given))
+
+    def _given_back(self, call: _Call, kind: str | None) -> Any:
+        kind = ("number" if call.numbers else "field") if kind is None else kind
+        if kind == "field" or call.result is None:
+            return call.result
+        if call.cut and OPEN_TAPE.get() is not None:
+            text = (
+                f"{self!r} returns numbers that vary with fields that have gradients, and the tape "
+                "takes them for constants. Write 'return_type(\"field\")', which keeps them."
+            )
+            warnings.warn(GradientCut(text), stacklevel=4)
+        return call.converted(_CONVERSIONS[kind])
+
+
+def _passed(one: Argument, shape: tuple[int, ...]) -> tuple[How, Any]:
+    """Return how each call gets an argument, and what is passed for it."""
+    value = one.value
+    if isinstance(value, CallId):
+        return IndexOf(tuple(range(len(shape)))), None
+    if isinstance(value, Drawn):
+        return Draw(value.name == "randn"), value.seed
+    if one.shape is None:
+        is_field = isinstance(value, (Values, StructField))
+        return Whole() if is_field else Each(), value
+    axes = one.along(len(shape))
+    if isinstance(value, Grid):
+        sizes = zip(axes, value.shape, strict=True)
+        return IndexOf(tuple(axis if size == shape[axis] else None for axis, size in sizes)), None
+    return Each(), spread(value, axes, shape)
+
+
+def _has_grads(value: object) -> bool:
+    return isinstance(value, (Values, StructField)) and value.has_grads
+
+
+def _parts(result: Any) -> tuple[Any, ...]:
+    if result is None:
+        return ()
+    return cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
+
+
+def _leaves(part: Values | StructField) -> list[Values]:
+    return [one for _, one in part.fields()] if isinstance(part, StructField) else [part]
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [f"{name}_{k}" for k in range(count)]
+
+
+def _said(form: Form) -> str:
+    """Return a form in the words of an error."""
+    if form is None:
+        return "nothing"
+    return f"{len(form)} values" if isinstance(form, tuple) else str(form)
+
+
+def _made(form: Form, shape: tuple[int, ...], graded: bool) -> Any:
+    """Return fields for what a func returns, with gradients if something that it takes has one."""
+    if form is None:
+        return None
+    if isinstance(form, tuple):
+        return tuple(_made_one(part, shape, graded) for part in form)
+    return _made_one(form, shape, graded)
+
+
+def _made_one(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Field | StructField:
+    if isinstance(type_, Struct):
+        members = {name: _made_one(one, shape, graded) for name, one in type_.members}
+        return StructField(members, type_.methods)
+    made = make(type_, shape)
+    return made.with_grads() if graded and is_float(type_) else made
+
+
+def _as_numbers(part: Field | StructField) -> Any:
+    """Return the one element of a field as a Python number, an array, or a dict of those."""
+    if isinstance(part, StructField):
+        return {name: _as_numbers(one) for name, one in part.members.items()}
+    return part.to_numpy() if shape_of(part.element) else part[None]
+
+
+def _as_tensor(part: Field | StructField) -> Any:
+    if isinstance(part, StructField):
+        return {name: _as_tensor(one) for name, one in part.members.items()}
+    try:
+        torch: Any = importlib.import_module("torch")
+    except ImportError:
+        raise LaunchError('return_type("torch") needs torch, which is not installed.') from None
+    return torch.from_numpy(part.to_numpy())
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "number": _as_numbers,
+    "numpy": lambda part: part.to_numpy(),
+    "torch": _as_tensor,
+}

@@ -1,0 +1,26 @@
+"""Funcs that Python can call: importing this is what gives those of `launch` a caller."""
+
+from __future__ import annotations
+
+from difftile.launch.func import Calling, func
+from difftile.launch.surrogates import (
+    clip_grad,
+    finite_difference,
+    lookup,
+    scale_grad,
+    straight_through,
+    surrogate,
+)
+from difftile.runtime.caller import Caller
+
+__all__ = [
+    "clip_grad",
+    "finite_difference",
+    "func",
+    "lookup",
+    "scale_grad",
+    "straight_through",
+    "surrogate",
+]
+
+Calling.caller = Caller

@@ -1,0 +1,76 @@
+"""What Python hands to a func: arrays and tensors become fields."""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.create import from_numpy
+from difftile.fields.field import Field
+from difftile.fields.structs import StructField
+from difftile.fields.values import Values
+from difftile.ir.types import scalar_from_numpy, shape_of, shaped
+from difftile.launch.definition import annotated
+from difftile.launch.meanings import meaning_of
+from difftile.ops.vocabulary import VectorMeaning
+from difftile.substrate.names import to_taichi, value_type
+
+
+def as_input(title: str, parameter: inspect.Parameter, function: FunctionType, value: Any) -> Any:
+    """Return an argument of a func with arrays, tensors and vectors in a field of their own.
+
+    A parameter that is annotated with a type of vectors or matrices takes the last axes of an
+    array for their components.
+
+    Args:
+        title: The func in the words of an error.
+        parameter: The parameter.
+        function: The Python function of the func.
+        value: The argument.
+
+    Raises:
+        LaunchError: It is no array that a field can hold, or a gradient would be lost.
+    """
+    if isinstance(value, (Values, StructField)):
+        return value
+    if isinstance(value, list):
+        raise LaunchError(
+            f"{title}: '{parameter.name}' is a list; make it an array: np.array({parameter.name})."
+        )
+    meaning = meaning_of(value)
+    if isinstance(meaning, VectorMeaning):
+        return _constants(title, parameter.name, value.to_numpy(), len(meaning.shape))
+    if is_tensor(value):
+        if value.requires_grad:
+            raise LaunchError(
+                f"{title}: '{parameter.name}' is a tensor that requires a gradient, which would "
+                "be lost. Pass t.detach(), or a field with grad=True."
+            )
+        value = value.detach().cpu().numpy()
+    if isinstance(value, np.ndarray):
+        wanted = value_type(annotated(parameter, function))
+        inner = 0 if wanted is None else len(shape_of(wanted))
+        return _constants(title, parameter.name, cast(Any, value), inner)
+    return value
+
+
+def is_tensor(value: object) -> bool:
+    """Tell whether a value is a tensor of torch, which need not be there."""
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def _constants(title: str, name: str, array: npt.NDArray[Any], inner: int) -> Field:
+    """Return a field with a copy of an array, whose last axes are those of an element."""
+    scalar = scalar_from_numpy(array.dtype)
+    dtype = None
+    if scalar is not None and inner:
+        dtype = to_taichi(shaped(array.shape[-inner:], scalar))
+    try:
+        return from_numpy(array, dtype)
+    except FieldError as error:
+        raise LaunchError(f"{title}: '{name}' makes no field. {error}") from None
