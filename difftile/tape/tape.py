@@ -71,7 +71,8 @@ class Tape(Recorder):
         measure: Note what each launch takes, for `visualize`.
         diagnose: Look at every launch and every gradient, and warn of what is wrong: `report()`
             has all of it. True asks for the gradients of the fields that launches read before they
-            write them; or name the fields. It takes several times as long.
+            write them; or name the fields. It takes several times as long, and for small
+            launches tens of times.
 
     Raises:
         TapeError: The loss has no gradient, or more than one element; or a limit is none; or a
