@@ -19,3 +19,8 @@ def test_random_programs_have_the_gradients_of_differences() -> None:
     for program in smooth[:20]:
         found, wanted = differ(program)
         np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-7)
+
+
+def test_snapshots_for_later_passes_give_way_where_there_is_no_room_for_them() -> None:
+    said: list[str] = []
+    assert not run(range(54153, 54154), said.append), "\n".join(said)

@@ -11,7 +11,7 @@ recorded; where a stretch does not fit, new snapshots divide it by the binomial 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias
 
 import numpy.typing as npt
@@ -380,15 +380,13 @@ class LimitedHistory:
             final.restore()
             final.release()
 
-    def _sweep(
-        self, ahead: list[Snapshot], end: int, staying: Collection[Snapshot]
-    ) -> tuple[Run, int]:
+    def _sweep(self, ahead: list[Snapshot], end: int, staying: set[Snapshot]) -> tuple[Run, int]:
         """Run the steps from the latest snapshot on again and record the last of them.
 
         Args:
             ahead: The snapshots so far; new ones are added.
             end: Where to stop.
-            staying: The snapshots that must not be dropped for want of room.
+            staying: The snapshots that are dropped only for want of room.
 
         Returns:
             The run with its records, and the position where recording began.
@@ -415,8 +413,10 @@ class LimitedHistory:
                     recorded_from = position
                 elif snapshots.taken:
                     snapshots.thin()
-                elif len(ahead) > 1 and ahead[-1] not in staying:
-                    ahead.pop().release()  # the run has left it
+                elif len(ahead) > 1:
+                    self._drop(ahead.pop(), staying)  # the run has left it
+                elif passed := [snapshot for snapshot in staying if snapshot not in ahead]:
+                    self._drop(passed[0], staying)  # the pass has left it
                 else:
                     raise self._too_small(limit)
 
@@ -434,6 +434,13 @@ class LimitedHistory:
             self._record_bytes = max(0, self._kept - before) / (end - recorded_from)
         ahead += snapshots.taken
         return run, recorded_from
+
+    def _drop(self, snapshot: Snapshot, staying: set[Snapshot]) -> None:
+        """Let go of a snapshot; a later pass does without it, too."""
+        snapshot.release()
+        if snapshot in staying:
+            staying.remove(snapshot)
+            self._snapshots.taken.remove(snapshot)
 
     def _refuse_gradients(self) -> None:
         """Refuse to run launches again that read or write what the replay adds to.
