@@ -277,6 +277,10 @@ class TapeError(DifftileError, RuntimeError):
     """A tape used out of order, or asked for a gradient that it does not hold."""
 
 
+class LossNotFinite(TapeError):
+    """A loss that is infinite or no number, which has no gradient."""
+
+
 class SolverError(DifftileError, RuntimeError):
     """A solver that cannot go on: its numbers are not finite, or it makes no progress."""
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from importlib.metadata import entry_points, version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,12 @@ def test_types_are_strict_in_every_package_but_the_substrate(pyproject: dict[str
 
 def test_every_dependency_has_its_reason_on_record(pyproject: dict[str, Any]) -> None:
     project = pyproject["project"]
-    needed = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    needed = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
     names = {re.split(r"[^\w-]", line, maxsplit=1)[0] for line in needed}
-    record = (ROOT / "docs/decisions/0001-dependencies.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `([\w-]+)` \|", record, flags=re.MULTILINE)) == names
+    texts = [path.read_text("utf-8") for path in (ROOT / "docs/decisions").glob("0*.md")]
+    tables = [text for text in texts if "| Package | Version | Reason |" in text]
+    found = [re.findall(r"^\| `([\w-]+)` \|", text, flags=re.MULTILINE) for text in tables]
+    assert set(chain(*found)) == names
 
 
 def test_the_pythons_listed_are_those_supported(pyproject: dict[str, Any]) -> None:

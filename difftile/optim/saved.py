@@ -55,5 +55,9 @@ def restored(
             size in (None, found) for size, found in zip(shape, array.shape, strict=True)
         )
         if not fits or array.dtype.kind != "f":
-            raise LaunchError(f"{what}: '{key}' has the shape {array.shape}, not {shape}.")
+            raise LaunchError(f"{what}: '{key}' has the shape {array.shape}, not {_shown(shape)}.")
     return steps, given
+
+
+def _shown(shape: tuple[int | None, ...]) -> str:
+    return repr(shape).replace("None", "any")

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientWarning, OutOfMemory, TapeError, counted
+from difftile.diagnostics import GradientWarning, LossNotFinite, OutOfMemory, TapeError, counted
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
@@ -316,7 +316,7 @@ class Tape(Recorder):
             return
         found = None if self._diagnosis is None else values_not_finite(self._diagnosis)
         self.release()
-        raise TapeError(
+        raise LossNotFinite(
             f"The loss is {value}, so no gradient was computed"
             + (f"; {self._last_writer} wrote it." if self._last_writer else ".")
             + ("" if found is None else f"\n\n{found.text}")

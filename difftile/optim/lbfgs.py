@@ -1,0 +1,193 @@
+"""L-BFGS: Newton's direction from the last gradients, and a line search along it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError, SolverError
+from difftile.fields.exchange import as_integer
+from difftile.fields.field import zero_grads
+from difftile.ir.types import shape_of
+from difftile.optim.line_search import search
+from difftile.optim.objective import Objective, Point
+from difftile.optim.parameters import FieldsLike, number, parameters_of
+from difftile.optim.saved import check_no_tape, restored
+from difftile.optim.update import first_not_finite
+from difftile.solvers.vectors import Vector
+
+
+@final
+class LBFGS:
+    """Minimises a loss that is the same function throughout, in few evaluations.
+
+    `step(f)` calls a function that computes the loss and its gradient, several times:
+
+        def f():
+            with dt.Tape(loss):
+                launch_kernels()
+            return loss
+
+        optimiser = dt.optim.LBFGS(fields)
+        while not optimiser.finished:
+            value = optimiser.step(f)
+
+    The direction is that of the two loops over the last differences of gradients, the length is
+    found by a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
+    Optimization, 2nd ed., algorithms 7.4 and 7.5). A trial where the loss is not finite is one that
+    was too far. The vectors are in double precision on the host, as those of Krylov methods are;
+    on the CPU that costs two copies an evaluation. Random or noisy losses are not for this method.
+
+    Args:
+        fields: What to move: a field of floats with a gradient, a field of structs, a sequence of
+            those, or a mapping from names to them.
+        lr: The first length that a line search tries, in units of the direction.
+        iterations: The most iterations of a step.
+        history: The number of differences that are remembered.
+        tol: The largest component of a gradient that counts as zero.
+
+    Raises:
+        FieldError: A field has no gradient, is given twice, or is none that can be moved.
+        LaunchError: An option is out of range.
+    """
+
+    def __init__(
+        self,
+        fields: FieldsLike,
+        lr: float = 1.0,
+        *,
+        iterations: int = 20,
+        history: int = 10,
+        tol: float = 1e-7,
+    ) -> None:
+        self.parameters = parameters_of(fields, repr(self))
+        self.lr = number(lr, f"{self!r}: lr", above=True)
+        self.tol = number(tol, f"{self!r}: tol")
+        for name, value in (("iterations", iterations), ("history", history)):
+            if (as_integer(value) or 0) < 1:
+                raise LaunchError(f"{self!r}: {name} is an integer from 1 on, not {value!r}.")
+        self.iterations = iterations
+        self.history = history
+        self.steps = 0
+        self.finished = False
+        self.reason = ""
+        self._moves: list[Vector] = []  # differences of x, and of gradients, the oldest first
+        self._turns: list[Vector] = []
+
+    def __repr__(self) -> str:
+        return "dt.optim.LBFGS"
+
+    def step(self, f: Callable[[], Any]) -> float:
+        """Make some iterations and return the loss that was reached, where the fields now are.
+
+        It ends early, and is `finished`, where the gradient is zero or where no lower loss is found
+        along its direction, at the limit of the precision; `reason` says which. The fields hold the
+        best that was tried, and go back to it if the function raises an error. Their gradients are
+        those of the last trial.
+
+        Args:
+            f: A function that runs a tape and returns the loss: a field of one element, or a
+                number.
+
+        Raises:
+            TapeError: A tape is open, or the function ran none.
+            SolverError: The loss or its gradient is not finite to begin with.
+        """
+        check_no_tape(f"{self!r}: step()")
+        objective = Objective(f, self.parameters, f"{self!r}: step()")
+        now = self._first(objective)
+        self.finished, self.reason = False, f"{self.iterations} iterations were made"
+        try:
+            for _ in range(self.iterations):
+                if np.max(np.abs(now.gradient)) <= self.tol:
+                    self.finished, self.reason = True, "the gradient is zero"
+                    break
+                new = self._next(objective, now)
+                if new is None:
+                    self.finished, self.reason = True, "no lower loss was found"
+                    break
+                self._remember(new.x - now.x, new.gradient - now.gradient)
+                now = new
+                self.steps += 1
+        finally:
+            objective.move(now.x)  # the last trial may have been elsewhere
+        return now.value
+
+    def _first(self, objective: Objective) -> Point:
+        now = objective.here()
+        if not np.isfinite(now.value):
+            raise SolverError(f"{self!r}: the loss is not finite to begin with.")
+        if not now.is_finite:
+            raise SolverError(f"{self!r}: {first_not_finite(self.parameters)}.")
+        return now
+
+    def _next(self, objective: Objective, now: Point) -> Point | None:
+        """Return a point with a lower loss; None where there is none, up or down the history."""
+        if self._moves:
+            direction = self._direction(now.gradient)
+            if direction @ now.gradient < 0.0:
+                found = search(objective.at, now, direction, self.lr)
+                if found is not None:
+                    return found
+            self._moves, self._turns = [], []
+        # The gradient says nothing about lengths: the first one moves by about 1 in all.
+        first = self.lr * min(1.0, 1.0 / float(np.sum(np.abs(now.gradient))))
+        return search(objective.at, now, -now.gradient, first)
+
+    def _direction(self, gradient: Vector) -> Vector:
+        """Return minus the approximate inverse of the Hessian times a gradient."""
+        shares: list[float] = []
+        pairs = list(zip(self._moves, self._turns, strict=True))
+        q = -gradient
+        for move, turn in reversed(pairs):
+            share = float(move @ q) / float(move @ turn)
+            shares.append(share)
+            q = q - share * turn
+        move, turn = pairs[-1]
+        q = q * (float(move @ turn) / float(turn @ turn))
+        for (move, turn), share in zip(pairs, reversed(shares), strict=True):
+            q = q + (share - float(turn @ q) / float(move @ turn)) * move
+        return q
+
+    def _remember(self, move: Vector, turn: Vector) -> None:
+        """Keep a pair of differences, unless it says that the loss bends down."""
+        if float(move @ turn) > 1e-10 * float(turn @ turn):
+            self._moves = [*self._moves, move][-self.history :]
+            self._turns = [*self._turns, turn][-self.history :]
+
+    def zero_grads(self) -> None:
+        """Set the gradients of the fields to zero; entering a tape does it, too."""
+        zero_grads([one.field for one in self.parameters])
+
+    # Saving
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that later steps depend on beside fields and options, as arrays by name."""
+        return {
+            "rule": np.array("LBFGS"),
+            "steps": np.array(self.steps),
+            "moves": np.array(self._moves).reshape(-1, self._size),
+            "turns": np.array(self._turns).reshape(-1, self._size),
+        }
+
+    def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
+        """Go on from a state that `state_dict` returned, or `np.load` of it.
+
+        Raises:
+            LaunchError: It is that of another optimiser, or of other fields. Nothing was changed.
+            TapeError: A tape is open.
+        """
+        check_no_tape(f"{self!r}: load_state_dict()")
+        shape = (None, self._size)
+        self.steps, arrays = restored(saved, "LBFGS", {"moves": shape, "turns": shape})
+        self._moves, self._turns = list(arrays["moves"]), list(arrays["turns"])
+
+    @property
+    def _size(self) -> int:
+        return sum(
+            one.field.size * math.prod(shape_of(one.field.element)) for one in self.parameters
+        )

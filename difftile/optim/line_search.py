@@ -1,0 +1,101 @@
+"""How far to go along a direction: to where the strong Wolfe conditions hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.optim.objective import Point
+from difftile.solvers.vectors import Vector
+
+_DECREASE = 1e-4  # of the loss, of what its slope promises
+_CURVATURE = 0.9  # of the slope at the start, how much may be left
+_WIDEST = 4.0  # how much longer the next trial is while the loss still falls steeply
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A point along the direction.
+
+    Args:
+        length: How far it is, in units of the direction.
+        point: The objective there.
+        slope: The derivative of the loss by the length.
+    """
+
+    length: float
+    point: Point
+    slope: float
+
+
+def search(
+    evaluate: Callable[[Vector], Point],
+    start: Point,
+    direction: Vector,
+    first: float,
+    *,
+    trials: int = 25,
+) -> Point | None:
+    """Return a point along a direction with a lower loss, where the strong Wolfe conditions hold.
+
+    If they hold nowhere among the trials, it is the best point that has the decrease. A point where
+    the loss is not finite counts as one that is too far.
+
+    Source: Nocedal and Wright, Numerical Optimization, 2nd ed., algorithms 3.5 and 3.6; there the
+    two phases are apart, here an interval without an end is one that still grows.
+
+    Args:
+        evaluate: The objective.
+        start: Where to begin.
+        direction: Where to go; the loss falls that way at first.
+        first: The first length to be tried.
+        trials: The most evaluations.
+
+    Returns:
+        The point, or None where no trial had the decrease.
+    """
+    begin = Trial(0.0, start, float(start.gradient @ direction))
+    low, high, length = begin, None, first
+    for _ in range(trials):
+        point = evaluate(start.x + length * direction)
+        slope = float(point.gradient @ direction) if point.is_finite else math.nan
+        now = Trial(length, point, slope)
+        promised = start.value + _DECREASE * length * begin.slope
+        if not point.is_finite or point.value > promised or point.value >= low.point.value:
+            high = now
+        elif abs(slope) <= -_CURVATURE * begin.slope:
+            return point
+        else:
+            ahead = 1.0 if high is None else high.length - low.length
+            if slope * ahead >= 0.0:
+                high = low
+            low = now
+        if high is None:
+            length *= _WIDEST
+        else:
+            length = _between(low, high)
+            if length in (low.length, high.length):  # the interval is as short as numbers allow
+                break
+    return None if low is begin else low.point
+
+
+def _between(low: Trial, high: Trial) -> float:
+    """Return the minimum of the cubic through two trials, kept away from both."""
+    width = high.length - low.length
+    middle = low.length + 0.5 * width
+    if not high.point.is_finite:
+        return middle
+    # ibid., equation 3.59
+    mean = low.slope + high.slope - 3.0 * (high.point.value - low.point.value) / width
+    inner = mean * mean - low.slope * high.slope
+    if not 0.0 <= inner < math.inf:
+        return middle
+    root = math.copysign(math.sqrt(inner), width)
+    rest = high.slope - low.slope + 2.0 * root
+    if rest == 0.0:
+        return middle
+    share = 1.0 - (high.slope + root - mean) / rest
+    return low.length + float(np.clip(share, 0.1, 0.9)) * width

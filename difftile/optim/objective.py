@@ -1,0 +1,110 @@
+"""A user's function with a tape in it, as a function of the numbers of some fields."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
+from difftile.fields.values import Values
+from difftile.optim.parameters import Parameter
+from difftile.solvers.state import State
+from difftile.solvers.vectors import Vector, joined, read, write
+from difftile.tape.counts import REPLAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What an objective is somewhere.
+
+    Args:
+        x: Where: the numbers of all fields, in double precision, as the fields hold them.
+        value: The loss; infinite where it is no number.
+        gradient: Its gradient, which has no meaning where the loss is infinite.
+    """
+
+    x: Vector
+    value: float
+    gradient: Vector
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether value and gradient are numbers."""
+        return math.isfinite(self.value) and bool(np.isfinite(self.gradient).all())
+
+
+class Objective:
+    """A function of Python that computes a loss from fields, on a tape.
+
+    Args:
+        f: It. It runs a `dt.Tape` and returns the loss: a field of one element, or a number.
+        parameters: The fields.
+        what: Who calls it, for errors.
+    """
+
+    def __init__(self, f: Callable[[], Any], parameters: Sequence[Parameter], what: str) -> None:
+        if not callable(f):
+            raise LaunchError(f"{what} takes a function that returns the loss, not {f!r}.")
+        self._f = f
+        self._parameters = parameters
+        self._what = what
+        self.state = State([one.field for one in parameters])
+        self.calls = 0
+        self.best = math.inf, read(self.state)
+
+    def move(self, x: Vector) -> None:
+        """Set the fields."""
+        write(self.state, x)
+
+    def loss(self, x: Vector) -> float:
+        """Return the loss somewhere, without its gradient."""
+        self.move(x)
+        return self._call(x)
+
+    def at(self, x: Vector) -> Point:
+        """Return the loss and its gradient somewhere, as exactly as the fields can be there.
+
+        Raises:
+            TapeError: The function ran no tape, or left one open.
+        """
+        self.move(x)
+        return self.here()
+
+    def here(self) -> Point:
+        """Return the loss and its gradient where the fields are; the function may change them."""
+        before = REPLAYS.count
+        x = read(self.state)
+        value = self._call(x)
+        if not math.isfinite(value):
+            return Point(x, math.inf, np.full_like(x, np.nan))
+        if REPLAYS.count == before:
+            raise TapeError(
+                f"{self._what}: the function computed no gradient. Let it launch kernels "
+                "in 'with dt.Tape(loss):' and return the loss."
+            )
+        return Point(x, value, joined([one.grad.buffer.array() for one in self._parameters]))
+
+    def _call(self, x: Vector) -> float:
+        self.calls += 1
+        try:
+            returned = self._f()
+        except LossNotFinite:
+            return math.inf
+        if isinstance(returned, Values):
+            returned = returned.to_numpy()
+        try:
+            value = float(np.asarray(returned, dtype=np.float64).reshape(()))
+        except (TypeError, ValueError):
+            raise LaunchError(
+                f"{self._what}: the function returns the loss, a field of one element or a "
+                f"number, not {returned!r}."
+            ) from None
+        if not math.isfinite(value):
+            return math.inf
+        if value < self.best[0]:
+            self.best = value, x.copy()
+        return value
