@@ -244,6 +244,13 @@ def test_large_gradients_have_a_norm() -> None:
     np.testing.assert_allclose(x.to_numpy(), [-3.0, 4.0])
 
 
+def test_gradients_too_large_for_a_norm_are_finite_still() -> None:
+    x = dt.zeros(4, ti.f64, grad=True)
+    x.grad.fill(1.7e308)
+    assert dt.optim.SGD(x, lr=1e-308, clip_norm=1.0).step()
+    assert np.isfinite(x.to_numpy()).all()
+
+
 # With tapes
 
 
@@ -304,3 +311,17 @@ def test_a_schedule_counts_steps_and_not_calls() -> None:
     for _ in range(3):
         steps.step()
     assert asked == [0, 1, 2]
+
+
+def test_steps_under_debug_are_the_same() -> None:
+    dt.init(arch="cpu", debug=True)
+    try:
+        x = dt.from_numpy(np.array(START).reshape(3, 2), grad=True)
+        optimiser, options = RUNS["rmsprop_all"]
+        steps = CLASSES[optimiser](x, **options)
+        for _ in range(2):
+            x.grad.from_numpy(slope(x.to_numpy().ravel()).reshape(3, 2))
+            steps.step()
+        np.testing.assert_allclose(x.to_numpy().ravel(), TORCH["rmsprop_all"][1], rtol=1e-9)
+    finally:
+        dt.init(arch="cpu")

@@ -147,7 +147,7 @@ def test_lbfgs_goes_on_exactly_where_it_was_saved(tmp_path: Path) -> None:
     assert fresh.steps == 0
 
 
-def test_an_error_inside_leaves_the_best_that_was_tried() -> None:
+def test_an_error_inside_leaves_the_point_that_was_reached() -> None:
     problem = valley(2)
     x, reached = problem.fields[0], []
 

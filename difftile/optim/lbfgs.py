@@ -86,8 +86,8 @@ class LBFGS:
 
         It ends early, and is `finished`, where the gradient is zero or where no lower loss is found
         along its direction, at the limit of the precision; `reason` says which. The fields hold the
-        best that was tried, and go back to it if the function raises an error. Their gradients are
-        those of the last trial.
+        point that was reached, also if the function raises an error; their gradients are those of
+        the last trial.
 
         Args:
             f: A function that runs a tape and returns the loss: a field of one element, or a

@@ -74,6 +74,10 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Paramet
         other = known.setdefault(one.field.storage, one)
         if other is not one:
             raise FieldError(f"{what} is given the same memory twice: {other}; and {one}.")
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise FieldError(f"{what} is given two fields of the name '{twice}'.")
     return tuple(found)
 
 

@@ -91,7 +91,8 @@ def norm(total: Field, gradients: Sequence[Field]) -> float:
     largest = max(float(np.max(np.abs(array))) for array in arrays)
     if not all(bool(np.isfinite(array).all()) for array in arrays):
         return math.nan
-    return largest * math.sqrt(sum(float(np.sum((array / largest) ** 2)) for array in arrays))
+    squared = sum(float(np.sum((array / largest) ** 2)) for array in arrays)
+    return min(largest * math.sqrt(squared), float(np.finfo(np.float64).max))
 
 
 def first_not_finite(parameters: Sequence[Parameter]) -> str:
