@@ -19,7 +19,11 @@ from demos.support.options import make_parser, start
 from demos.support.pictures import Motion, save_loss_curve, save_walk_animation, save_walk_strip
 from scenes.mass_spring import ROBOT_NAMES, MassSpringScene, Network, make_network, make_scene
 
-STEP_SIZE = 0.3  # length of the first step of gradient descent; the last one is almost 0
+STEP_SIZE = 0.08  # length of the first step of gradient descent; the last one is almost 0
+MOMENTUM = 0.8  # steps in one direction add up, to five times that length
+# The gradient says where to go, not how far: through contacts and some thousand steps its norm
+# varies by orders of magnitude. A norm above this one, as nearly all are, is scaled down to it.
+CLIP_NORM = 0.01
 FRAME_EVERY = 20  # simulation steps from one frame of the animation to the next
 
 vec2 = ti.math.vec2
@@ -149,17 +153,6 @@ class Walker:
             self.step(t)
         measure(self.loss, self.x, self.scene.robot.head)
 
-    def descend(self, length: float) -> None:
-        """Move all weights together by `length` against their gradient.
-
-        The gradient says where to go, not how far: through contacts and some thousand steps its
-        norm varies by orders of magnitude.
-        """
-        gradients = {name: w.grad.to_numpy() for name, w in self.weights.items()}
-        norm = np.sqrt(sum(np.sum(np.square(g, dtype=float)) for g in gradients.values()))
-        for name, w in self.weights.items():
-            w.from_numpy(w.to_numpy() - length / (norm + 1e-6) * gradients[name])
-
     def read_network(self) -> Network:
         """Copy the weights out."""
         return Network(**{name: w.to_numpy() for name, w in self.weights.items()})
@@ -198,16 +191,20 @@ def train(walker: Walker, iterations: int) -> tuple[list[float], Network]:
     """
     losses: list[float] = []
     best = walker.read_network()
+    rate = dt.optim.schedules.linear(STEP_SIZE / CLIP_NORM, 0.0, iterations)
+    optimiser = dt.optim.SGD(
+        walker.weights, rate, momentum=MOMENTUM, clip_norm=CLIP_NORM, nonfinite="skip"
+    )
     with tqdm(range(iterations + 1), "learning to walk", unit="run") as bar:
         try:
-            for iteration in bar:
+            for _ in bar:
                 with dt.Tape(walker.loss):
                     walker.walk()
                 losses.append(walker.loss[None])
                 bar.set_postfix(loss=f"{losses[-1]:.4f}")
                 if losses[-1] == min(losses):
                     best = walker.read_network()
-                walker.descend(STEP_SIZE * (1.0 - iteration / iterations))
+                optimiser.step()
         except KeyboardInterrupt:
             bar.set_description("interrupted")
     return losses, best

@@ -126,7 +126,7 @@ def test_members_of_structs_are_moved_by_name() -> None:
 
 def test_a_member_may_have_a_rate_of_its_own() -> None:
     p = dt.field(ti.types.struct(a=ti.f64, b=ti.f64), 2, grad=True)
-    steps = dt.optim.SGD(p, lr={p: 0.5, p.b: 0.0})
+    steps = dt.optim.SGD({"p": p}, lr={p: 0.5, "p.b": 0.0}, weight_decay={p.a: 0.0, p: 1.0})
     p.a.grad.fill(1.0)
     p.b.grad.fill(1.0)
     steps.step()

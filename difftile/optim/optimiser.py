@@ -58,7 +58,7 @@ class Optimiser(ABC):
         fields: A field of floats with a gradient, a field of structs (its members are moved), a
             sequence of those, or a mapping from names to them. The names are those in `state`.
         lr: The learning rate; or a function from the number of steps done to it, such as those in
-            `dt.optim.schedules`; or a mapping from each field to one of the two.
+            `dt.optim.schedules`; or a mapping from each field, or its name, to one of the two.
         weight_decay: A number, or a mapping from each field to one.
         low: The least value of each component, which steps do not pass; or by field.
         high: The largest one; or by field.

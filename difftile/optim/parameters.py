@@ -31,6 +31,11 @@ class Parameter:
     given: Member
 
     @property
+    def keys(self) -> tuple[Any, ...]:
+        """What options by field may call it, the narrowest first."""
+        return self.field, self.name, self.given
+
+    @property
     def grad(self) -> Field:
         """Its gradient now."""
         return self.field.grad
@@ -102,7 +107,7 @@ def of_each(option: Any, parameters: Sequence[Parameter], what: str) -> list[Any
     """Return an option for each parameter: one for all, or by field.
 
     Args:
-        option: A value, or a mapping from each field that was given to one.
+        option: A value, or a mapping to one from each field that was given, or from its name.
         parameters: The parameters.
         what: Who asks and for which option, for errors.
 
@@ -112,14 +117,14 @@ def of_each(option: Any, parameters: Sequence[Parameter], what: str) -> list[Any
     if not isinstance(option, Mapping):
         return [option] * len(parameters)
     by_field = cast("Mapping[Any, Any]", option)
-    known = {key for one in parameters for key in (one.field, one.given)}
+    known = {key for one in parameters for key in one.keys}
     for key in by_field:
         if key not in known:
             raise LaunchError(f"{what} is given for {key!r}, which is not among the fields.")
     found: list[Any] = []
     for one in parameters:
-        key = one.field if one.field in by_field else one.given
-        if key not in by_field:
+        key = next((key for key in one.keys if key in by_field), None)
+        if key is None:
             raise LaunchError(f"{what} is given by field, and there is none for {one}.")
         found.append(by_field[key])
     return found
