@@ -9,7 +9,7 @@ import numpy as np
 from difftile.diagnostics import LaunchError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.solvers.function import Function
-from difftile.solvers.implicit import ImplicitRule, Solved, transposed
+from difftile.solvers.implicit import ImplicitRule, Solved, Times
 from difftile.solvers.krylov import LinearSolution, Progress, gmres, solve
 from difftile.solvers.result import SolverResult, say_target
 from difftile.solvers.state import StateLike, state_of
@@ -137,14 +137,14 @@ def _iterate(
 
 
 class _FixedPoint(ImplicitRule):
-    """x = g(x): (1 - dg/dx)^T w = x_bar."""
+    """x = g(x): (1 - dg/dx)^T w = x_bar, and (1 - dg/dx) x_dot = (dg/dp) p_dot."""
 
-    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
-        """Return w."""
+    def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
+        """Return w, or x_dot."""
         return solve(
             gmres,
-            lambda w: w - transposed(self.function, saved.launches, w),
-            x_bar,
+            lambda w: w - times(self.function, saved.launches, w),
+            b,
             tol=self.accuracy,
             eps=rounding(self.function.x),
         )

@@ -1,7 +1,8 @@
-"""Solvers on a tape: one step, reversed by the rule of the implicit function.
+"""Solvers on a tape: one step, differentiated by the rule of the implicit function.
 
 Where a solver finds x with F(x, p) = 0, the adjoint x_bar of its result leads to those of the
-parameters through one linear system, (dF/dx)^T w = -x_bar, and p_bar += (dF/dp)^T w (Griewank and
+parameters through one linear system, (dF/dx)^T w = -x_bar, and p_bar += (dF/dp)^T w; the tangents
+of the parameters lead to that of its result through (dF/dx) x_dot = -(dF/dp) p_dot (Griewank and
 Walther, Evaluating Derivatives, 2nd ed., chapter 15; Christianson, Reverse accumulation and
 attractive fixed points, 1994; Blondel et al., Efficient and modular implicit differentiation,
 2022). Nothing of the iterations is kept: their number does not matter, nor does where they began.
@@ -33,6 +34,10 @@ from difftile.tape.standins import Then
 from difftile.tape.working import add_to
 
 Cotangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
+Tangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
+
+Times: TypeAlias = Callable[[Function, Pullback, Vector], Vector]
+"""Multiplies by the Jacobian of a function by its unknown, or by its transpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,8 @@ class ImplicitRule(OpaqueStep):
         name: The solver.
         function: What it solves with; its `x` takes the solution.
         solve: Finds the solution.
-        accuracy: The residual of the adjoint's system, relative to its right-hand side.
-        strict: Whether an adjoint that does not converge is an error.
+        accuracy: The residual of the linear system, relative to its right-hand side.
+        strict: Whether an adjoint or a tangent that does not converge is an error.
         inputs: Fields beside those of the function that the solution depends on.
         near: A preconditioner.
     """
@@ -133,17 +138,57 @@ class ImplicitRule(OpaqueStep):
             x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
         for leaf in x.leaves:
             _add(then, leaf, np.zeros(()))  # where the iterations began does not matter
-        adjoint = self.adjoint(saved, x_bar)
+        adjoint = self.system(saved, transposed, x_bar)
         if not adjoint.converged:
-            self._complain(adjoint)
+            self._complain("adjoint", "gradient", adjoint)
         wanted = [one for one in self.reads if is_float(one.element)]
         wanted = [one for one in wanted if self._all or one.has_grads]
         for one, bar in self.spread(saved, adjoint.x, elsewhere, wanted).items():
             _add(then, one, bar)
 
+    def forward(self) -> OpaqueStep:
+        """Return the solver as a step whose reverse pushes tangents."""
+        return _Pushing(self)
+
+    def push(self, then: Then, saved: Solved) -> None:
+        """Solve for the tangent of the solution, and push it on to what the function leaves."""
+        x = self.function.x
+        given = {one: tangent_of(then, one) for one in self.reads if is_float(one.element)}
+        # A field that does not vary is left out: what nobody can push tangents through may read it.
+        dots = {one: dot for one, dot in given.items() if dot.any()}
+        tangent = self.system(saved, pushed, self.driven(saved, dots, then))
+        if not tangent.converged:
+            self._complain("tangent", "tangent", tangent)
+        moved = dict(zip(x.leaves, split(x, tangent.x), strict=True))
+        floats = [one for one in self.writes if is_float(one.element)]
+        if floats:
+            moved |= saved.launches.push({**moved, **dots}, floats)
+        for one, values in moved.items():
+            target = then[one].grad_in
+            assert target is not None
+            target.from_numpy(values)
+
     @abstractmethod
-    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
-        """Return the w that belongs to the adjoint of the solution."""
+    def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
+        """Solve the linear system for the adjoint or the tangent of the solution.
+
+        Args:
+            saved: The launches of the function at the solution.
+            times: `transposed` for the adjoint, `pushed` for the tangent.
+            b: The adjoint of the solution; or how the parameters drive it.
+        """
+
+    def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
+        """Return the change of what the function computes, with x held, by that of parameters.
+
+        Args:
+            saved: The launches of the function at the solution.
+            dots: The tangents of what the function reads.
+            then: The fields of the step with all tangents.
+        """
+        out = self.function.out
+        found = saved.launches.push(dots, out.leaves)
+        return joined([found[leaf] for leaf in out.leaves])
 
     def spread(
         self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
@@ -161,15 +206,31 @@ class ImplicitRule(OpaqueStep):
         found = saved.launches.pull({**seeds}, wanted) if wanted else {}
         return {one: bar.buffer.array() for one, bar in found.items()}
 
-    def _complain(self, adjoint: LinearSolution) -> None:
+    def _complain(self, what: str, result: str, found: LinearSolution) -> None:
         text = (
-            f"The adjoint of {self.name} did not converge: residual {adjoint.residual:.3g} after "
-            f"{counted(adjoint.iterations, 'iteration')}; {adjoint.reason}. "
-            "The gradient is as inexact as that."
+            f"The {what} of {self.name} did not converge: residual {found.residual:.3g} after "
+            f"{counted(found.iterations, 'iteration')}; {found.reason}. "
+            f"The {result} is as inexact as that."
         )
         if self._strict:
             raise SolverError(text)
         warnings.warn(NotConverged(text), stacklevel=2)
+
+
+class _Pushing(OpaqueStep):
+    """A solver whose reverse pushes tangents."""
+
+    def __init__(self, rule: ImplicitRule) -> None:
+        super().__init__(rule.name, rule.uses)
+        self._rule = rule
+
+    def run(self) -> Solved:
+        """Solve, and launch the function once more at the solution."""
+        return self._rule.run()
+
+    def reverse(self, then: Then, saved: Solved) -> None:
+        """Push tangents to the solution."""
+        self._rule.push(then, saved)
 
 
 def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
@@ -185,6 +246,13 @@ def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:
     """Return the gradient with respect to what a field holds after the solver."""
     bar = then[field].grad_in
     return np.zeros(field.shape) if bar is None else bar.buffer.array()
+
+
+def tangent_of(then: Then, field: Field) -> npt.NDArray[Any]:
+    """Return the tangent of what a field held before the solver."""
+    dot = then[field].grad_out
+    assert dot is not None
+    return dot.to_numpy()
 
 
 def _add(then: Then, field: Field, values: npt.NDArray[Any]) -> None:

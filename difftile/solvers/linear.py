@@ -11,7 +11,14 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
 from difftile.solvers.function import Function
-from difftile.solvers.implicit import Cotangents, ImplicitRule, Solved, transposed
+from difftile.solvers.implicit import (
+    Cotangents,
+    ImplicitRule,
+    Solved,
+    Tangents,
+    Times,
+    tangent_of,
+)
 from difftile.solvers.krylov import (
     LinearSolution,
     Method,
@@ -26,8 +33,9 @@ from difftile.solvers.krylov import (
 from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
-from difftile.solvers.vectors import Vector, read, rounding, split, write
+from difftile.solvers.vectors import Vector, joined, read, rounding, split, write
 from difftile.tape.perform import perform
+from difftile.tape.standins import Then
 
 _METHODS: dict[str, Method] = {"cg": cg, "bicgstab": bicgstab, "gmres": gmres, "dense": dense}
 
@@ -203,13 +211,13 @@ class _Matrix:
 
 
 class _Linear(ImplicitRule):
-    """A x = b: A^T w = x_bar, b_bar += w.
+    """A x = b: A^T w = x_bar, b_bar += w; and A x_dot = b_dot - A_dot x.
 
     Args:
         matrix: The system.
         iterate: Solves it.
-        accuracy: The residual of the adjoint's system, relative to its right-hand side.
-        strict: Whether an adjoint that does not converge is an error.
+        accuracy: The residual of those systems, relative to their right-hand sides.
+        strict: Whether an adjoint or a tangent that does not converge is an error.
     """
 
     def __init__(
@@ -230,20 +238,25 @@ class _Linear(ImplicitRule):
             near=matrix.near,
         )
 
-    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
-        """Return w."""
+    def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
+        """Return w, or x_dot."""
         near, matrix = saved.near, self._matrix
 
         def approximate(v: Vector) -> Vector:
             assert near is not None and matrix.near is not None
-            return transposed(matrix.near, near, v)
+            return times(matrix.near, near, v)
 
         return matrix.solution(
-            lambda w: transposed(self.function, saved.launches, w),
+            lambda w: times(self.function, saved.launches, w),
             None if near is None else approximate,
-            x_bar,
+            b,
             self.accuracy,
         )
+
+    def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
+        """Return b_dot - A_dot x."""
+        b_dot = joined([tangent_of(then, leaf) for leaf in self._matrix.b.leaves])
+        return b_dot - super().driven(saved, dots, then)
 
     def spread(
         self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]

@@ -12,7 +12,7 @@ from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.values import Values
 from difftile.ir.types import FLOATS, scalar_of
 from difftile.solvers.function import Function
-from difftile.solvers.implicit import Cotangents, ImplicitRule, Solved
+from difftile.solvers.implicit import Cotangents, ImplicitRule, Solved, Tangents, Times
 from difftile.solvers.krylov import LinearSolution, Progress, cg, solve
 from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
@@ -21,6 +21,7 @@ from difftile.solvers.vectors import Vector, pick, precision, read, rounding, sp
 from difftile.tape.perform import perform
 from difftile.tape.pullback import Pullback
 from difftile.tape.second import push_pull
+from difftile.tape.standins import Then
 
 _SHORTEST = 1e-10  # the fraction of a step below which a line search gives up
 _DECREASE = 1e-4  # of the energy along a step, of what its slope promises
@@ -221,17 +222,23 @@ def _ones(function: Function) -> dict[Values, float]:
 
 
 class _Minimum(ImplicitRule):
-    """dE/dx = 0: H w = -x_bar."""
+    """dE/dx = 0: H w = -x_bar, and H x_dot = -(d2E/dx dp) p_dot."""
 
-    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
-        """Return w."""
+    def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
+        """Return w, or x_dot; the Hessian is its own transpose."""
         return solve(
             cg,
             lambda w: curvature(self.function, saved.launches, w),
-            -x_bar,
+            -b,
             tol=self.accuracy,
             eps=rounding(self.function.x),
         )
+
+    def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
+        """Return the change of dE/dx, with x held."""
+        x = self.function.x
+        _, found = push_pull(saved.launches, dots, _ones(self.function), {}, x.leaves)
+        return pick(x, found)
 
     def spread(
         self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]

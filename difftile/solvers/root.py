@@ -9,7 +9,7 @@ import numpy as np
 
 from difftile.fields.recording import OPEN_TAPE
 from difftile.solvers.function import Function
-from difftile.solvers.implicit import ImplicitRule, Solved, pushed, transposed
+from difftile.solvers.implicit import ImplicitRule, Solved, Times, pushed
 from difftile.solvers.krylov import LinearSolution, Progress, gmres, solve
 from difftile.solvers.result import SolverResult
 from difftile.solvers.state import StateLike, state_of
@@ -166,14 +166,14 @@ class _Newton:
 
 
 class _Root(ImplicitRule):
-    """f(x) = 0: (df/dx)^T w = -x_bar."""
+    """f(x) = 0: (df/dx)^T w = -x_bar, and (df/dx) x_dot = -(df/dp) p_dot."""
 
-    def adjoint(self, saved: Solved, x_bar: Vector) -> LinearSolution:
-        """Return w."""
+    def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
+        """Return w, or x_dot."""
         return solve(
             gmres,
-            lambda w: transposed(self.function, saved.launches, w),
-            -x_bar,
+            lambda w: times(self.function, saved.launches, w),
+            -b,
             tol=self.accuracy,
             eps=rounding(self.function.x),
         )

@@ -262,7 +262,7 @@ class Pullback(Recorder):
             outputs: The fields whose tangents are wanted.
 
         Raises:
-            TapeError: A host operation, or a solver, reads a field that varies.
+            TapeError: A host operation without a forward rule reads a field that varies.
         """
         dots = Tangents(frozenset(one.origin for one in tangents))
         for one, values in tangents.items():

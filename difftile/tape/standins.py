@@ -154,7 +154,9 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
     for use in opaque.uses:
         field = use.field.origin
         smooth = is_float(field.element)
-        dots = before(field) if smooth and use.reads else None
+        dots = None
+        if smooth and use.reads:  # a detached field does not vary, whatever its memory does
+            dots = before(field) if use.field.has_grads else zeros_of(field)
         stands[field.storage] = _stand_in(
             use, record, zeros_of(field) if smooth and use.writes else None, dots
         )
