@@ -18,7 +18,7 @@ from difftile.optim.objective import Objective, Point
 from difftile.optim.parameters import FieldsLike, number, parameters_of
 from difftile.optim.saved import check_no_tape, restored
 from difftile.optim.update import first_not_finite
-from difftile.solvers.vectors import Vector
+from difftile.solvers.vectors import Vector, read
 
 
 @final
@@ -99,9 +99,10 @@ class LBFGS:
         """
         check_no_tape(f"{self!r}: step()")
         objective = Objective(f, self.parameters, f"{self!r}: step()")
-        now = self._first(objective)
-        self.finished, self.reason = False, f"{self.iterations} iterations were made"
+        reached = read(objective.state)
         try:
+            now = self._first(objective)
+            self.finished, self.reason = False, f"{self.iterations} iterations were made"
             for _ in range(self.iterations):
                 if np.max(np.abs(now.gradient)) <= self.tol:
                     self.finished, self.reason = True, "the gradient is zero"
@@ -111,10 +112,10 @@ class LBFGS:
                     self.finished, self.reason = True, "no lower loss was found"
                     break
                 self._remember(new.x - now.x, new.gradient - now.gradient)
-                now = new
+                now, reached = new, new.x
                 self.steps += 1
         finally:
-            objective.move(now.x)  # the last trial may have been elsewhere
+            objective.move(reached)  # the last trial may have been elsewhere
         return now.value
 
     def _first(self, objective: Objective) -> Point:

@@ -53,7 +53,6 @@ class Objective:
         self._parameters = parameters
         self._what = what
         self.state = State([one.field for one in parameters])
-        self.calls = 0
         self.best = math.inf, read(self.state)
 
     def move(self, x: Vector) -> None:
@@ -69,7 +68,7 @@ class Objective:
         """Return the loss and its gradient somewhere, as exactly as the fields can be there.
 
         Raises:
-            TapeError: The function ran no tape, or left one open.
+            TapeError: The function ran no tape.
         """
         self.move(x)
         return self.here()
@@ -89,7 +88,6 @@ class Objective:
         return Point(x, value, joined([one.grad.buffer.array() for one in self._parameters]))
 
     def _call(self, x: Vector) -> float:
-        self.calls += 1
         try:
             returned = self._f()
         except LossNotFinite:
