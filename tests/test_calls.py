@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -245,18 +246,23 @@ def test_axes_are_mapped() -> None:
         ((1000, 1000), (1, 1)),
         ((1000, 1000), (1000,)),
         ((1000, 1000), (1000, 1)),
+        ((500_000, 2), (2,)),
+        ((2, 500_000), (2, 1)),
+        ((100, 100, 100), (1, 100, 1)),
     ],
 )
 def test_sums_of_a_million_elements(shape: tuple[int, ...], given: tuple[int, ...]) -> None:
-    values = np.random.default_rng(2).random(shape, np.float32)
-    x, a = dt.from_numpy(values), dt.ones(given, grad=True)
-    r = product(x, a)
-    r.grad.fill(1.0)
-    product.bwds(x, a, _result=r)
-    axes = tuple(range(len(shape) - len(given)))
-    wanted = values.sum(axes, np.float64)
-    wanted = wanted.sum(tuple(k for k, n in enumerate(given) if n == 1), keepdims=True)
-    assert np.abs(a.grad.to_numpy() / wanted - 1).max() < 1e-6
+    """Numbers that are all alike are the hardest: their roundings are, too."""
+    drawn = np.random.default_rng(2).random(shape, np.float32)
+    for values in (drawn, np.full(shape, 0.1, np.float32), np.full(shape, 1e-6, np.float32)):
+        x, a = dt.from_numpy(values), dt.ones(given, grad=True)
+        r = product(x, a)
+        r.grad.fill(1.0)
+        product.bwds(x, a, _result=r)
+        axes = tuple(range(len(shape) - len(given)))
+        wanted = values.sum(axes, np.float64)
+        wanted = wanted.sum(tuple(k for k, n in enumerate(given) if n == 1), keepdims=True)
+        assert np.abs(a.grad.to_numpy() / wanted - 1).max() < 1e-6
 
 
 # Elements
@@ -367,6 +373,31 @@ def test_tensors() -> None:
     assert isinstance(found, torch.Tensor)
     with pytest.raises(dt.LaunchError, match="requires a gradient"):
         product(x, torch.ones(3, requires_grad=True))
+
+
+def test_tensors_by_their_surface(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked of a tensor, where torch itself is not installed."""
+
+    class Tensor:
+        __module__ = "torch"
+        requires_grad = False
+
+        def detach(self) -> Tensor:
+            return self
+
+        def cpu(self) -> Tensor:
+            return self
+
+        def numpy(self) -> Array:
+            return np.array([2.0, 3.0])
+
+    assert product(Tensor(), 2.0).to_numpy().tolist() == [4, 6]
+    Tensor.requires_grad = True
+    with pytest.raises(dt.LaunchError, match="'x' is a tensor that requires a gradient"):
+        product(Tensor(), 2.0)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(dt.LaunchError, match="needs torch, which is not installed"):
+        product.return_type("torch")(np.ones(2), 2.0)
 
 
 def test_parts_of_fields() -> None:
@@ -501,15 +532,73 @@ def test_funcs_with_rules() -> None:
     assert dt.surrogate(hard=lambda x: 2.0 * x, soft=lambda x: x)(x).to_numpy().tolist() == [1, 4]
 
 
+def test_kernels_of_one_index_with_rules() -> None:
+    @dt.kernel
+    def squared(i, src, dst):
+        dst[i] = src[i] * src[i]
+
+    @squared.backward
+    def _(i, src, dst):
+        src.grad_out[i] += 5.0 * dst.grad_in[i]
+
+    src, dst = doubles([1, 2]), doubles([0, 0])
+    with dt.Tape() as tape:
+        squared(dt.grid(2), src, dst)
+    tape.backward({dst: dt.ones(2, ti.f64)})
+    assert dst.to_numpy().tolist() == [1, 4]
+    assert src.grad.to_numpy().tolist() == [5, 5]
+
+
+@dt.kernel
+def total(r, loss):
+    for i in r:
+        loss[None] += r[i]
+
+
+def test_calls_within_a_limit_of_memory() -> None:
+    x, loss = doubles([0.5, 2.0]), doubles(0)
+    gradients: list[Array] = []
+    for memory in (None, "256B"):
+        x.grad.clear()
+        loss.fill(0)
+        with dt.Tape(loss, memory=memory):
+            y = x
+            for _ in range(20):
+                y = wave(y, x)
+            total(y, loss)
+        gradients.append(x.grad.to_numpy())
+    assert np.allclose(*gradients, rtol=1e-13)
+
+
+def test_calls_in_transformed_functions() -> None:
+    def energy(x: dt.Field) -> dt.Field:
+        loss = doubles(0)
+        total(product(product(x, x), x), loss)
+        return loss
+
+    x = doubles([1, 2, 3])
+    assert np.allclose(dt.grad(energy)(x).to_numpy(), [3, 12, 27])
+    loss = doubles(0)
+
+    def program() -> None:
+        loss.fill(0)
+        total(wave(x, x), loss)
+
+    dt.gradcheck(program, [x], outputs=loss)
+
+
+def test_other_numbers() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    above = dt.func(lambda x: x > 1.5)(x)
+    assert above.to_numpy().tolist() == [False, True, True]
+    half = product(dt.ones(3, ti.f16), 2.0)
+    assert half.dtype == ti.f32
+    assert product(dt.ones(3, ti.i64), 2).dtype == ti.i64
+
+
 def test_calls_go_on_from_each_other() -> None:
     x = doubles([1, 2, 3])
     loss = doubles(0)
-
-    @dt.kernel
-    def total(r, loss):
-        for i in r:
-            loss[None] += r[i]
-
     with dt.Tape(loss):
         y = product(x, x)
         z = wave(y, x)

@@ -38,13 +38,15 @@ from difftile.passes.versions import late_loads, redirect
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.device import current
 
-_BLOCKS_ON_CPU = 256
+_FEWEST_BLOCKS = 32  # more lose digits where their sums meet
+_BLOCKS_A_THREAD = 4
 _BLOCKS_ON_GPU = 16_384
 
 
 def _finished(program: Program) -> CompiledProgram:
     on_host = current().on_host
-    blocks = _BLOCKS_ON_CPU if on_host else _BLOCKS_ON_GPU
+    blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * current().threads)
+    blocks = blocks_on_cpu if on_host else _BLOCKS_ON_GPU
     finished = finish(unrule(program), blocks, few_threads=on_host)
     return CompiledProgram(confine(finished) if current().debug else finished)
 

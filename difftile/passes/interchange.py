@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
+from difftile.ir.build import element_type
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -31,7 +32,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.types import BOOL, I32, FieldType, shape_of
+from difftile.ir.types import BOOL, I32, FieldType, scalar_of, shape_of
 from difftile.ir.walk import (
     Cloner,
     array_of,
@@ -46,6 +47,7 @@ from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
+from difftile.passes.runs import in_runs, wide, wide_type
 from difftile.passes.slices import LARGEST, pure, slice_of, without
 
 _NUMBERS = 64  # numbers that one local array holds
@@ -225,13 +227,13 @@ def _own_loop(b: OpBuilder, turn: _Turn) -> ParallelFor:
         high = b.call("min", b.call("add", low, size), split.stop)
         axes = (_Axis(split.index, low, high), *turn.summed[1:])
         if column is None:
-            _nest(b, cloner, axes, lambda: _add(b, cloner, turn, turn.stmt.array, None))
+            _in_local(b, cloner, turn, axes, None)
         else:
             block = b.call("floordiv", piece, parts)
             first = b.call("mul", block, Const(width, I32), name="first")
             first = b.call("add", first, column.start, name="first")
             last = b.call("min", b.call("add", first, Const(width, I32)), column.stop, name="last")
-            _by_columns(b, cloner, turn, axes, _Axis(column.index, first, last))
+            _in_local(b, cloner, turn, axes, _Axis(column.index, first, last))
     return ParallelFor(
         (piece, *indices),
         (Const(0, I32), *(axis.start for axis in turn.kept)),
@@ -244,27 +246,68 @@ def _own_loop(b: OpBuilder, turn: _Turn) -> ParallelFor:
     )
 
 
-def _by_columns(
-    b: OpBuilder, cloner: Cloner, turn: _Turn, axes: tuple[_Axis, ...], column: _Axis
+def _in_local(
+    b: OpBuilder, cloner: Cloner, turn: _Turn, axes: tuple[_Axis, ...], column: _Axis | None
 ) -> None:
-    """Append the sums of a block of columns in a local array, which is added at the end."""
+    """Append the sums of a block of columns, or one sum, in a local array that is added at the end.
+
+    It adds up runs of the innermost axis, which have a local array of their own.
+    """
     array = turn.stmt.array
-    sums = Array(f"{array.name}_sum", FieldType(array.type.element, 1), _width(array))
+    element = element_type(array, turn.stmt.index)
+    width = 1 if column is None else _width(array)
+    columns = () if column is None else (column,)
+    sums = Array(f"{array.name}_sum", FieldType(wide_type(element), 1), width)
     b.append(Alloc(sums, b.span))
 
     def slot() -> tuple[Value]:
+        if column is None:
+            return (Const(0, I32),)
         return (b.call("sub", cloner.value(column.index), column.start),)
 
-    def row() -> None:
-        for stmt in cloner.block(turn.row).stmts:
-            b.append(stmt)
-        _nest(b, cloner, (column,), lambda: _add(b, cloner, turn, sums, slot()))
+    def run(part: _Axis) -> None:
+        parts = Array(f"{array.name}_run", FieldType(element, 1), width)
+        b.append(Alloc(parts, b.span))
+
+        def row() -> None:
+            for stmt in cloner.block(turn.row).stmts:
+                b.append(stmt)
+            _nest(b, cloner, columns, lambda: _add(b, cloner, turn, parts, slot()))
+
+        def keep() -> None:
+            at = slot()
+            b.store(sums, at, b.call("add", b.load(sums, at), wide(b, b.load(parts, at))))
+
+        _nest(b, cloner, (part,), row)
+        _nest(b, cloner, columns, keep)
 
     def back() -> None:
-        b.accumulate(array, _index(b, cloner, turn.forms), b.load(sums, slot()))
+        total = b.cast(b.load(sums, slot()), scalar_of(element))
+        b.accumulate(array, _index(b, cloner, turn.forms), total)
 
-    _nest(b, cloner, axes, row)
-    _nest(b, cloner, (column,), back)
+    _nest_in_runs(b, cloner, axes, run)
+    # Empty loops must not touch the element at all: its index may be out of range.
+    runs: Value = Const(True, BOOL)
+    for axis in axes:
+        runs = b.call("and", runs, b.call("lt", axis.start, axis.stop))
+    with b.region() as adds:
+        _nest(b, cloner, columns, back)
+    b.append(If(runs, Block(tuple(adds)), Block(()), (), b.span))
+
+
+def _nest_in_runs(
+    b: OpBuilder, cloner: Cloner, axes: tuple[_Axis, ...], fill: Callable[[_Axis], None]
+) -> None:
+    """Append serial loops over the axes, the last one in runs; `fill` appends what each does."""
+    *outer, last = axes
+
+    def runs() -> None:
+        def run(first: Value, stop: Value) -> None:
+            fill(_Axis(last.index, first, stop))
+
+        b.append(in_runs(b, last.start, last.stop, run))
+
+    _nest(b, cloner, tuple(outer), runs)
 
 
 def _nest(b: OpBuilder, cloner: Cloner, axes: tuple[_Axis, ...], fill: Callable[[], None]) -> None:
@@ -278,19 +321,14 @@ def _nest(b: OpBuilder, cloner: Cloner, axes: tuple[_Axis, ...], fill: Callable[
     b.append(For(index, axes[0].start, axes[0].stop, (), (), Block(tuple(body)), (), b.span))
 
 
-def _add(
-    b: OpBuilder, cloner: Cloner, turn: _Turn, array: Array, slot: tuple[Value, ...] | None
-) -> None:
-    """Append one contribution to the array: at a slot, or at the accumulation's own index."""
+def _add(b: OpBuilder, cloner: Cloner, turn: _Turn, local: Array, slot: tuple[Value]) -> None:
+    """Append one contribution to an element of a local array."""
     block = cloner.block(turn.inner)
     hit, value = block.results
     for stmt in block.stmts:
         b.append(stmt)
     with b.region() as adds:
-        if slot is None:
-            b.accumulate(array, _index(b, cloner, turn.forms), value)
-        else:
-            b.store(array, slot, b.call("add", b.load(array, slot), value))
+        b.store(local, slot, b.call("add", b.load(local, slot), value))
     if hit == Const(True, BOOL):
         b.stmts.extend(adds)
     else:

@@ -53,7 +53,7 @@ def finish(
     """
 
     def reduced(program: Program) -> Program:
-        return reduce(program, blocks)
+        return reduce(program, blocks, in_double=few_threads)
 
     return _run(
         program,

@@ -28,6 +28,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import defined_in, walk, with_blocks
 from difftile.ops.build import OpBuilder, zero
+from difftile.passes.runs import wide
 
 Place: TypeAlias = tuple[Array, tuple[Value, ...]]
 Totals: TypeAlias = dict[Place, Value]
@@ -75,24 +76,28 @@ def touched_otherwise(array: Array, block: Block) -> bool:
     return any(isinstance(s, (Load, Store, Combine)) and s.array is array for s in walk(block))
 
 
-def summed(b: OpBuilder, loop: For, leaves: Callable[[Place], bool]) -> tuple[For, Totals]:
+def summed(
+    b: OpBuilder, loop: For, leaves: Callable[[Place], bool], *, levels: int = 0
+) -> tuple[For, Totals]:
     """Return the loop without the accumulations that leave it, and the totals after it.
 
     Args:
         b: Where values are built; nothing is appended to its open region.
         loop: The loop.
         leaves: Which places leave.
+        levels: How many loops, from this one inwards, add up in double precision.
     """
-    body, totals = without(b, loop.body, leaves, direct=True)
+    body, totals = without(b, loop.body, leaves, direct=True, levels=max(0, levels - 1))
     carries: list[Var] = []
     results: list[Value] = []
     outs: Totals = {}
     with b.region() as adds:
         for (array, index), total in totals.items():
             name = f"{array.name}_sum"
-            carry, out = Var(name, total.type), Var(name, total.type)
+            part = wide(b, total) if levels else total
+            carry, out = Var(name, part.type), Var(name, part.type)
             carries.append(carry)
-            results.append(b.call("add", carry, total))
+            results.append(b.call("add", carry, part))
             outs[(array, index)] = out
     new = replace(
         loop,
@@ -105,7 +110,7 @@ def summed(b: OpBuilder, loop: For, leaves: Callable[[Place], bool]) -> tuple[Fo
 
 
 def without(
-    b: OpBuilder, block: Block, leaves: Callable[[Place], bool], *, direct: bool
+    b: OpBuilder, block: Block, leaves: Callable[[Place], bool], *, direct: bool, levels: int = 0
 ) -> tuple[Block, Totals]:
     """Return the block without the accumulations that leave it, and what they add up to.
 
@@ -115,11 +120,14 @@ def without(
         leaves: Which places leave.
         direct: The block runs in every iteration. Out of a branch only literal indices leave, since
             the index of a branch may be out of range where the branch is not taken.
+        levels: How many of the loops in it, from outside, add up in double precision.
     """
     totals: Totals = {}
 
     def add(place: Place, value: Value) -> None:
         known = totals.get(place)
+        if known is not None and known.type != value.type:
+            known, value = wide(b, known), wide(b, value)
         totals[place] = value if known is None else b.call("add", known, value)
 
     with b.region() as stmts:
@@ -136,7 +144,10 @@ def without(
                         add(place, value)
                 case For():
                     loop, partial = summed(
-                        b, stmt, lambda place: _may_leave(place, leaves, direct=False)
+                        b,
+                        stmt,
+                        lambda place: _may_leave(place, leaves, direct=False),
+                        levels=levels,
                     )
                     b.append(loop)
                     for place, value in partial.items():

@@ -2,96 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field, make
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
-from difftile.frontend.captures import Capture
-from difftile.frontend.lower import Lowered, Signature, lower_mapping
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
-from difftile.frontend.source import Source, source_of
-from difftile.ir.types import Scalar, Struct, Type, is_float, shape_of
-from difftile.launch.definition import annotation, lowered_for
+from difftile.launch.definition import annotation
 from difftile.launch.func import Func
 from difftile.launch.generated import CallId, Drawn, Grid
-from difftile.launch.meanings import meaning_of
-from difftile.launch.passing import Parameter, current_captures, take_apart
-from difftile.ops.vocabulary import FieldMeaning
+from difftile.launch.passing import Parameter
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
+from difftile.runtime.mapped import MappedBody, ResultTypes
+from difftile.runtime.outputs import CONVERSIONS, KINDS, fields_for
 from difftile.runtime.shapes import Argument, call_shape, shown, spread
-from difftile.substrate.device import current
 
 RESULT = "_result"
-_KINDS: dict[object, str] = {
-    **{kind: kind for kind in ("field", "numpy", "torch")},
-    Field: "field",
-}
-
-
-@dataclass(frozen=True)
-class _Body:
-    """The calls of a func as what a kernel runs."""
-
-    func: Func
-    mapped: Mapped
-    given: tuple[Parameter, ...]
-
-    @property
-    def title(self) -> str:
-        """The func in the words of an error."""
-        return repr(self.func)
-
-    @property
-    def parameters(self) -> list[inspect.Parameter]:
-        """The parameters, as Python sees them."""
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return [inspect.Parameter(one.name, kind) for one in self.given]
-
-    def lower(
-        self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
-    ) -> Lowered:
-        """Return the program for arguments of certain types."""
-        given = (self._source, self.mapped, signature, meaning_of, float_type, fields)
-        return lower_mapping(*given)
-
-    @cached_property
-    def _source(self) -> Source:
-        return source_of(self.func.function)
-
-
-@dataclass
-class _Results:
-    """What a func returns for arguments of certain types."""
-
-    body: _Body
-    _found: dict[Hashable, list[tuple[tuple[Capture, ...], Form]]] = field(
-        default_factory=dict[Any, Any]
-    )
-
-    def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
-        """Return that for some arguments, and what the func takes from outside for them."""
-        session = current()
-        taken = take_apart(self.body.func, self.body.given, args, session)
-        key = (session, *taken.key)
-        for captures, form in self._found.get(key, ()):
-            captured = current_captures(captures, taken.arrays, taken.known)
-            if captured is not None:
-                return form, captured
-        lowered, _ = lowered_for(self.body, taken, session)
-        self._found.setdefault(key, []).append((lowered.captures, lowered.form))
-        captured = current_captures(lowered.captures, taken.arrays, taken.known)
-        return lowered.form, captured or []
 
 
 @dataclass(frozen=True)
@@ -141,7 +74,7 @@ class Caller:
         self._kind = kind
         self._axes = dict(axes or {})
         self._kernels: dict[Mapped, Kernel] = {}
-        self._results: dict[Mapped, _Results] = {}
+        self._results: dict[Mapped, ResultTypes] = {}
         parameters = inspect.signature(func.function).parameters
         for one in parameters.values():
             if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
@@ -149,6 +82,7 @@ class Caller:
                     f"{func!r} has a parameter '{one}'; name its parameters one by one."
                 )
         self._parameters = dict(parameters)
+        self._signature = inspect.Signature(list(parameters.values()))
         self._asks = {name: annotation(p, func.function) for name, p in parameters.items()}
 
     def __repr__(self) -> str:
@@ -189,7 +123,7 @@ class Caller:
         return found
 
     def _known_kind(self, kind: Any) -> str:
-        found = _KINDS.get(kind) if isinstance(kind, Hashable) else None
+        found = KINDS.get(kind) if isinstance(kind, Hashable) else None
         if found is None:
             raise LaunchError(f'{self!r} returns "field", "numpy" or "torch", not {kind!r}.')
         return found
@@ -243,7 +177,7 @@ class Caller:
         form, captured = self._results_of(plan, passed).of(list(passed.values()))
         graded = any(_has_grads(value) for value in (*passed.values(), *captured))
         if result is None:
-            result = _made(form, shape, graded)
+            result = fields_for(form, shape, graded)
         else:
             self._check_result(result, form)
         fields = _parts(result)
@@ -270,9 +204,8 @@ class Caller:
         for name in kwargs:
             if name not in self._parameters:
                 raise LaunchError(self._unknown(name))
-        signature = inspect.Signature(list(self._parameters.values()))
         try:
-            bound = signature.bind(*args, **kwargs)
+            bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise LaunchError(f"{self!r}: {error}.") from None
         function = self._func.function
@@ -328,10 +261,10 @@ class Caller:
                 f"{self!r} returns {_said(form)}: its '_result' is {wants}, not {shown(result)}."
             )
 
-    def _results_of(self, plan: Mapped, passed: Mapping[str, Any]) -> _Results:
+    def _results_of(self, plan: Mapped, passed: Mapping[str, Any]) -> ResultTypes:
         found = self._results.get(plan)
         if found is None:
-            found = self._results[plan] = _Results(self._body(plan, passed))
+            found = self._results[plan] = ResultTypes(self._body(plan, passed))
         return found
 
     def _kernel(self, mapped: Mapped, passed: Mapping[str, Any]) -> Kernel:
@@ -341,12 +274,12 @@ class Caller:
             found = self._kernels[mapped] = Kernel(self._func.function, body)
         return found
 
-    def _body(self, mapped: Mapped, passed: Mapping[str, Any]) -> _Body:
+    def _body(self, mapped: Mapped, passed: Mapping[str, Any]) -> MappedBody:
         asks = {**self._asks, **dict.fromkeys(mapped.sizes, "int")}
         asks |= dict.fromkeys(mapped.results, "field")
         drawn = {name for name, how in mapped.arguments if isinstance(how, Draw)}
         given = [Parameter(n, "int" if n in drawn else asks[n]) for n in passed]
-        return _Body(self._func, mapped, tuple(given))
+        return MappedBody(self._func, mapped, tuple(given))
 
     def _given_back(self, call: _Call, kind: str | None) -> Any:
         kind = ("number" if call.numbers else "field") if kind is None else kind
@@ -358,7 +291,7 @@ class Caller:
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."
             )
             warnings.warn(GradientCut(text), stacklevel=4)
-        return call.converted(_CONVERSIONS[kind])
+        return call.converted(CONVERSIONS[kind])
 
 
 def _passed(one: Argument, shape: tuple[int, ...]) -> tuple[How, Any]:
@@ -401,44 +334,3 @@ def _said(form: Form) -> str:
     if form is None:
         return "nothing"
     return f"{len(form)} values" if isinstance(form, tuple) else str(form)
-
-
-def _made(form: Form, shape: tuple[int, ...], graded: bool) -> Any:
-    """Return fields for what a func returns, with gradients if something that it takes has one."""
-    if form is None:
-        return None
-    if isinstance(form, tuple):
-        return tuple(_made_one(part, shape, graded) for part in form)
-    return _made_one(form, shape, graded)
-
-
-def _made_one(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Field | StructField:
-    if isinstance(type_, Struct):
-        members = {name: _made_one(one, shape, graded) for name, one in type_.members}
-        return StructField(members, type_.methods)
-    made = make(type_, shape)
-    return made.with_grads() if graded and is_float(type_) else made
-
-
-def _as_numbers(part: Field | StructField) -> Any:
-    """Return the one element of a field as a Python number, an array, or a dict of those."""
-    if isinstance(part, StructField):
-        return {name: _as_numbers(one) for name, one in part.members.items()}
-    return part.to_numpy() if shape_of(part.element) else part[None]
-
-
-def _as_tensor(part: Field | StructField) -> Any:
-    if isinstance(part, StructField):
-        return {name: _as_tensor(one) for name, one in part.members.items()}
-    try:
-        torch: Any = importlib.import_module("torch")
-    except ImportError:
-        raise LaunchError('return_type("torch") needs torch, which is not installed.') from None
-    return torch.from_numpy(part.to_numpy())
-
-
-_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
-    "number": _as_numbers,
-    "numpy": lambda part: part.to_numpy(),
-    "torch": _as_tensor,
-}

@@ -1,0 +1,76 @@
+"""The calls of a func as what a kernel runs, and what they return."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from difftile.frontend.captures import Capture
+from difftile.frontend.lower import Lowered, Signature, lower_mapping
+from difftile.frontend.mapping import Form, Mapped
+from difftile.frontend.source import Source, source_of
+from difftile.ir.types import Scalar
+from difftile.launch.definition import lowered_for
+from difftile.launch.func import Func
+from difftile.launch.meanings import meaning_of
+from difftile.launch.passing import Parameter, current_captures, take_apart
+from difftile.ops.vocabulary import FieldMeaning
+from difftile.substrate.device import current
+
+
+@dataclass(frozen=True)
+class MappedBody:
+    """The calls of a func as what a kernel runs."""
+
+    func: Func
+    mapped: Mapped
+    given: tuple[Parameter, ...]
+
+    @property
+    def title(self) -> str:
+        """The func in the words of an error."""
+        return repr(self.func)
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """The parameters, as Python sees them."""
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return [inspect.Parameter(one.name, kind) for one in self.given]
+
+    def lower(
+        self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
+    ) -> Lowered:
+        """Return the program for arguments of certain types."""
+        given = (self._source, self.mapped, signature, meaning_of, float_type, fields)
+        return lower_mapping(*given)
+
+    @cached_property
+    def _source(self) -> Source:
+        return source_of(self.func.function)
+
+
+@dataclass
+class ResultTypes:
+    """What a func returns for arguments of certain types."""
+
+    body: MappedBody
+    _found: dict[Hashable, list[tuple[tuple[Capture, ...], Form]]] = field(
+        default_factory=dict[Any, Any]
+    )
+
+    def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
+        """Return that for some arguments, and what the func takes from outside for them."""
+        session = current()
+        taken = take_apart(self.body.func, self.body.given, args, session)
+        key = (session, *taken.key)
+        for captures, form in self._found.get(key, ()):
+            captured = current_captures(captures, taken.arrays, taken.known)
+            if captured is not None:
+                return form, captured
+        lowered, _ = lowered_for(self.body, taken, session)
+        self._found.setdefault(key, []).append((lowered.captures, lowered.form))
+        captured = current_captures(lowered.captures, taken.arrays, taken.known)
+        return lowered.form, captured or []
