@@ -4,73 +4,28 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientCut, LaunchError, NotConverged, SolverError
+from difftile.diagnostics import GradientCut, NotConverged, SolverError
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
-from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
-from difftile.solvers.march import OdeResult, Plan
+from difftile.solvers.problem import Integrated, Problem, fields_of, holding, not_known
 from difftile.solvers.rungekutta import Equation, Outputs, Terms
 from difftile.solvers.state import State, combine
+from difftile.solvers.variation import Variation
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.pullback import Pullback
-from difftile.tape.snapshots import Snapshot
 from difftile.tape.standins import Then
 
 _DRIFT = 1e3  # tolerances by which the state may miss its start without a word
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What is integrated.
-
-    Args:
-        plan: How.
-        rhs: The right-hand side: rhs(t, *y, *dydt, *args).
-        args: What it takes beside time, state and rates.
-        y: The state, which changes in place.
-        t0: Where it begins.
-        t1: Where it ends.
-        times: When the state is wanted on the way.
-        out: The fields whose rows take it.
-        ends: The fields that t0 and t1 were read from, if they were fields with gradients.
-    """
-
-    plan: Plan
-    rhs: Callable[..., object]
-    args: Sequence[object]
-    y: State
-    t0: float
-    t1: float
-    times: Sequence[float] = ()
-    out: State | None = None
-    ends: tuple[Field | None, Field | None] = (None, None)
-
-    def solve(self) -> OdeResult:
-        """Integrate; on an open tape the steps taken are recorded."""
-        equation = Equation(self.rhs, self.args)
-        return self.plan.march(equation, self.y, self.t0, self.t1, Outputs(self.times, self.out))
-
-
-@dataclass(frozen=True, slots=True)
-class _Saved:
-    """What the reverse needs beside what fields held: where the solution ended and began."""
-
-    result: OdeResult
-    start: list[np.ndarray[Any, Any]]
-
-    @property
-    def nbytes(self) -> int:
-        return sum(values.nbytes for values in self.start)
 
 
 class ContinuousAdjoint(OpaqueStep):
@@ -88,7 +43,7 @@ class ContinuousAdjoint(OpaqueStep):
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._parameters, self._scratch = _fields_of(problem)
+        self._parameters, self._scratch = fields_of(problem)
         # Inside a pullback, that decides which fields carry derivatives.
         self._all = isinstance(OPEN_TAPE.get(), Pullback)
         y = [Use(leaf, True, True, Keeps.AFTER, "y") for leaf in problem.y.leaves]
@@ -104,27 +59,24 @@ class ContinuousAdjoint(OpaqueStep):
             ],
         )
 
-    def run(self) -> _Saved:
+    def run(self) -> Integrated:
         """Integrate from t0 to t1."""
-        start = [leaf.to_numpy() for leaf in self._problem.y.leaves]
-        return _Saved(self._problem.solve(), start)
+        return self._problem.integrate()
 
-    def reverse(self, then: Then, saved: _Saved) -> None:
+    def reverse(self, then: Then, saved: Integrated) -> None:
         """Integrate the adjoint from t1 to t0."""
-        now = Snapshot(0)
         for one in self._scratch:
-            now.hold(one.storage)
             if np.any(_incoming(then, one)):
                 text = "dt.odeint: what the right-hand side leaves in other fields has no gradient."
                 warnings.warn(GradientCut(text), stacklevel=2)
-        try:
-            with then.restored():
-                self._go_back(then, saved)
-        finally:
-            now.restore()
-            now.release()
+        with holding(self._scratch), then.restored():
+            self._go_back(then, saved)
 
-    def _go_back(self, then: Then, saved: _Saved) -> None:
+    def forward(self) -> OpaqueStep:
+        """Return the solution as a step whose reverse pushes tangents."""
+        return Variation(self._problem, self.uses, self._parameters, self._scratch)
+
+    def _go_back(self, then: Then, saved: Integrated) -> None:
         problem = self._problem
         wanted = [one for one in self._parameters if is_float(one.element)]
         wanted = [one for one in wanted if self._all or one.has_grads]
@@ -213,8 +165,7 @@ class _Backward:
         """Return a . f: how the loss changes with where the solution ends."""
         if self._problem.ends == (None, None):
             return 0.0
-        rate = self.y.like()
-        Equation(self._problem.rhs, self._problem.args)(t, self.y, rate)
+        rate = self._problem.rate(t, self.y)
         return sum(
             float(np.vdot(a, f)) for a, f in zip(self.a.arrays(), rate.arrays(), strict=True)
         )
@@ -241,12 +192,11 @@ class _Backward:
         launches = Pullback(lambda: rhs(t, *y.members, *dy.members, *args))
         try:
             own = {leaf.storage for state in (y, dy) for leaf in state.leaves}
+            found = {one.storage for one in launches.found}
             for one in launches.fields:
-                if one.storage not in own and one.storage not in self._known:
-                    raise LaunchError(
-                        f"dt.odeint: the right-hand side touches {one!r} at t = {t:.6g} and not at "
-                        "its first call. Pass it in 'args', so that its contents are kept."
-                    )
+                temporary = one.storage not in found and not one.has_grads
+                if one.storage not in own and one.storage not in self._known and not temporary:
+                    raise not_known(one, t)
             seeds: dict[Values, Any] = dict(zip(dy.leaves, a.leaves, strict=True))
             bars = launches.pull(seeds, [*y.leaves, *self.integrals])
             for leaf, rate in zip(y.leaves, da.leaves, strict=True):
@@ -260,39 +210,6 @@ class _Backward:
         for one, integral in self.integrals.items():
             products = [(-w, self._products[rate.members[0]][one]) for w, rate in terms if w]
             combine(integral, integral, products)
-
-
-def _fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
-    """Return the fields that the right-hand side reads beside its state, and those it writes.
-
-    Raises:
-        LaunchError: It writes the state.
-    """
-    y, rate = problem.y, problem.y.like()
-    launches = Pullback(lambda: problem.rhs(problem.t0, *y.members, *rate.members, *problem.args))
-    found = {one.storage: one for one in (*_among(problem.args), *launches.fields)}
-    written = {one.storage for one in launches.written}
-    launches.rewind()
-    launches.release()
-    if any(leaf.storage in written for leaf in y.leaves):
-        raise LaunchError(
-            "dt.odeint: the right-hand side changes the state; it writes rates alone."
-        )
-    for leaf in (*y.leaves, *rate.leaves):
-        found.pop(leaf.storage, None)
-    return (
-        [one for storage, one in found.items() if storage not in written],
-        [one for storage, one in found.items() if storage in written],
-    )
-
-
-def _among(args: Sequence[object]) -> Iterator[Field]:
-    """Yield the fields among some arguments."""
-    for one in args:
-        if isinstance(one, Values):
-            yield one.base.origin
-        elif isinstance(one, StructField):
-            yield from (leaf.origin for _, leaf in one.fields())
 
 
 def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:

@@ -11,13 +11,16 @@ from difftile.diagnostics import LaunchError, NotConverged, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
-from difftile.ir.types import F64, scalar_of
-from difftile.solvers.continuous import ContinuousAdjoint, Problem
+from difftile.ir.types import F64, is_float, scalar_of
+from difftile.solvers.continuous import ContinuousAdjoint
 from difftile.solvers.control import Tolerance
 from difftile.solvers.march import OdeResult, Plan
+from difftile.solvers.problem import Problem
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.tableaux import METHODS
 from difftile.tape.perform import perform
+from difftile.tape.pullback import Pullback
+from difftile.tape.pushing import Pushforward
 
 
 def odeint(
@@ -77,6 +80,7 @@ def odeint(
 
     Gradients go to what the state held before, and to all fields with gradients that the
     right-hand side reads; with the continuous adjoint to `t0` and `t1` too, if these are fields.
+    Tangents go through the steps, with either.
 
     Args:
         rhs: The right-hand side, a function of its arguments alone.
@@ -109,15 +113,15 @@ def odeint(
     plan = _plan(state, method, steps, rtol, atol, first_step, max_steps)
     start, end = _time(t0, "t0"), _time(t1, "t1")
     times, rows = _outputs(state, start, end, at, out)
-    ends = [one if isinstance(one, Field) and one.has_grads else None for one in (t0, t1)]
+    ends = [one if isinstance(one, Field) and is_float(one.element) else None for one in (t0, t1)]
     problem = Problem(plan, rhs, args, state, start, end, times, rows, (ends[0], ends[1]))
     if OPEN_TAPE.get() is not None and adjoint == "continuous":
         result = perform(ContinuousAdjoint(problem)).result
     else:
-        if OPEN_TAPE.get() is not None and ends != [None, None]:
+        if any(one is not None and _may_vary(one) for one in ends):
             raise LaunchError(
-                "dt.odeint: the discrete adjoint takes times for constants, and t0 or t1 has a "
-                "gradient. Use adjoint='continuous', or pass a number: t1[None]."
+                "dt.odeint: the discrete adjoint takes times for constants, and t0 or t1 is a "
+                "field that may vary. Use adjoint='continuous', or pass a number: t1[None]."
             )
         result = problem.solve()
     if not result.converged:
@@ -127,6 +131,13 @@ def odeint(
         )
         warnings.warn(NotConverged(text), stacklevel=2)
     return result
+
+
+def _may_vary(time: Field) -> bool:
+    """Tell whether a derivative by a field may be asked for; in private any field has one."""
+    recorder = OPEN_TAPE.get()
+    private = isinstance(recorder, (Pullback, Pushforward))
+    return private or (recorder is not None and time.has_grads)
 
 
 def _time(value: Any, name: str) -> float:

@@ -1,0 +1,130 @@
+"""What `dt.odeint` integrates, and which fields of the user it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.field import Field
+from difftile.fields.structs import StructField
+from difftile.fields.values import Values
+from difftile.solvers.march import OdeResult, Plan
+from difftile.solvers.rungekutta import Equation, Outputs
+from difftile.solvers.state import State
+from difftile.tape.pullback import Pullback
+from difftile.tape.snapshots import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is integrated.
+
+    Args:
+        plan: How.
+        rhs: The right-hand side: rhs(t, *y, *dydt, *args).
+        args: What it takes beside time, state and rates.
+        y: The state, which changes in place.
+        t0: Where it begins.
+        t1: Where it ends.
+        times: When the state is wanted on the way.
+        out: The fields whose rows take it.
+        ends: The fields that t0 and t1 were read from, if they were fields.
+    """
+
+    plan: Plan
+    rhs: Callable[..., object]
+    args: Sequence[object]
+    y: State
+    t0: float
+    t1: float
+    times: Sequence[float] = ()
+    out: State | None = None
+    ends: tuple[Field | None, Field | None] = (None, None)
+
+    def solve(self) -> OdeResult:
+        """Integrate; on an open tape the steps taken are recorded."""
+        equation = Equation(self.rhs, self.args)
+        return self.plan.march(equation, self.y, self.t0, self.t1, Outputs(self.times, self.out))
+
+    def integrate(self) -> Integrated:
+        """Integrate, and keep where the solution began."""
+        start = [leaf.to_numpy() for leaf in self.y.leaves]
+        return Integrated(self.solve(), start)
+
+    def rate(self, t: float, y: State) -> State:
+        """Return dy/dt."""
+        rate = y.like()
+        Equation(self.rhs, self.args)(t, y, rate)
+        return rate
+
+
+@dataclass(frozen=True, slots=True)
+class Integrated:
+    """What derivatives need beside what fields held: where the solution ended and began."""
+
+    result: OdeResult
+    start: list[np.ndarray[Any, Any]]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take."""
+        return sum(values.nbytes for values in self.start)
+
+
+def not_known(one: Field, t: float) -> LaunchError:
+    """Return the error of a right-hand side that touches other fields than at first."""
+    return LaunchError(
+        f"dt.odeint: the right-hand side touches {one!r} at t = {t:.6g} and not at its first call. "
+        "Pass it in 'args', so that its contents are kept."
+    )
+
+
+@contextmanager
+def holding(fields: Iterable[Field]) -> Generator[None]:
+    """Let fields hold after a block what they held before."""
+    now = Snapshot(0)
+    for one in fields:
+        now.hold(one.storage)
+    try:
+        yield
+    finally:
+        now.restore()
+        now.release()
+
+
+def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
+    """Return the fields that the right-hand side reads beside its state, and those it writes.
+
+    Raises:
+        LaunchError: It writes the state.
+    """
+    y, rate = problem.y, problem.y.like()
+    launches = Pullback(lambda: problem.rhs(problem.t0, *y.members, *rate.members, *problem.args))
+    found = {one.storage: one for one in (*fields_among(problem.args), *launches.fields)}
+    written = {one.storage for one in launches.written}
+    launches.rewind()
+    launches.release()
+    if any(leaf.storage in written for leaf in y.leaves):
+        raise LaunchError(
+            "dt.odeint: the right-hand side changes the state; it writes rates alone."
+        )
+    for leaf in (*y.leaves, *rate.leaves):
+        found.pop(leaf.storage, None)
+    return (
+        [one for storage, one in found.items() if storage not in written],
+        [one for storage, one in found.items() if storage in written],
+    )
+
+
+def fields_among(args: Sequence[object]) -> Iterator[Field]:
+    """Yield the fields among some arguments."""
+    for one in args:
+        if isinstance(one, Values):
+            yield one.base.origin
+        elif isinstance(one, StructField):
+            yield from (leaf.origin for _, leaf in one.fields())

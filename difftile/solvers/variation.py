@@ -1,0 +1,166 @@
+"""The tangent of a solution of a differential equation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.diagnostics import GradientCut
+from difftile.fields.field import Field, Storage
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.ir.types import is_float
+from difftile.launch.call import Call
+from difftile.solvers.implicit import tangent_of
+from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
+from difftile.tape.opaque import OpaqueStep, Use
+from difftile.tape.pullback import recording
+from difftile.tape.pushing import Pushforward
+from difftile.tape.standins import Then
+
+
+class Variation(OpaqueStep):
+    """A solution of a differential equation whose reverse pushes tangents.
+
+    With the tangents y_dot of the state and p_dot of parameters, it integrates the variational
+    equation d(y_dot)/dt = (df/dy) y_dot + (df/dp) p_dot forward, in the steps that led to y: so
+    y_dot is the tangent of these steps, but for the ends t0 and t1, for which the equation stands
+    (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14).
+
+    Args:
+        problem: What is integrated.
+        uses: What the solution does with fields.
+        parameters: The fields that the right-hand side reads beside the state.
+        scratch: Those that it writes.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        uses: Sequence[Use],
+        parameters: Sequence[Field],
+        scratch: Sequence[Field],
+    ) -> None:
+        super().__init__("dt.odeint", uses)
+        self._problem = problem
+        self._parameters = parameters
+        self._scratch = scratch
+
+    def run(self) -> Integrated:
+        """Integrate from t0 to t1."""
+        return self._problem.integrate()
+
+    def reverse(self, then: Then, saved: Integrated) -> None:
+        """Integrate once more, with tangents."""
+        with holding(self._scratch):
+            self._push(then, saved)
+
+    def _push(self, then: Then, saved: Integrated) -> None:
+        problem = self._problem
+        y = problem.y.like()
+        out = None if problem.out is None else problem.out.like()
+        for own, values in zip(y.leaves, saved.start, strict=True):
+            own.from_numpy(values)
+        early, late = (0.0 if e is None else float(tangent_of(then, e)) for e in problem.ends)
+        dots = {
+            own: tangent_of(then, leaf)
+            for own, leaf in zip(y.leaves, problem.y.leaves, strict=True)
+        }
+        if early:
+            for own, rate in zip(y.leaves, problem.rate(problem.t0, y).leaves, strict=True):
+                dots[own] = dots[own] - early * rate.to_numpy()
+        # A field that does not vary is left out: what nobody can push tangents through may read it.
+        floats = [one for one in self._parameters if is_float(one.element)]
+        dots |= {one: dot for one in floats if (dot := tangent_of(then, one)).any()}
+        pushing = _Watching(dots, {*self._parameters, *self._scratch})
+        with recording(pushing):
+            replace(problem, rhs=pushing.watched(problem.rhs), y=y, out=out).solve()
+        pairs = list(zip(y.leaves, problem.y.leaves, strict=True))
+        if out is not None and problem.out is not None:
+            pairs += zip(out.leaves, problem.out.leaves, strict=True)
+        scratch = [one for one in self._scratch if is_float(one.element)]
+        pairs += [(one, one) for one in scratch]
+        for own, leaf in pairs:
+            _tangent_after(then, leaf).from_numpy(pushing.tangent(own).to_numpy())
+        if late and saved.result.converged:
+            rates = problem.rate(saved.result.t, y)
+            for leaf, rate in zip(problem.y.leaves, rates.leaves, strict=True):
+                _tangent_after(then, leaf).add_numpy(late * rate.to_numpy())
+            if scratch:
+                text = "what the right-hand side leaves in other fields has no tangent by t1."
+                warnings.warn(GradientCut(f"dt.odeint: {text}"), stacklevel=2)
+
+
+class _Watching(Pushforward):
+    """Pushes tangents, and refuses fields that the right-hand side did not touch at first.
+
+    Their tangents are not known. What it overwrites whole, as new fields are, needs none.
+
+    Args:
+        tangents: For each field that varies the tangent of what it holds now.
+        known: The fields that the right-hand side touches beside its state and rates.
+    """
+
+    def __init__(
+        self, tangents: Mapping[Field, npt.NDArray[Any]], known: Collection[Field]
+    ) -> None:
+        super().__init__(tangents)
+        self._known = {one.storage for one in known}
+        self._own: set[Storage] | None = None  # what is its own, while it runs
+        self._t = 0.0
+
+    def watched(self, rhs: Callable[..., object]) -> Callable[..., object]:
+        """Return a right-hand side with an eye on it."""
+
+        def look(t: float, *args: Any) -> None:
+            self._t, self._own = t, {one.storage for one in fields_among(args)}
+            try:
+                rhs(t, *args)
+            finally:
+                self._own = None
+
+        return look
+
+    def launch(self, call: Call, values: list[Any]) -> None:
+        """Run a kernel and push tangents through it."""
+        temporary = {temp.storage for temp in call.code.temps}
+        for one in values:
+            if isinstance(one, Field) and one.storage not in temporary:
+                self._look_at(one)
+        super().launch(call, values)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Set the tangent of what Python is about to write to zero."""
+        if self._own is not None and where is None and not field.has_grads:
+            self._own.add(field.storage)  # nothing is left of what it held: it may be new
+        self._look_at(field)
+        return super().host_write(field, where, values)
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Copy the tangent of what Python is about to copy."""
+        self._look_at(target.base)
+        self._look_at(source.base)
+        super().host_copy(target, source)
+
+    def opaque(self, step: OpaqueStep) -> Any:
+        """Run a step whose inside is not seen, with tangents; return what it saved."""
+        for use in step.uses:
+            self._look_at(use.field)
+        return super().opaque(step)
+
+    def _look_at(self, one: Field) -> None:
+        if self._own is not None and one.storage not in self._own | self._known:
+            raise not_known(one, self._t)
+
+
+def _tangent_after(then: Then, field: Field) -> Field:
+    """Return where the tangent of what a field holds after the solution goes."""
+    dot = then[field].grad_in
+    assert dot is not None
+    return dot
