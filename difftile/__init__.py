@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from difftile.testing.rulereport import RuleCheck
     from difftile.transforms.gradients import grad, value_and_grad, vjp
     from difftile.transforms.jacobians import hessian, jacfwd, jacrev
+    from difftile.transforms.sparse import sparse_jacobian
     from difftile.transforms.tangents import hvp, jvp, linearize
 
 _HOME = {
@@ -170,6 +171,7 @@ _HOME = {
     "difftile.tape.tape": ("Tape", "no_grad"),
     "difftile.transforms.gradients": ("grad", "value_and_grad", "vjp"),
     "difftile.transforms.jacobians": ("hessian", "jacfwd", "jacrev"),
+    "difftile.transforms.sparse": ("sparse_jacobian",),
     "difftile.transforms.tangents": ("hvp", "jvp", "linearize"),
     "difftile.testing.gradcheck": ("gradcheck",),
     "difftile.testing.report": ("GradCheck",),
@@ -259,6 +261,7 @@ __all__ = [
     "softplus",
     "solve",
     "solve_triangular",
+    "sparse_jacobian",
     "stop_grad",
     "straight_through",
     "surrogate",

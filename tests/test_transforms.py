@@ -288,3 +288,75 @@ def test_tangents_pass_host_operations_and_rules() -> None:
 
     found = dt.grad(lambda x: _summed(f(x), 1.0))(np.array([1.0, 2.0]))
     np.testing.assert_array_equal(found, [60000, 60000])
+
+
+@dt.kernel
+def drag(x, v, k):
+    total = 0.0
+    for i in x:
+        total += x[i]
+    for i in range(x.shape[0]):
+        f = -k[None] * ti.sin(x[i]) + 0.01 * total
+        if i > 0:
+            f += x[i - 1] - x[i]
+        v[i] += 0.05 * f
+    for i in range(x.shape[0]):
+        x[i] += 0.05 * v[i]
+
+
+def settled(x: Any, k: Any) -> Any:
+    v = dt.zeros_like(x)
+    for _ in range(20):
+        drag(x, v, k)
+        x[3] = 0.5
+        v[1:3].copy_from(x[2:4])
+    return x
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64])
+def test_many_rows_and_columns_at_once(chunk: int) -> None:
+    """Sums in locals, several stages, writes and copies from Python."""
+    x = np.random.default_rng(0).uniform(-1, 1, 12)
+    wanted = dt.jacrev(settled, (0, 1), chunk=1)(x, 2.0)
+    _, tangent = dt.jvp(settled, (x, 2.0), (np.eye(12)[4], 0.0))
+    np.testing.assert_allclose(wanted[0][:, 4], tangent, rtol=1e-12, atol=1e-14)
+    for transform in (dt.jacfwd, dt.jacrev):
+        found = transform(settled, (0, 1), chunk=chunk)(x, 2.0)
+        for block, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(block, other, rtol=1e-12, atol=1e-14)
+
+
+@dt.kernel
+def five_points(x, y):
+    for i, j in x:
+        y[i, j] = x[i, j] ** 2
+        if i > 0:
+            y[i, j] += 0.5 * x[i - 1, j]
+        if i < x.shape[0] - 1:
+            y[i, j] += 2.0 * x[i + 1, j]
+        if j > 0:
+            y[i, j] -= ti.sin(x[i, j - 1])
+        if j < x.shape[1] - 1:
+            y[i, j] -= x[i, j + 1] * x[i, j]
+
+
+def stencil(x: Any) -> Any:
+    y = dt.zeros_like(x)
+    five_points(x, y)
+    return y
+
+
+def test_sparse_jacobians_by_colours() -> None:
+    x = np.random.default_rng(1).uniform(-1, 1, (7, 9))
+    dense = dt.jacfwd(stencil)(x).reshape(63, 63)
+    pattern = dense != 0
+    np.testing.assert_allclose(dt.sparse_jacobian(stencil, pattern)(x), dense, atol=1e-14)
+    rows, columns = np.nonzero(pattern)
+    values = dt.sparse_jacobian(stencil, (rows, columns), chunk=2)(x)
+    np.testing.assert_allclose(values, dense[pattern], atol=1e-14)
+    missing = pattern.copy()
+    missing[10, 11] = False
+    with pytest.raises(dt.LaunchError, match="Row 10 of the Jacobian has an entry"):
+        dt.sparse_jacobian(stencil, missing)(x)
+    with pytest.raises(dt.LaunchError, match=r"has the shape \(63, 63\)"):
+        dt.sparse_jacobian(stencil, pattern[:5])(x)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from difftile.ad.activity import active_writes
+from difftile.ad.apart import tangents_apart
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.diagnostics import Span
@@ -29,6 +31,7 @@ from difftile.ir.walk import (
     arrays_written,
     walk,
 )
+from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.extents import Extents, extents
@@ -49,6 +52,42 @@ def _finished(program: Program) -> CompiledProgram:
     blocks = blocks_on_cpu if on_host else _BLOCKS_ON_GPU
     finished = finish(unrule(program), blocks, few_threads=on_host)
     return CompiledProgram(confine(finished) if current().debug else finished)
+
+
+@dataclass(frozen=True, slots=True)
+class ManyCode:
+    """A program for many directions, ready to be launched.
+
+    Args:
+        code: The compiled program.
+        of: For each array with one axis more what it was; None for memory of the program's own.
+        width: The parameter for the number of directions.
+    """
+
+    code: CompiledProgram
+    of: Mapping[Array, Array | None]
+    width: Var
+
+
+@dataclass(frozen=True, slots=True)
+class ManyTangents:
+    """Many tangents of a stage, to be pushed after it has run.
+
+    Args:
+        many: The program.
+        dots: For each tangent, as it was without the axis, the field.
+        before: For each parameter with contents from before the stage, the field.
+    """
+
+    many: ManyCode
+    dots: dict[Array, Array]
+    before: dict[Array, Array]
+
+
+def _many(program: Program, arrays: set[Array]) -> ManyCode:
+    batched = batch(program, arrays)
+    code = _finished(simplify(batched.program))
+    return ManyCode(code, batched.of, batched.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +121,20 @@ class AdjointCode:
     bars: dict[Array, Array]
     program: Program
     _tangents: dict[frozenset[Array], TangentCode] = field(default_factory=dict[Any, Any])
+    _many: dict[None, ManyCode] = field(default_factory=dict[Any, Any])
+
+    def many(self) -> ManyCode:
+        """Return the code for many cotangents at once.
+
+        Raises:
+            Unbatchable: Loops have bounds that differ between them.
+        """
+        found = self._many.get(None)
+        if found is None:
+            written = {a for a in arrays_written(self.program.body) if a.size is None}
+            arrays = written | set(self.bars)
+            found = self._many[None] = _many(self.program, arrays)
+        return found
 
     def tangent(self, varying: frozenset[Array]) -> TangentCode:
         """Return the code that runs the adjoint and pushes tangents of its parameters.
@@ -117,6 +170,7 @@ class Stage:
         self._adjoints: dict[tuple[frozenset[Array], bool], AdjointCode | None] = {}
         self._tangents: dict[frozenset[Array], TangentCode] = {}
         self._cuts: dict[frozenset[Array], dict[Array, Span | None]] = {}
+        self._many: dict[frozenset[Array], ManyTangents | None] = {}
         self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
     @cached_property
@@ -182,6 +236,22 @@ class Stage:
         tangents = (tangent.code for tangent in self._tangents.values())
         renamed = (code for code, _ in self._renamed.values())
         return [self.forward, *adjoints, *tangents, *renamed]
+
+    def many_tangents(self, wanted: frozenset[Array]) -> ManyTangents | None:
+        """Return the code that pushes many tangents at once, or None where it cannot be.
+
+        Raises:
+            Unbatchable: Loops have bounds that differ between them.
+        """
+        if wanted not in self._many:
+            apart = tangents_apart(self.program, wanted)
+            if apart is None:
+                self._many[wanted] = None
+            else:
+                many = _many(apart.program, set(apart.dots.values()))
+                dots = {dot: array for array, dot in apart.dots.items()}
+                self._many[wanted] = ManyTangents(many, dots, dict(apart.before))
+        return self._many[wanted]
 
     @cached_property
     def _stale(self) -> frozenset[Array]:

@@ -240,10 +240,7 @@ class Pullback(Recorder):
             LaunchError: A host operation has no backward.
         """
         wanted = frozenset(one.origin for one in wrt)
-        linear = self._linear.get(wanted)
-        if linear is None:
-            replay = Replay((), accumulate=False, private=True)
-            linear = self._linear[wanted] = _Linear(self._record(wanted), replay)
+        linear = self._linear_in(wanted)
         replay = linear.replay
         replay.clear()
         for output, seed in seeds.items():
@@ -251,6 +248,21 @@ class Pullback(Recorder):
         for record in reversed(linear.records):
             replay.reverse(record)
         return {one: replay.gradient(one) for one in wanted}
+
+    def records(self, wrt: Iterable[Field]) -> Sequence[Record]:
+        """Return what reverses the steps for the cotangents of some fields, in their order.
+
+        Raises:
+            NotDifferentiable: A launch has no adjoint.
+        """
+        return self._linear_in(frozenset(one.origin for one in wrt)).records
+
+    def _linear_in(self, wanted: frozenset[Field]) -> _Linear:
+        linear = self._linear.get(wanted)
+        if linear is None:
+            replay = Replay((), accumulate=False, private=True)
+            linear = self._linear[wanted] = _Linear(self._record(wanted), replay)
+        return linear
 
     def push(
         self, tangents: Mapping[Field, npt.NDArray[Any]], outputs: Iterable[Field]

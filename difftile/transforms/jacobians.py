@@ -10,23 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.fields.field import Field
+from difftile.passes.batch import Unbatchable
+from difftile.tape.many import pull_many, push_many
+from difftile.tape.pullback import Pullback
 from difftile.tape.second import push_pull
 from difftile.transforms.gradients import Argnums, places, refuse_nesting
 from difftile.transforms.stretch import Stretch
 from difftile.transforms.trees import rebuilt, units
 
 Blocks = list[list[npt.NDArray[Any]]]
+CHUNK = 64  # directions that one launch takes
 
 
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
     """Return the function that computes the Jacobian of `f` by forward mode, column by column.
 
-    It suits functions with fewer inputs than outputs. Its cost is one run with tangents for each
-    number in the arguments.
+    It suits functions with fewer inputs than outputs.
 
     Args:
         f: A function as for `dt.jvp`.
         argnums: The position of the argument, or of several.
+        chunk: How many columns are worked out in one run of the launches; their tangents take as
+            many times the memory.
 
     Returns:
         A function of the same arguments. It returns an array of the shape of the result and, behind
@@ -42,17 +47,17 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         outputs = stretch.outputs
         rows = [[_block(out, one) for one in stretch.inputs] for out in outputs]
         for column, one in enumerate(stretch.inputs):
-            for cell, unit in units(one):
-                found = linear.push({one: unit}, outputs)
+            for cells, directions in _chunks(one, chunk):
+                found = pushed(linear, one, directions, outputs)
                 for row, out in enumerate(outputs):
-                    rows[row][column][..., cell] = found[out].reshape(-1)
+                    rows[row][column][:, cells] = found[out].reshape(len(directions), -1).T
         linear.release()
         return rows
 
     return _jacobian(f, argnums, blocks, "jacfwd")
 
 
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
     """Return the function that computes the Jacobian of `f` by reverse mode, row by row.
 
     It suits functions with fewer outputs than inputs; see `jacfwd` for what it returns.
@@ -60,6 +65,8 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
     Args:
         f: A function as for `dt.vjp`.
         argnums: The position of the argument, or of several.
+        chunk: How many rows are worked out in one run of the adjoints; their gradients take as
+            many times the memory.
 
     Raises:
         LaunchError: An argument has no derivative.
@@ -70,10 +77,10 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         outputs = stretch.outputs
         rows = [[_block(out, one) for one in stretch.inputs] for out in outputs]
         for row, out in enumerate(outputs):
-            for cell, unit in units(out):
-                found = linear.pull({out: unit}, stretch.inputs)
+            for cells, seeds in _chunks(out, chunk):
+                found = _pulled(linear, out, seeds, stretch.inputs)
                 for column, one in enumerate(stretch.inputs):
-                    rows[row][column][cell] = found[one].to_numpy().reshape(-1)
+                    rows[row][column][cells] = found[one].reshape(len(seeds), -1)
         linear.release()
         return rows
 
@@ -131,6 +138,45 @@ def _jacobian(
         return rebuilt(stretch.value, rows)
 
     return jacobian
+
+
+def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
+    """Yield unit directions of a field, several at a time, and their places."""
+    shape = one.to_numpy().shape
+    size = int(np.prod(shape, dtype=int))
+    for first in range(0, size, chunk):
+        cells = slice(first, min(first + chunk, size))
+        directions = np.zeros((cells.stop - first, size))
+        directions[np.arange(len(directions)), np.arange(first, cells.stop)] = 1.0
+        yield cells, directions.reshape(-1, *shape)
+
+
+def _pulled(
+    linear: Pullback, out: Field, seeds: npt.NDArray[Any], inputs: list[Field]
+) -> dict[Field, npt.NDArray[Any]]:
+    """Pull cotangents back together, or one after the other where that cannot be."""
+    try:
+        return pull_many(linear, out, seeds, inputs)
+    except Unbatchable:
+        pass
+    rows: dict[Field, list[npt.NDArray[Any]]] = {one: [] for one in inputs}
+    for seed in seeds:
+        found = linear.pull({out: seed}, inputs)
+        for one in inputs:
+            rows[one].append(found[one].to_numpy().copy())
+    return {one: np.stack(values) for one, values in rows.items()}
+
+
+def pushed(
+    linear: Pullback, one: Field, tangents: npt.NDArray[Any], outputs: list[Field]
+) -> dict[Field, npt.NDArray[Any]]:
+    """Push tangents together, or one after the other where that cannot be."""
+    try:
+        return push_many(linear, one, tangents, outputs)
+    except Unbatchable:
+        pass
+    each = [linear.push({one: tangent}, outputs) for tangent in tangents]
+    return {out: np.stack([found[out] for found in each]) for out in outputs}
 
 
 def _row(

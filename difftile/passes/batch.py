@@ -1,0 +1,184 @@
+"""Many directions at once: some arrays of a program get one axis more, over which it repeats.
+
+What does not depend on those arrays is computed once. Every loop that does runs over the new axis
+as well; serial statements between loops become a loop over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from difftile.ir.nodes import (
+    Array,
+    Block,
+    Const,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+)
+from difftile.ir.types import BOOL, I32, FieldType
+from difftile.ir.walk import array_of, definitions, substitute, uses, walk, with_blocks
+from difftile.ops.build import OpBuilder
+
+
+class Unbatchable(Exception):
+    """A program whose loops have bounds that differ between directions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batched:
+    """A program for many directions.
+
+    Args:
+        program: Its parameters are those of before, and the number of directions behind them.
+        of: For each array with one axis more what it was; None for memory of the program's own.
+        width: The number of directions.
+    """
+
+    program: Program
+    of: Mapping[Array, Array | None]
+    width: Var
+
+
+def batch(program: Program, arrays: Collection[Array]) -> Batched:
+    """Return the program for many directions.
+
+    Args:
+        program: Everything that it writes is among the arrays.
+        arrays: Those that differ between directions.
+
+    Raises:
+        Unbatchable: The bounds of a loop differ.
+    """
+    batcher = _Batcher(set(arrays))
+    batcher.run(program.body)
+    new = batcher.to
+
+    def swapped(params: Collection[Array | Var]) -> tuple[Array | Var, ...]:
+        return tuple(new.get(p, p) if isinstance(p, Array) else p for p in params)
+
+    temps = tuple(new.get(t, t) for t in program.temps)
+    made = Program(
+        f"{program.name}_many",
+        (*swapped(program.params), batcher.width),
+        Block(tuple(batcher.out)),
+        (*temps, *batcher.cells.values()),
+    )
+    of: dict[Array, Array | None] = {b: a for a, b in new.items()}
+    return Batched(made, of | dict.fromkeys(batcher.cells.values()), batcher.width)
+
+
+@dataclass
+class _Batcher:
+    """Rewrites the top level of a program."""
+
+    arrays: set[Array]
+    width: Var = field(default_factory=lambda: Var("width", I32))
+    out: list[Stmt] = field(default_factory=list[Stmt])
+    cells: dict[Var, Array] = field(default_factory=dict[Var, Array])
+    to: dict[Array, Array] = field(init=False)
+    _pending: list[Stmt] = field(default_factory=list[Stmt])
+    _varying: dict[Var, None] = field(default_factory=dict[Var, None])
+
+    def __post_init__(self) -> None:
+        self.to = {
+            a: replace(a, type=FieldType(a.type.element, a.type.ndim + 1)) for a in self.arrays
+        }
+
+    def run(self, body: Block) -> None:
+        for stmt in body.stmts:
+            one = Block((stmt,))
+            varies = any(array_of(s) in self.arrays for s in walk(one))
+            varies = varies or not self._varying.keys().isdisjoint(uses(one))
+            if not varies:
+                self.out.append(stmt)
+            elif isinstance(stmt, ParallelFor):
+                self._flush()
+                self._loop(stmt)
+            else:
+                self._pending.append(stmt)
+                self._varying |= dict.fromkeys(definitions(stmt))
+        self._flush()
+
+    def _flush(self) -> None:
+        """Append the serial statements so far as a loop over directions."""
+        if not self._pending:
+            return
+        direction = Var("direction", I32)
+        own = {v for stmt in self._pending for v in definitions(stmt)}
+        body = Block(tuple(self._pending))
+        known = [v for v in self._varying if v not in own and v in uses(body)]
+        b = OpBuilder()
+        with b.region() as stmts:
+            env = self._load(b, known, direction)
+            for stmt in body.stmts:
+                b.append(self._stmt(substitute(stmt, env), direction))
+            for v in self._varying:
+                if v in own:
+                    value = b.cast(v, I32) if v.type == BOOL else v
+                    b.append(Store(self._cell(v), (direction,), value))
+        self.out.append(self._over((direction,), (), (), (), stmts, self._pending[0]))
+        self._pending = []
+
+    def _loop(self, loop: ParallelFor) -> None:
+        if any(isinstance(v, Var) and v in self._varying for v in (*loop.starts, *loop.stops)):
+            raise Unbatchable
+        direction = Var("direction", I32)
+        known = [v for v in self._varying if v in uses(loop.body)]
+        b = OpBuilder()
+        with b.region() as stmts:
+            env = self._load(b, known, direction)
+            for stmt in loop.body.stmts:
+                b.append(self._stmt(substitute(stmt, env), direction))
+        inner = (loop.indices, loop.starts, loop.stops)
+        self.out.append(self._over((direction,), *inner, stmts, loop))
+
+    def _over(
+        self,
+        direction: tuple[Var],
+        indices: tuple[Var, ...],
+        starts: tuple[Value, ...],
+        stops: tuple[Value, ...],
+        stmts: list[Stmt],
+        at: Stmt,
+    ) -> ParallelFor:
+        return ParallelFor(
+            (*direction, *indices),
+            (Const(0, I32), *starts),
+            (self.width, *stops),
+            Block(tuple(stmts)),
+            at.span,
+        )
+
+    def _load(self, b: OpBuilder, variables: list[Var], direction: Var) -> Callable[[Value], Value]:
+        """Append loads of values that differ between directions; return what they stand for."""
+        env: dict[Var, Value] = {}
+        for v in variables:
+            found: Value = b.load(self._cell(v), (direction,), v.name)
+            env[v] = b.call("ne", found, Const(0, I32)) if v.type == BOOL else found
+        return lambda value: env.get(value, value) if isinstance(value, Var) else value
+
+    def _cell(self, v: Var) -> Array:
+        element = I32 if v.type == BOOL else v.type
+        return self.cells.setdefault(v, Array(v.name or "each", FieldType(element, 1)))
+
+    def _stmt(self, stmt: Stmt, direction: Var) -> Stmt:
+        if isinstance(stmt, Size) and stmt.array in self.to:
+            return replace(stmt, array=self.to[stmt.array], axis=stmt.axis + 1)
+        array = array_of(stmt)
+        if array is not None and array in self.to:
+            assert not isinstance(stmt, Size)
+            found: Load | Store = stmt  # pyright: ignore[reportAssignmentType]
+            return replace(found, array=self.to[array], index=(direction, *found.index))
+        return with_blocks(
+            stmt,
+            lambda block: replace(
+                block, stmts=tuple(self._stmt(inner, direction) for inner in block.stmts)
+            ),
+        )
