@@ -6,6 +6,7 @@ import io
 import os
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
@@ -64,6 +65,12 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         "random_seed": seed % 2**31,
         # NaN tests are folded away under fast math: debugging wants them.
         "fast_math": not debug,
+        # Taichi 1.7.4 keeps `y[i, 0]` in a register over a loop that writes `y[i, j]`, too.
+        "cache_loop_invariant_global_vars": False,
+        # That is no part of the keys of its cache on disk: ours is one of its own.
+        "offline_cache_file_path": str(
+            Path(impl.default_cfg().offline_cache_file_path).with_name("difftile")
+        ),
     }
     # Emitted literals carry their type; Taichi's own default must stay f32 for them.
     for option in options:

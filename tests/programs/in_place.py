@@ -216,3 +216,16 @@ def prefix_sums_of_rows(x):
                 x[i, j] += 0.5 * x[i, j - 1] * j
             for j in range(5):
                 x[i, j] -= 0.1 * x[i, j + 1]
+
+
+@program(y=floats(3, 4), z=floats(3, 4))
+def one_element_that_stays_in_a_loop_over_all(y, z):
+    for d in range(y.shape[0]):
+        for i in range(y.shape[1]):
+            s = y[d, 0]
+            y[d, 0] = 5.0 + s
+            t = y[d, i]
+            y[d, i] = t * 2.0
+        for i in range(z.shape[1]):
+            z[d, 0] += y[d, i]
+            z[d, i] += 10.0 * y[d, i]
