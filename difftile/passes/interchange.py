@@ -76,6 +76,7 @@ class _Turn:
         summed: The other axes, outermost first.
         row: What the loops inside the task do not vary, yielding what `inner` needs of it.
         inner: What computes the condition and the value, inside all axes.
+        in_runs: The sum is cut into runs, which keeps digits.
     """
 
     stmt: Accumulate
@@ -85,6 +86,7 @@ class _Turn:
     summed: tuple[_Axis, ...]
     row: Block
     inner: Block
+    in_runs: bool
 
 
 def interchange(program: Program) -> Program:
@@ -172,7 +174,8 @@ def _turn(
     column = kept[-1] if kept[-1] is axes[-1] else None
     if loop is not None and column is None:
         return None
-    return _Turn(stmt, forms, kept[:-1] if column else kept, column, summed, row, inner)
+    kept = kept[:-1] if column else kept
+    return _Turn(stmt, forms, kept, column, summed, row, inner, in_runs=loop is None)
 
 
 def _before(block: Block, loop: For, needed: set[Var]) -> Block:
@@ -251,13 +254,15 @@ def _in_local(
 ) -> None:
     """Append the sums of a block of columns, or one sum, in a local array that is added at the end.
 
-    It adds up runs of the innermost axis, which have a local array of their own.
+    Runs of the innermost axis have a local array of their own, unless a thread has a loop itself: a
+    product with a matrix is to be as fast as it can.
     """
     array = turn.stmt.array
     element = element_type(array, turn.stmt.index)
     width = 1 if column is None else _width(array)
     columns = () if column is None else (column,)
-    sums = Array(f"{array.name}_sum", FieldType(wide_type(element), 1), width)
+    of_sums = wide_type(element) if turn.in_runs else element
+    sums = Array(f"{array.name}_sum", FieldType(of_sums, 1), width)
     b.append(Alloc(sums, b.span))
 
     def slot() -> tuple[Value]:
@@ -265,27 +270,30 @@ def _in_local(
             return (Const(0, I32),)
         return (b.call("sub", cloner.value(column.index), column.start),)
 
+    def row(local: Array) -> None:
+        for stmt in cloner.block(turn.row).stmts:
+            b.append(stmt)
+        _nest(b, cloner, columns, lambda: _add(b, cloner, turn, local, slot()))
+
     def run(part: _Axis) -> None:
         parts = Array(f"{array.name}_run", FieldType(element, 1), width)
         b.append(Alloc(parts, b.span))
-
-        def row() -> None:
-            for stmt in cloner.block(turn.row).stmts:
-                b.append(stmt)
-            _nest(b, cloner, columns, lambda: _add(b, cloner, turn, parts, slot()))
 
         def keep() -> None:
             at = slot()
             b.store(sums, at, b.call("add", b.load(sums, at), wide(b, b.load(parts, at))))
 
-        _nest(b, cloner, (part,), row)
+        _nest(b, cloner, (part,), lambda: row(parts))
         _nest(b, cloner, columns, keep)
 
     def back() -> None:
         total = b.cast(b.load(sums, slot()), scalar_of(element))
         b.accumulate(array, _index(b, cloner, turn.forms), total)
 
-    _nest_in_runs(b, cloner, axes, run)
+    if turn.in_runs:
+        _nest_in_runs(b, cloner, axes, run)
+    else:
+        _nest(b, cloner, axes, lambda: row(sums))
     # Empty loops must not touch the element at all: its index may be out of range.
     runs: Value = Const(True, BOOL)
     for axis in axes:
