@@ -1,0 +1,126 @@
+"""What tangents and second derivatives cost beside the run and the gradient.
+
+An arm of thirty springs over 200 launches, and a population that spreads over 512x512 cells in 50,
+both in place. Of each are timed, turn by turn in one process: the run itself, the run with tangents
+(`dt.jvp`), the gradient (`dt.value_and_grad`) and the product of the Hessian and a vector
+(`dt.hvp`). Times are medians of the turns, and ratios are medians of the ratios within a turn.
+Before anything is measured, tangent and product are compared with the gradient and its differences.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from demos.newton_spring import Arm
+from difftile.arguments import Parser, positive_int
+from scenes.spring_arm import make_arm
+
+JVP_TARGET, HVP_TARGET = 2.5, 4.0
+SIZE, LAUNCHES = 512, 50
+
+Function = Callable[[dt.Field], dt.Field]
+
+
+@dt.kernel
+def spread(x, change, rate: float, growth: float):
+    n, m = x.shape[0], x.shape[1]
+    for i, j in ti.ndrange((1, n - 1), (1, m - 1)):
+        around = x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]
+        change[i, j] = rate * (around - 4.0 * x[i, j]) + growth * x[i, j] * (1.0 - x[i, j])
+    for i, j in x:
+        x[i, j] += change[i, j]
+
+
+@dt.kernel
+def add_squares(x, total):
+    for i, j in x:
+        total[None] += x[i, j] * x[i, j]
+
+
+def populate(x: dt.Field) -> dt.Field:
+    """Let a population spread and grow; return the sum of its squares."""
+    change, total = dt.zeros_like(x), dt.zeros((), ti.f64)
+    for _ in range(LAUNCHES):
+        spread(x, change, 0.2, 0.1)
+    add_squares(x, total)
+    return total
+
+
+def check(f: Function, x: dt.Field, direction: dt.Field, eps: float = 1e-5) -> None:
+    """Compare tangent and product with the gradient and its differences."""
+    gradient, along = dt.grad(f), direction.to_numpy()
+    _, tangent = dt.jvp(f, x, direction)
+    expected = np.sum(gradient(x).to_numpy() * along)
+    np.testing.assert_allclose(tangent[None], expected, rtol=1e-9)
+    up, down = (gradient(x.to_numpy() + sign * eps * along) for sign in (1.0, -1.0))
+    differences = (up - down) / (2.0 * eps)
+    product = dt.hvp(f, x, direction).to_numpy()
+    atol = 1e-4 * np.max(np.abs(differences))
+    np.testing.assert_allclose(product, differences, rtol=0, atol=atol)
+
+
+def measure(f: Function, x: dt.Field, direction: dt.Field, rounds: int) -> list[list[float]]:
+    """Return the times of run, jvp, grad and hvp [ms], a list for each turn."""
+    both = dt.value_and_grad(f)
+
+    def run() -> object:  # on a copy, as the others
+        copy = dt.zeros_like(x)
+        copy.copy_from(x)
+        return f(copy)
+
+    calls: list[Callable[[], object]] = [
+        run,
+        lambda: dt.jvp(f, x, direction),
+        lambda: both(x),
+        lambda: dt.hvp(f, x, direction),
+    ]
+    turns = []
+    for _ in range(rounds):
+        turn = []
+        for call in calls:
+            started = time.perf_counter()
+            call()
+            ti.sync()
+            turn.append(1e3 * (time.perf_counter() - started))
+        turns.append(turn)
+    return turns
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    parser = Parser("python -m benchmarks.transforms", __doc__)
+    parser.add_argument("--rounds", type=positive_int, default=15, help="default: %(default)s")
+    options = parser.parse_args(argv)
+    dt.init(arch="cpu", offline_cache=False)
+    arm, random = Arm(make_arm(), 200), np.random.default_rng(0)
+    cases: dict[str, tuple[Function, np.ndarray]] = {
+        "mass-spring, 200 launches": (arm.loss, arm.scene.lengths),
+        f"stencil {SIZE}x{SIZE}, {LAUNCHES} launches": (populate, random.random((SIZE, SIZE))),
+    }
+    print(f"f64; medians of {options.rounds} turns")
+    names = ("run", "jvp", "jvp/run", "gradient", "hvp", "hvp/grad")
+    print(f"{'[ms]':30}" + "".join(f"{name:>10}" for name in names))
+    for label, (f, start) in cases.items():
+        x = dt.from_numpy(start)
+        direction = dt.from_numpy(0.1 * start * random.standard_normal(start.shape))
+        check(f, x, direction)
+        turns = measure(f, x, direction, options.rounds)
+        run, jvp, gradient, hvp = (median(times) for times in zip(*turns, strict=True))
+        tangents = median(turn[1] / turn[0] for turn in turns)
+        products = median(turn[3] / turn[2] for turn in turns)
+        print(
+            f"{label:30}{run:10.2f}{jvp:10.2f}{tangents:10.2f}"
+            f"{gradient:10.2f}{hvp:10.2f}{products:10.2f}"
+        )
+        for name, ratio, target in (("jvp", tangents, JVP_TARGET), ("hvp", products, HVP_TARGET)):
+            print(f"  {name} <= {target}: {'met' if ratio <= target else 'not met'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
