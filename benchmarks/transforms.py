@@ -3,7 +3,8 @@
 An arm of thirty springs over 200 launches, and a population that spreads over 512x512 cells in 50,
 both in place. Of each are timed, turn by turn in one process: the run itself, the run with tangents
 (`dt.jvp`), the gradient (`dt.value_and_grad`) and the product of the Hessian and a vector
-(`dt.hvp`). Times are medians of the turns, and ratios are medians of the ratios within a turn.
+(`dt.hvp`); and the Jacobian of 64 columns beside 64 calls of `dt.jvp`. Times are medians of the
+turns, and ratios are medians of the ratios within a turn.
 Before anything is measured, tangent and product are compared with the gradient and its differences.
 """
 
@@ -20,8 +21,9 @@ from demos.newton_spring import Arm
 from difftile.arguments import Parser, positive_int
 from scenes.spring_arm import make_arm
 
-JVP_TARGET, HVP_TARGET = 2.5, 4.0
+JVP_TARGET, HVP_TARGET, JACOBIAN_TARGET = 2.5, 4.0, 0.3
 SIZE, LAUNCHES = 512, 50
+COLUMNS, STEPS = 64, 200
 
 Function = Callable[[dt.Field], dt.Field]
 
@@ -49,6 +51,49 @@ def populate(x: dt.Field) -> dt.Field:
         spread(x, change, 0.2, 0.1)
     add_squares(x, total)
     return total
+
+
+@dt.kernel
+def swing(x, v):
+    n = x.shape[0]
+    for i in range(n):
+        force = -ti.sin(x[i])
+        if i > 0:
+            force += x[i - 1] - x[i]
+        if i < n - 1:
+            force += x[i + 1] - x[i]
+        v[i] += 0.05 * force
+    for i in range(n):
+        x[i] += 0.05 * v[i]
+
+
+def swung(x: dt.Field) -> dt.Field:
+    """Return where a chain of pendulums is after all steps."""
+    v = dt.zeros_like(x)
+    for _ in range(STEPS):
+        swing(x, v)
+    return x
+
+
+def measure_jacobian(rounds: int) -> tuple[float, float, float]:
+    """Return the times of a Jacobian and of its columns one by one [ms], and their ratio."""
+    x = np.random.default_rng(1).uniform(-1.0, 1.0, COLUMNS)
+    jacobian, units = dt.jacfwd(swung), np.eye(COLUMNS)
+
+    def columns() -> np.ndarray:
+        return np.stack([dt.jvp(swung, x, unit)[1] for unit in units], axis=1)
+
+    np.testing.assert_allclose(jacobian(x), columns(), rtol=1e-10, atol=1e-12)
+    turns: list[tuple[float, float]] = []
+    for _ in range(rounds):
+        times: list[float] = []
+        for call in (lambda: jacobian(x), columns):
+            started = time.perf_counter()
+            call()
+            times.append(1e3 * (time.perf_counter() - started))
+        turns.append((times[0], times[1]))
+    together, apart = (median(times) for times in zip(*turns, strict=True))
+    return together, apart, median(one / other for one, other in turns)
 
 
 def check(f: Function, x: dt.Field, direction: dt.Field, eps: float = 1e-5) -> None:
@@ -119,6 +164,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         for name, ratio, target in (("jvp", tangents, JVP_TARGET), ("hvp", products, HVP_TARGET)):
             print(f"  {name} <= {target}: {'met' if ratio <= target else 'not met'}")
+    together, apart, ratio = measure_jacobian(max(3, options.rounds // 3))
+    print(f"Jacobian of {COLUMNS} columns, {STEPS} launches: {together:.1f} ms, ", end="")
+    print(f"column by column {apart:.1f} ms, ratio {ratio:.2f}")
+    met = "met" if ratio <= JACOBIAN_TARGET else "not met"
+    print(f"  jacobian <= {JACOBIAN_TARGET}: {met}")
     return 0
 
 

@@ -9,6 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.substrate.memory import POOL
 
 
 def scalar() -> Any:
@@ -360,3 +361,47 @@ def test_sparse_jacobians_by_colours() -> None:
         dt.sparse_jacobian(stencil, missing)(x)
     with pytest.raises(dt.LaunchError, match=r"has the shape \(63, 63\)"):
         dt.sparse_jacobian(stencil, pattern[:5])(x)
+
+
+@dt.func
+def normal(x):
+    """The distribution function of the normal distribution, by its series around 0."""
+    term, total = x, x
+    for k in range(1, 80):
+        term *= x * x / (2 * k + 1)
+        total += term
+    return 0.5 + total * ti.exp(-0.5 * x * x) / ti.sqrt(2 * ti.math.pi)
+
+
+@dt.kernel
+def call_price(spot, strike: float, volatility: float, years: float, price):
+    spread = volatility * ti.sqrt(years)
+    d1 = ti.log(spot[None] / strike) / spread + 0.5 * spread
+    price[None] = spot[None] * normal(d1) - strike * normal(d1 - spread)
+
+
+def test_the_delta_of_an_option() -> None:  # LI2
+    """Black and Scholes: the derivative of the price by that of the share."""
+
+    def price(spot: Any) -> Any:
+        result = scalar()
+        call_price(spot, 100.0, 0.2, 1.0, result)
+        return result
+
+    assert dt.grad(price)(100.0) == pytest.approx(0.539828, abs=1e-6)
+    assert dt.grad(dt.grad(price))(100.0) == pytest.approx(0.0198476, abs=1e-6)
+
+
+def test_tangents_keep_nothing_of_launches() -> None:
+    held: list[int] = []
+
+    def run(x: Any) -> Any:
+        v, k = dt.zeros_like(x), dt.full((), 1.0, ti.f64)
+        for _ in range(50):
+            drag(x, v, k)
+            held.append(POOL.kept)
+        return x
+
+    before = POOL.kept
+    dt.jvp(run, np.ones(100), np.ones(100))
+    assert set(held) == {before}
