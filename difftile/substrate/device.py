@@ -69,7 +69,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         "cache_loop_invariant_global_vars": False,
         # That is no part of the keys of its cache on disk: ours is one of its own.
         "offline_cache_file_path": str(
-            Path(impl.default_cfg().offline_cache_file_path).with_name("difftile")
+            Path(impl.default_cfg().offline_cache_file_path).parent / "difftile"
         ),
     }
     # Emitted literals carry their type; Taichi's own default must stay f32 for them.
