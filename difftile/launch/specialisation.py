@@ -13,7 +13,7 @@ from difftile.frontend.context import Result
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.launch.stage import Stage
-from difftile.substrate.memory import POOL
+from difftile.substrate.memory import POOL, Buffer
 
 if TYPE_CHECKING:
     from difftile.launch.kernel_rule import RuleCode
@@ -132,6 +132,26 @@ def arguments(positions: Sequence[int], values: Sequence[Any]) -> list[Any]:
         else:
             args.append(value)
     return args
+
+
+def argument_of(value: Any) -> Any:
+    """Return the buffer of a field, under its shape; or a number."""
+    return arguments((0,), (value,))[0]
+
+
+def scratch_for(
+    param: Array, code: Specialisation, values: Sequence[Any], lead: tuple[int, ...] = ()
+) -> Buffer:
+    """Take memory for a parameter that a derived program needs while it runs.
+
+    Args:
+        param: The parameter.
+        code: The kernel.
+        values: The values of its parameters.
+        lead: Sizes of axes in front of those of the parameter's field.
+    """
+    shape = () if param.like is None else values[code.position[param.like]].shape
+    return POOL.take(param.type.element, (*lead, *shape))
 
 
 def make_writable(target: Field) -> None:

@@ -11,7 +11,7 @@ from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.call import Call
 from difftile.launch.kernel_rule import RuleCode
-from difftile.launch.specialisation import arguments
+from difftile.launch.specialisation import argument_of, scratch_for
 from difftile.launch.stage import AdjointCode
 from difftile.substrate.memory import POOL
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
@@ -155,9 +155,9 @@ class RuledLaunch(OpaqueStep):
                 fields.append(self._values[code.position[p]])
             else:
                 assert isinstance(p, Array)
-                scratch.append(POOL.take(p.type.element, ()))
+                scratch.append(scratch_for(p, code, self._values))
                 fields.append(scratch[-1])
-        adjoint.code.launch([one if one in scratch else _passed(one) for one in fields])
+        adjoint.code.launch([one if one in scratch else argument_of(one) for one in fields])
         for buffer in scratch:
             POOL.give(buffer)
 
@@ -165,11 +165,6 @@ class RuledLaunch(OpaqueStep):
 def _memory(values: list[Any], positions: Iterable[int]) -> set[Storage]:
     """Return the memory of the fields at some positions."""
     return {values[k].storage for k in positions}
-
-
-def _passed(value: Any) -> Any:
-    """Return what a compiled program takes for a field or number."""
-    return arguments((0,), (value,))[0]
 
 
 def _storing(call: Call, values: list[Any]) -> list[AdjointCode]:

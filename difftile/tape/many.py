@@ -11,7 +11,13 @@ import numpy.typing as npt
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
 from difftile.ir.nodes import Array, Var
-from difftile.launch.specialisation import Specialisation, arguments, make_writable
+from difftile.launch.specialisation import (
+    Specialisation,
+    argument_of,
+    arguments,
+    make_writable,
+    scratch_for,
+)
 from difftile.launch.stage import ManyCode
 from difftile.passes.batch import Unbatchable
 from difftile.substrate.memory import POOL, Buffer
@@ -222,14 +228,12 @@ class _Many:
                 if field is not None:
                     args.append(self.gradient(values[code.position[field]]).buffer)
                 else:
-                    like = None if old is None else old.like
-                    shape = () if like is None else values[code.position[like]].shape
-                    scratch.append(POOL.take(p.type.element, (self._width, *shape)))
+                    scratch.append(scratch_for(p, code, values, (self._width,)))
                     args.append(scratch[-1])
             elif given.get(p) is not None:
                 args.append(given[p])
             else:
-                args.append(arguments((0,), (values[code.position[p]],))[0])
+                args.append(argument_of(values[code.position[p]]))
         many.code.launch(args)
         for buffer in scratch:
             POOL.give(buffer)

@@ -21,7 +21,7 @@ from difftile.ir.types import is_float
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan, make_plans
 from difftile.launch.push import push_stage
-from difftile.launch.specialisation import make_writable
+from difftile.launch.specialisation import argument_of, make_writable, scratch_for
 from difftile.substrate.memory import POOL, Buffer
 from difftile.substrate.report import silence
 from difftile.tape.opaque import Opaque
@@ -198,12 +198,10 @@ class DualReplay:
             of = tangent.of.get(p) if isinstance(p, Array) else None
             passed = given.get(p) if of is None else dots.get(of)
             if passed is None and p in plan.code.position:
-                passed = values[plan.code.position[p]]
-                passed = passed.buffer if isinstance(passed, Field) else passed
+                passed = argument_of(values[plan.code.position[p]])
             if passed is None:
                 assert isinstance(p, Array)
-                shape = () if p.like is None else values[plan.code.position[p.like]].shape
-                scratch.append(POOL.take(p.type.element, shape))
+                scratch.append(scratch_for(p, plan.code, values))
                 passed = scratch[-1]
             args.append(passed)
         tangent.code.launch(args)

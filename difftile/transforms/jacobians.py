@@ -117,7 +117,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
                     rows[row][column][..., cell] = found[out].to_numpy().reshape(-1)
         linear.release()
         shaped = _shaped(rows, stretch.inputs, stretch.inputs)
-        outer = iter([_row(stretch, row, argnums, numbers) for row in shaped])
+        outer = iter([_nested(stretch, iter(row), argnums, numbers) for row in shaped])
         return _nested(stretch, outer, argnums, numbers)
 
     return second
@@ -134,7 +134,7 @@ def _jacobian(
         stretch = Stretch(f, args, numbers, kwargs=kwargs)
         found = blocks(stretch)
         shaped = _shaped(found, stretch.outputs, stretch.inputs)
-        rows = iter([_row(stretch, row, argnums, numbers) for row in shaped])
+        rows = iter([_nested(stretch, iter(row), argnums, numbers) for row in shaped])
         return rebuilt(stretch.value, rows)
 
     return jacobian
@@ -177,12 +177,6 @@ def pushed(
         pass
     each = [linear.push({one: tangent}, outputs) for tangent in tangents]
     return {out: np.stack([found[out] for found in each]) for out in outputs}
-
-
-def _row(
-    stretch: Stretch, row: list[npt.NDArray[Any]], argnums: Argnums, numbers: tuple[int, ...]
-) -> Any:
-    return _nested(stretch, iter(row), argnums, numbers)
 
 
 def _nested(
