@@ -58,7 +58,7 @@ def run_difftile(walker: Walker, runs: Runs) -> None:
     """Simulate on a tape and replay it."""
     started = time.perf_counter()
     with dt.Tape() as tape:
-        walker.walk()
+        walker.run()
     recorded = time.perf_counter()
     runs.nbytes = tape.nbytes + fields_bytes(walker)
     resumed = time.perf_counter()
@@ -80,7 +80,7 @@ def run_taichi(peer: MassSpringTaichi, runs: Runs) -> None:
 
 def fields_bytes(walker: Walker) -> int:
     """Bytes of the differentiable fields and their gradients."""
-    fields = (walker.x, walker.v, walker.hidden, walker.loss, *walker.weights.values())
+    fields = (walker.x, walker.v, walker.hidden, walker.loss, *walker.parameters.values())
     return walker.activation.nbytes + 2 * sum(f.nbytes for f in fields)
 
 
@@ -90,7 +90,7 @@ def bookkeeping_bytes(walker: Walker) -> int:
     tracemalloc.start()
     try:
         with dt.Tape() as tape:
-            walker.walk()
+            walker.run()
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -135,7 +135,7 @@ def compare(scene: MassSpringScene, network: Network, steps: int, repetitions: i
 def agreement(walker: Walker, peer: MassSpringTaichi) -> str:
     """Say how far apart losses and gradients are."""
     theirs = peer.gradients()
-    ours = {name: w.grad.to_numpy() for name, w in walker.weights.items()}
+    ours = {name: w.grad.to_numpy() for name, w in walker.parameters.items()}
     apart = np.sqrt(sum(np.sum((ours[k] - theirs[k]) ** 2) for k in ours))
     size = np.sqrt(sum(np.sum(g**2) for g in theirs.values()))
     loss = abs(walker.loss[None] - peer.loss[None])

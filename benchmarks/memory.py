@@ -238,16 +238,16 @@ class Robot:
         self.walker = walker = Walker(self.scene, self.network, steps)
         self.loss = walker.loss
         state = walker.x, walker.v, walker.free, walker.hidden, walker.loss
-        self.nbytes = 2 * sum(f.nbytes for f in (*state, *walker.weights.values()))
+        self.nbytes = 2 * sum(f.nbytes for f in (*state, *walker.parameters.values()))
 
     def start(self) -> None:
         """Leave it to the run."""
 
     def run(self) -> None:
-        self.walker.walk()
+        self.walker.run()
 
     def gradient(self) -> np.ndarray:
-        return _joined({name: w.grad.to_numpy() for name, w in self.walker.weights.items()})
+        return _joined({name: w.grad.to_numpy() for name, w in self.walker.parameters.items()})
 
     def peer(self) -> Peer:
         return _RobotPeer(self)

@@ -308,7 +308,7 @@ def update(inverse: np.ndarray, s: np.ndarray, y: np.ndarray, *, first: bool) ->
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
-    parser = make_parser("implicit-equilibrium", __doc__, steps=6000, iterations=30)
+    parser = make_parser("implicit-equilibrium", __doc__, steps=6000, iterations=30, memory=False)
     parser.add_argument("--columns", type=positive_int, default=24, help="default: %(default)s")
     options = start(parser, argv)
     strip = Strip(make_strip(options.columns))

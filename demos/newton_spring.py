@@ -178,7 +178,7 @@ def check(arm: Arm, eps: float = 1e-5) -> tuple[float, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
-    parser = make_parser("newton-spring", __doc__, steps=200, iterations=1000)
+    parser = make_parser("newton-spring", __doc__, steps=200, iterations=1000, memory=False)
     parser.add_argument("--masses", type=positive_int, default=15, help="default: %(default)s")
     options = start(parser, argv)
     arm = Arm(make_arm(options.masses), options.steps)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import taichi as ti
 
-from demos import mass_spring
-from demos.mass_spring import Walker, check, main, train
+from demos.mass_spring import Walker, learn, main
+from demos.support.training import check
 from scenes.mass_spring import make_network, make_scene
 
 
@@ -18,7 +18,7 @@ def test_demo_prints_its_figures_and_writes_its_pictures(
     out = tmp_path / "pictures"
     assert main(["--steps", "60", "--iterations", "2", "--out", str(out)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("first loss -0.2") and "last loss" in line for line in lines)
+    assert any(line.startswith("loss -0.2") and "at best" in line for line in lines)
     assert sorted(path.name for path in out.iterdir()) == [
         "before_after.png",
         "loss.png",
@@ -47,6 +47,7 @@ def test_demo_checks_its_gradient(capsys: pytest.CaptureFixture[str]) -> None:
         (["--seed", "-1"], "argument --seed: expected a whole number of 0 or more, not '-1'"),
         (["--robot", "D"], "argument --robot: invalid choice: 'D'"),
         (["--arch", "abacus"], "argument --arch: invalid choice: 'abacus'"),
+        (["--memory", "12x"], "argument --memory: memory is a text such as '256MB' or a number"),
         (["--step", "9"], "unknown option '--step'"),
         (["--out", __file__], f"argument --out: {__file__}: File exists"),
     ],
@@ -66,15 +67,15 @@ def test_mistake_in_an_argument_is_one_line_and_code_2(
 @pytest.mark.parametrize("robot", ["A", "B", "C"])
 def test_gradient_agrees_with_differences(robot: str) -> None:
     scene = make_scene(robot)
-    by_tape, by_differences = check(Walker(scene, make_network(scene, 2), 100, ti.f64))
+    by_tape, by_differences = check(Walker(scene, make_network(scene, 2), 100, ti.f64), "b2")
     assert by_tape == pytest.approx(by_differences, rel=1e-6)
 
 
 def test_gradient_descent_makes_the_robot_walk() -> None:
     scene = make_scene("C")
     walker = Walker(scene, make_network(scene), 500)
-    losses, _ = train(walker, 12)
-    assert losses[-1] < losses[0] - 0.08
+    training = learn(walker, 12)
+    assert min(training.losses) < training.losses[0] - 0.08
 
 
 def test_interrupt_keeps_what_was_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,8 +87,7 @@ def test_interrupt_keeps_what_was_learnt(monkeypatch: pytest.MonkeyPatch) -> Non
         runs.append(None)
         if len(runs) == 3:
             raise KeyboardInterrupt
-        mass_spring.Walker.walk(walker)
+        Walker.run(walker)
 
-    monkeypatch.setattr(walker, "walk", run_twice_and_interrupt)
-    losses, _ = train(walker, 10)
-    assert len(losses) == 2
+    monkeypatch.setattr(walker, "run", run_twice_and_interrupt)
+    assert len(learn(walker, 10).losses) == 2

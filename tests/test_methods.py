@@ -196,3 +196,24 @@ def test_objects_and_containers_as_template_arguments() -> None:
 def test_only_a_class_is_data_oriented() -> None:
     with pytest.raises(dt.LaunchError, match="decorates a class"):
         dt.data_oriented(3)
+
+
+@dt.data_oriented
+class Falling:
+    def __init__(self) -> None:
+        self.y = dt.from_numpy([0.05, 1.0], dtype=ti.f64, grad=True)
+        self.h = 0.1
+
+    @dt.kernel
+    def step(self):
+        for i in self.y:
+            until = self.h
+            if self.y[i] < self.h:
+                until = self.y[i]
+            self.y[i] -= until
+
+
+def test_numbers_of_an_object_are_as_wide_as_its_fields_in_every_branch() -> None:
+    falling = Falling()
+    falling.step()
+    np.testing.assert_array_equal(falling.y.to_numpy(), [0.0, 0.9])

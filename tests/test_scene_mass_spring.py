@@ -56,12 +56,12 @@ def test_loss_and_gradient_are_those_of_the_reference(name: str) -> None:
     network = make_network(scene, seed=1)
     walker = Walker(scene, network, steps, ti.f64)
     with dt.Tape(walker.loss):
-        walker.walk()
+        walker.run()
     loss, track = simulate(scene, network.arrays(), steps)
     assert walker.loss[None] == pytest.approx(loss, rel=1e-10)
     np.testing.assert_allclose(walker.x.to_numpy(), track[-1], rtol=1e-10)
     for seed in range(4):
         direction = random_direction(network, seed)
-        found = sum(np.vdot(w.grad.to_numpy(), direction[k]) for k, w in walker.weights.items())
+        found = sum(np.vdot(w.grad.to_numpy(), direction[k]) for k, w in walker.parameters.items())
         expected = derivative(scene, network.arrays(), direction, steps)
         assert found == pytest.approx(expected, rel=1e-8)

@@ -11,7 +11,9 @@ ARCHS = ("cpu", "cuda", "vulkan", "metal", "gpu")
 _LARGEST_SEED = 2**32 - 1  # what NumPy's generators take
 
 
-def make_parser(name: str, description: str | None, *, steps: int, iterations: int) -> Parser:
+def make_parser(
+    name: str, description: str | None, *, steps: int, iterations: int, memory: bool = True
+) -> Parser:
     """Return a parser with the options that all demos have.
 
     Args:
@@ -19,6 +21,7 @@ def make_parser(name: str, description: str | None, *, steps: int, iterations: i
         description: What `--help` begins with.
         steps: Default number of simulation steps.
         iterations: Default number of iterations of the optimisation.
+        memory: Whether the tape may be given a limit.
     """
     parser = Parser(f"difftile demo {name}", description)
     folder = Path("out") / name.replace("-", "_")
@@ -29,6 +32,10 @@ def make_parser(name: str, description: str | None, *, steps: int, iterations: i
     )
     parser.add_argument("--seed", type=_seed, default=0, help=f"of what is random; {say}")
     parser.add_argument("--arch", choices=ARCHS, default="cpu", help=f"where to run; {say}")
+    if memory:
+        parser.add_argument(
+            "--memory", type=_memory, help="most for old values on the tape, as 64MB; default: all"
+        )
     parser.add_argument("--out", type=Path, default=folder, help=f"folder for pictures; {say}")
     parser.add_argument("--no-pictures", action="store_true", help="write no pictures")
     parser.add_argument(
@@ -54,6 +61,14 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
         except OSError as error:
             parser.error(f"argument --out: {options.out}: {error.strerror}")
     return options
+
+
+def _memory(text: str) -> str:
+    try:
+        dt.Tape(memory=text)
+    except dt.TapeError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _seed(text: str) -> int:

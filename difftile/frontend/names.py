@@ -21,6 +21,7 @@ from difftile.frontend.context import Context
 from difftile.frontend.items import FieldRef, Item, Path, Record, Several, Shape, Static, Unbound
 from difftile.frontend.views import hidden, size_of, view_of
 from difftile.ir.nodes import Array, Value, Var
+from difftile.ir.types import FLOATS, Scalar, promote, scalar_of
 from difftile.ops.vocabulary import (
     FieldMeaning,
     Refused,
@@ -30,6 +31,18 @@ from difftile.ops.vocabulary import (
 )
 
 _SEQUENCES: tuple[type, ...] = (tuple, list, range)
+
+
+class WiderField(Exception):
+    """A captured field has wider floats than those that literals were given.
+
+    Attributes:
+        scalar: Its float type: lowering has to begin again with literals of this one.
+    """
+
+    def __init__(self, scalar: Scalar) -> None:
+        super().__init__(scalar)
+        self.scalar = scalar
 
 
 def lookup(cx: Context, node: ast.Name) -> Item:
@@ -146,6 +159,9 @@ def _captured_field(
                 cx.b.span,
                 hint="pass both as parameters, under one shape.",
             )
+        scalar = scalar_of(meaning.type.element)
+        if scalar in FLOATS and promote(scalar, cx.float_type) != cx.float_type:
+            raise WiderField(scalar)
         array = Array(named_by.identifier, meaning.type)
         known = FieldRef(array)
         cx.arrays[meaning.identity] = known

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any, Protocol
 
 from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
+from difftile.frontend.names import WiderField
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import BOOL, F16, F32, FLOATS, Scalar, scalar_of, shape_of
@@ -79,12 +80,15 @@ def lowered_for(body: Body, taken: Taken, session: Session) -> tuple[Lowered, Sc
     """Return the program for the arguments of a launch, and the type of its float literals."""
     floats = [scalar_of(meaning.type.element) for meaning in taken.meanings.values()]
     float_type = _widest(floats) or session.float_type
-    lowered = body.lower(taken.signature, float_type, taken.meanings)
+    try:
+        lowered = body.lower(taken.signature, float_type, taken.meanings)
+    except WiderField as field:
+        return body.lower(taken.signature, field.scalar, taken.meanings), field.scalar
     params = [p for p in lowered.program.params if isinstance(p, Array)]
     widest = _widest([scalar_of(p.type.element) for p in params])
     if widest is None or widest == float_type:
         return lowered, float_type
-    # A captured field is wider, or the only one with floats: literals follow it.
+    # Captured fields are the only ones with floats, and narrower: literals follow them.
     return body.lower(taken.signature, widest, taken.meanings), widest
 
 

@@ -1,0 +1,139 @@
+"""How a demo learns: gradient after gradient of a whole simulation, and the check of one."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from tqdm import tqdm
+
+import difftile as dt
+
+
+class Simulation(Protocol):
+    """A simulation that ends in a loss.
+
+    Attributes:
+        loss: What is minimised, 0-D.
+        parameters: What the gradient is for, by name.
+    """
+
+    loss: dt.Field
+    parameters: Mapping[str, dt.Field]
+
+    def run(self) -> None:
+        """Simulate from the start and write the loss."""
+        ...
+
+
+class Optimiser(Protocol):
+    """What updates the parameters from their gradients."""
+
+    def step(self) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How an optimisation went.
+
+    Attributes:
+        losses: One for each gradient, the first before any step.
+        seconds: Wall-clock time of all of it, compilation included.
+        kept: Most bytes that the last tape held beside the fields.
+        first: The parameters before any step, by name.
+        best: Those with the least loss; they are in the fields at the end.
+    """
+
+    losses: list[float]
+    seconds: float
+    kept: int
+    first: dict[str, np.ndarray]
+    best: dict[str, np.ndarray]
+
+    def __str__(self) -> str:
+        return (
+            f"loss {self.losses[0]:.4g} at first, {min(self.losses):.4g} at best, "
+            f"{len(self.losses) - 1} iterations in {self.seconds:.1f} s, "
+            f"{self.kept / 1e6:.2f} MB of old values on the tape"
+        )
+
+
+def train(
+    simulation: Simulation,
+    optimiser: Optimiser,
+    iterations: int,
+    label: str,
+    *,
+    memory: str | int | None = None,
+) -> Training:
+    """Take `iterations` steps along the gradient, and leave the best parameters in their fields.
+
+    Ctrl-C ends the training, not the program: what was learnt until then is kept.
+
+    Args:
+        simulation: What is run and differentiated.
+        optimiser: What updates the parameters.
+        iterations: Number of steps; the loss is measured once more after the last one.
+        label: What the progress bar says.
+        memory: The most that a tape may hold, as `dt.Tape` takes it.
+    """
+    first = read(simulation)
+    losses, best, kept = [], first, 0
+    started = time.perf_counter()
+    with tqdm(range(iterations + 1), label, unit="run") as bar:
+        try:
+            for _ in bar:
+                with dt.Tape(simulation.loss, memory=memory) as tape:
+                    simulation.run()
+                losses.append(float(simulation.loss[None]))
+                kept = tape.peak_nbytes
+                bar.set_postfix(loss=f"{losses[-1]:.4g}")
+                if losses[-1] == np.nanmin(losses):
+                    best = read(simulation)
+                optimiser.step()
+        except KeyboardInterrupt:
+            bar.set_description("interrupted")
+    write(simulation, best)
+    return Training(losses, time.perf_counter() - started, kept, first, best)
+
+
+def read(simulation: Simulation) -> dict[str, np.ndarray]:
+    """Copy the parameters out."""
+    return {name: values.to_numpy() for name, values in simulation.parameters.items()}
+
+
+def write(simulation: Simulation, values: Mapping[str, np.ndarray]) -> None:
+    """Copy parameters in."""
+    for name, array in values.items():
+        simulation.parameters[name].from_numpy(array)
+
+
+def check(simulation: Simulation, name: str, eps: float = 1e-5) -> tuple[float, float]:
+    """Return one entry of the gradient by the tape and by central differences, in that order.
+
+    It is the largest entry of the parameter of that name. The simulation should hold f64. The
+    differences have an error of the fourth order in `eps`.
+    """
+    with dt.Tape(simulation.loss):
+        simulation.run()
+    parameter = simulation.parameters[name]
+    gradient, values = parameter.grad.to_numpy(), parameter.to_numpy()
+    entry = np.unravel_index(int(np.argmax(np.abs(gradient))), gradient.shape)
+    losses = []
+    for steps in (2.0, 1.0, -1.0, -2.0):
+        moved = values.copy()
+        moved[entry] += steps * eps
+        parameter.from_numpy(moved)
+        simulation.run()
+        losses.append(simulation.loss[None])
+    parameter.from_numpy(values)
+    difference = (8 * (losses[1] - losses[2]) - (losses[0] - losses[3])) / (12 * eps)
+    return float(gradient[entry]), difference
+
+
+def print_check(simulation: Simulation, name: str, eps: float = 1e-5, rel: float = 1e-6) -> int:
+    """Print both values of `check` and return the exit code: 0 if they agree to `rel`."""
+    by_tape, by_differences = check(simulation, name, eps)
+    print(f"gradient by tape {by_tape:.12g}, by differences {by_differences:.12g}")
+    return 0 if abs(by_tape - by_differences) <= rel * abs(by_differences) else 1
