@@ -1,0 +1,1 @@
+"""The demos, each against an independent simulation in NumPy."""
