@@ -217,3 +217,42 @@ def test_numbers_of_an_object_are_as_wide_as_its_fields_in_every_branch() -> Non
     falling = Falling()
     falling.step()
     np.testing.assert_array_equal(falling.y.to_numpy(), [0.0, 0.9])
+
+
+@dt.data_oriented
+class Swapping:
+    def __init__(self, start: float) -> None:
+        self.x = dt.from_numpy([start, 2 * start], dtype=ti.f64)
+        self.gain = 1.0
+        self.times = 1
+        self.inner = Springs(2)
+
+    @dt.kernel
+    def grow(self):
+        for i in self.x:
+            for _ in range(self.times):
+                self.x[i] += self.gain * self.inner.k + self.inner.scales[0]
+
+
+def test_everything_an_object_holds_may_change_between_launches() -> None:
+    one, other = Swapping(1.0), Swapping(10.0)
+    one.grow()
+    other.grow()  # another object of the class
+    one.gain = 0.5  # a number
+    one.grow()
+    one.times = 2  # an integer, which is compiled in
+    one.grow()
+    one.inner.scales[0] = 0.0  # an element
+    one.grow()
+    old, one.x = one.x, dt.from_numpy([0.0, 0.0], dtype=ti.f64)  # a field
+    one.grow()
+    one.inner = Springs(2, k=100)  # an integer where a float was
+    one.grow()
+    one.gain = np.float64(2.0)
+    one.grow()
+    np.testing.assert_array_equal(other.x.to_numpy(), [13.0, 23.0])
+    np.testing.assert_array_equal(old.to_numpy(), [1 + 3 + 2 + 4 + 2, 2 + 3 + 2 + 4 + 2])
+    assert one.x[0] == 2 + 2 * (50 + 1.0) + 2 * (200 + 1.0)
+    del one.gain
+    with pytest.raises(dt.KernelError, match="gain"):
+        one.grow()

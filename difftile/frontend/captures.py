@@ -50,16 +50,16 @@ class Capture:
 class SameObject:
     """A key that one object alone is equal to; the object stays alive, so its id stays its own."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("value",)
 
-    def __init__(self, value: object) -> None:
-        self._value = value
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self._value)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameObject) and self._value is other._value
+        return isinstance(other, SameObject) and self.value is other.value
 
 
 def look_up(path: Path, arguments: Mapping[str, Any] = _NONE) -> Any:
@@ -143,7 +143,12 @@ def key_of(value: Any) -> Hashable:
     if isinstance(value, MethodType):  # a new object at each access
         return ("method", SameObject(value.__func__))
     if isinstance(value, np.generic):
-        return key_of(cast(Any, value).item())
+        return key_of(plain(value))
     if isinstance(value, tuple):
         return tuple(key_of(part) for part in cast(tuple[Any, ...], value))
     return SameObject(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy number as a Python number, and anything else as it is."""
+    return cast(Any, value).item() if isinstance(value, np.generic) else value

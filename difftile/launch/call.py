@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from difftile.diagnostics import Span
 from difftile.fields.field import GRADIENTS, Field
-from difftile.frontend.captures import Capture
+from difftile.launch.captured import Captured
 from difftile.launch.random import STREAMS
 from difftile.launch.specialisation import Specialisation
 from difftile.substrate.device import Session
@@ -51,7 +51,8 @@ class Call:
         pick: Takes the other arguments, in which two launches must not differ.
         same: Those of this launch.
         session: The start of Taichi that this belongs to.
-        captures: What the kernel takes from outside, to be looked up at each launch.
+        captured: What the kernel takes from outside, to be compared at each launch; None for
+            nothing.
         arrays: The field passed for each parameter that is an array of its own.
         captured_at: Where the captured values begin.
         result_cut: Where the kernel returns a value that varies with fields that have gradients.
@@ -64,7 +65,7 @@ class Call:
     pick: Callable[[tuple[Any, ...]], Any]
     same: Any
     session: Session
-    captures: tuple[Capture, ...]
+    captured: Captured | None
     arrays: dict[str, Field]
     captured_at: int
     result_cut: Span | None = None
@@ -72,7 +73,7 @@ class Call:
     _plans: list[StagePlan] = field(default_factory=list[Any])
 
     def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
-        """Return the values for arguments that differ in numbers alone, or None."""
+        """Return the values for a launch that differs in numbers alone, or None."""
         # Fields have no equality of their own: tuples of them are compared by identity.
         if session is not self.session or self.pick(args) != self.same:
             return None
@@ -87,6 +88,10 @@ class Call:
             if number.wanted is int and not -_I32_LIMIT <= arg < _I32_LIMIT:
                 return None
             values[number.value] = arg if number.given is number.wanted else number.wanted(arg)
+        if self.captured is not None:
+            known = {one.name: args[one.argument] for one in self.objects}
+            if not self.captured.put(known, values):
+                return None
         return values
 
     def draw_anew(self, values: list[Any]) -> None:

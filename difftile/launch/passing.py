@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, cast
 
-import numpy as np
-
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
-from difftile.frontend.captures import Capture, key_of, look_up
+from difftile.frontend.captures import Capture, key_of, look_up, plain
 from difftile.frontend.lower import FLOAT, Given, Known, Members, Threads
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32
@@ -183,13 +181,6 @@ def _known(
     )
     article = "an" if shown[0] in "aeiou" or shown == "ndarray" else "a"
     raise LaunchError(f"{kernel!r}: '{name}' is {article} {shown}; {hint}.")
-
-
-def plain(value: Any) -> Any:
-    """Return a NumPy number as a Python number, and anything else as it is."""
-    if isinstance(value, np.generic):
-        return cast("Any", value).item()
-    return value
 
 
 def _type(value: object) -> type:

@@ -13,7 +13,6 @@ from typing import Any, Protocol, cast
 
 from difftile.ad.derive import derive
 from difftile.diagnostics import LaunchError, did_you_mean
-from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture
 from difftile.ir.nodes import Array
@@ -23,6 +22,7 @@ from difftile.ir.types import (
 )
 from difftile.ir.walk import size_of
 from difftile.launch.call import Call, picker
+from difftile.launch.captured import captured
 from difftile.launch.definition import Body, Definition, lowered_for
 from difftile.launch.func import WATCHING, Func, plain
 from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
@@ -268,8 +268,6 @@ class Kernel:
         session = current()
         call = self._call
         values = None if call is None else call.repeated(args, session)
-        if values is not None and call is not None and call.captures:
-            values = _with_captures(call, args, values)
         if call is None or values is None:
             call = self._prepare(args, session)
             values = call.values.copy()
@@ -279,11 +277,11 @@ class Kernel:
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
         """Find or compile the specialisation for some arguments."""
         taken = take_apart(self, self._body.given, args, session)
-        found, captured = self._specialise(taken, session)
+        found, outside = self._specialise(taken, session)
         code = found.code
         pick = picker(taken.others)
         drawn = [0, 0] if code.streams else []
-        values = [*taken.values, *captured, *drawn, *code.temps]
+        values = [*taken.values, *outside, *drawn, *code.temps]
         self._call = Call(
             code,
             values,
@@ -292,7 +290,7 @@ class Kernel:
             pick,
             pick(args),
             session,
-            found.captures,
+            captured(found.captures, taken.known, len(taken.values)),
             taken.arrays,
             len(taken.values),
         )
@@ -323,15 +321,15 @@ class Kernel:
         key = tuple(taken.key)
         for found in self._found.get(key, ()):
             if found.session is session:
-                captured = current_captures(found.captures, taken.arrays, taken.known)
-                if captured is not None:
-                    return found, captured
+                outside = current_captures(found.captures, taken.arrays, taken.known)
+                if outside is not None:
+                    return found, outside
         found = self._compile(taken, session)
         self._found.setdefault(key, []).append(found)
-        captured = current_captures(found.captures, taken.arrays, taken.known)
-        if captured is None:
+        outside = current_captures(found.captures, taken.arrays, taken.known)
+        if outside is None:
             raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
-        return found, captured
+        return found, outside
 
     def _compile(self, taken: Taken, session: Session) -> _Found:
         started = time.perf_counter()
@@ -430,19 +428,6 @@ def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:
             f"{kernel!r} is launched while a tape is open in another thread, which would miss it. "
             "Launch kernels from one thread, or after the 'with' block."
         )
-
-
-def _with_captures(call: Call, args: tuple[Any, ...], values: list[Any]) -> list[Any] | None:
-    """Return the values with what is captured now, or None if that is not as in the call."""
-    known = {one.name: args[one.argument] for one in call.objects}
-    captured = current_captures(call.captures, call.arrays, known)
-    if captured is None:
-        return None
-    for position, value in enumerate(captured, call.captured_at):
-        if isinstance(value, Field) and value is not values[position]:
-            return None
-        values[position] = value
-    return values
 
 
 def kernel(function: Any) -> Kernel:
