@@ -1,11 +1,13 @@
-"""The waves against NumPy."""
+"""The waves against NumPy, and their demo."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.wave import Wave
+from demos.wave import Wave, main
 from scenes.wave import make_scene
 from tests.gallery import reference_wave as reference
 
@@ -29,3 +31,20 @@ def test_loss_and_gradient_agree_with_numpy(n: int, steps: int) -> None:
             moved[index] += change
             losses.append(reference.loss(moved, scene.target, steps))
         assert gradient[index] == pytest.approx((losses[0] - losses[1]) / 2.0, rel=1e-6, abs=1e-13)
+
+
+def test_demo_raises_waves_and_writes_its_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--size", "32", "--steps", "20", "--iterations", "6", "--memory", "64kB"]
+    assert main([*short, "--out", str(tmp_path)]) == 0
+    assert "step 19 shows " in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "before_after.png",
+        "loss.png",
+        "wave.gif",
+    }
+
+
+def test_demo_checks_its_gradient() -> None:
+    assert main(["--check", "--size", "16", "--steps", "12"]) == 0
