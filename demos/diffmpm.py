@@ -1,79 +1,82 @@
 """A soft robot of material points learns to walk, or a fish to swim.
 
-Elastic bodies and water are particles that move over a grid (MLS-MPM: Hu et al., SIGGRAPH 2018):
-each step, particles give mass and momentum to the nodes around them, the grid feels gravity and
-the walls, and particles take the velocities back.
+Bodies and water are particles that move over a grid (MLS-MPM: Hu et al., SIGGRAPH 2018). In each
+step the particles give mass and momentum to the nodes of the grid around them, the nodes feel
+gravity and walls, and the particles take their velocities back. Muscles are stresses that sines of
+the time drive; what is learnt is how much of which sine.
 """
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import taichi as ti
 
 import difftile as dt
-from scenes.mpm import Controller, MpmScene, make_controller, make_scene
+from demos.support.options import make_parser, start
+from demos.support.particles import Swarm, save_particle_animation, save_particle_strip
+from demos.support.pictures import save_loss_curve
+from demos.support.training import Training, print_check, train
+from difftile.arguments import positive_int
+from scenes.mpm import SCENE_NAMES, Controller, MpmScene, make_controller, make_scene
 
-mat2, vec2 = ti.math.mat2, ti.math.vec2
 WALL = 3  # cells from the border of the grid to the walls
+FRAMES = 80  # of the animation
+LEARNING_RATE = 0.1
+VERBS = {"robot": "walk", "fish": "swim"}
+
+vec2, mat2 = ti.math.vec2, ti.math.mat2
 
 
 @dt.func
 def spline(f):
-    """The weights of three nodes in a row for a particle f cells from the first, 1/2 <= f < 3/2."""
+    """Weights of three nodes in a row for a particle f cells from the first one, 1/2 <= f < 3/2."""
     return [0.5 * (1.5 - f) ** 2, 0.75 - (f - 1.0) ** 2, 0.5 * (f - 0.5) ** 2]
 
 
 @dt.func
-def elastic(deformation, stiffness):
-    """Kirchhoff stress of a corotated solid whose Lamé parameters are both `stiffness`."""
-    turn, _ = ti.polar_decompose(deformation)
-    volume = deformation.determinant()
-    shear = 2.0 * (deformation - turn) @ deformation.transpose()
-    return stiffness * (shear + (volume - 1.0) * volume * ti.Matrix.identity(float, 2))
+def corotated(F, stiffness):
+    """Kirchhoff stress under a deformation F, where both Lamé parameters are `stiffness`."""
+    R, _ = ti.polar_decompose(F)
+    J = F.determinant()
+    shear = 2.0 * (F - R) @ F.transpose()
+    return stiffness * (shear + mat2((J - 1.0) * J, 0.0, 0.0, (J - 1.0) * J))
 
 
 @dt.data_oriented
 class Mpm:
-    """Particles and grid, which a step updates in place, and the controller of the muscles."""
+    """Particles and grid in fields, which a step updates in place, and what drives the muscles."""
 
     def __init__(self, scene: MpmScene, controller: Controller, steps: int, dtype=ti.f32):
-        self.scene, self.steps = scene, steps
-        n, n_grid = len(scene.positions), scene.n_grid
+        self.scene, self.steps, self.n = scene, steps, scene.n_grid
         vector, matrix = dt.vec(2, dtype), dt.mat(2, 2, dtype)
-        self.x = dt.zeros(n, dtype=vector, grad=True)
-        self.v = dt.zeros(n, dtype=vector, grad=True)
-        self.C = dt.zeros(n, dtype=matrix, grad=True)  # gradient of the velocity
-        self.F = dt.zeros(n, dtype=matrix, grad=True)  # of the position by that at rest
-        self.grid_v = dt.zeros((n_grid, n_grid), dtype=vector, grad=True)  # momentum, velocity
-        self.grid_m = dt.zeros((n_grid, n_grid), dtype=dtype, grad=True)
+        self.x = dt.from_numpy(scene.positions, dtype=vector, grad=True)
+        self.v = dt.zeros_like(self.x)
+        self.C = dt.zeros(self.x.shape, dtype=matrix, grad=True)  # gradient of the velocity
+        self.F = dt.zeros_like(self.C)  # gradient of the position by that at rest
+        self.grid_v = dt.zeros((self.n, self.n), dtype=vector, grad=True)
+        self.grid_m = dt.zeros((self.n, self.n), dtype=dtype, grad=True)
         self.activation = dt.zeros(scene.n_muscles, dtype=dtype, grad=True)
         self.loss = dt.zeros((), dtype=dtype, grad=True)
-        self.fluid = dt.from_numpy(scene.fluid)
-        self.muscle = dt.from_numpy(scene.muscle)
+        self.fluid, self.muscle = dt.from_numpy(scene.fluid), dt.from_numpy(scene.muscle)
         self.weights = dt.from_numpy(controller.weights, dtype=dtype, grad=True)
         self.bias = dt.from_numpy(controller.bias, dtype=dtype, grad=True)
         self.parameters = {"weights": self.weights, "bias": self.bias}
 
-    def start(self):
-        self.x.from_numpy(self.scene.positions)
-        self.v.fill(0.0)
-        self.C.fill(0.0)
-        self.F.fill(np.eye(2))
-
     @dt.kernel
     def step(self, t: int):
-        scene, n = ti.static(self.scene), self.scene.n_grid
-        h, dx = scene.time_step, 1.0 / n
+        scene, n, h = self.scene, self.n, self.scene.time_step
         for k in self.activation:
             total = self.bias[k]
             for j in range(scene.n_clock):
-                phase = 2.0 * np.pi * j / scene.n_clock
+                phase = 2.0 * ti.math.pi * j / scene.n_clock
                 total += self.weights[k, j] * ti.sin(scene.clock_rate * h * t + phase)
             self.activation[k] = ti.tanh(total)
 
+        # Particles to grid: the stress of a particle pushes the nodes around it.
         for i, j in self.grid_m:
-            self.grid_v[i, j] = vec2(0.0, 0.0)
-            self.grid_m[i, j] = 0.0
+            self.grid_v[i, j], self.grid_m[i, j] = vec2(0.0, 0.0), 0.0
         for p in self.x:
             base = ti.cast(self.x[p] * n - 0.5, ti.i32)
             f = self.x[p] * n - base
@@ -81,32 +84,35 @@ class Mpm:
             F = self.F[p] + h * self.C[p] @ self.F[p]
             mass, stress = 1.0, mat2(0.0)
             if self.fluid[p] == 1:
-                mass = scene.fluid_mass
-                volume = F.determinant()
-                F = ti.sqrt(volume) * ti.Matrix.identity(float, 2)
-                stress = scene.stiffness * (volume - 1.0) * ti.Matrix.identity(float, 2)
+                J = F.determinant()
+                mass, pressure = scene.fluid_mass, scene.stiffness * (J - 1.0)
+                F = mat2(ti.sqrt(J), 0.0, 0.0, ti.sqrt(J))
+                stress = mat2(pressure, 0.0, 0.0, scene.uprightness * pressure)
             else:
-                stress = elastic(F, scene.stiffness)
+                stress = corotated(F, scene.stiffness)
                 if self.muscle[p] >= 0:
                     pull = scene.strength * self.activation[self.muscle[p]]
                     stress += pull * F[:, 1].outer_product(F[:, 1])
             self.F[p] = F
-            affine = dx * mass * self.C[p] - h * scene.volume * 4.0 * n * stress
+            affine = mass / n * self.C[p] - 4.0 * n * h * scene.volume * stress
             momentum = mass * self.v[p] - affine @ f
             for i, j in ti.static(ti.ndrange(3, 3)):
                 node, weight = base + ti.Vector([i, j]), w[i].x * w[j].y
                 self.grid_v[node] += weight * (momentum + affine @ ti.Vector([i, j]))
                 self.grid_m[node] += weight * mass
 
+        # What meets a wall sticks there, what meets the floor slides with friction.
         for i, j in self.grid_m:
-            v = self.grid_v[i, j] / (self.grid_m[i, j] + 1e-10)
-            v.y -= h * scene.gravity
-            if (i < WALL and v.x < 0.0) or (i > n - WALL and v.x > 0.0):
+            v = self.grid_v[i, j] / (self.grid_m[i, j] + 1e-10) - vec2(0.0, h * scene.gravity)
+            left, right, top = i < WALL, i > n - WALL, j > n - WALL
+            if (left and v.x < 0.0) or (right and v.x > 0.0) or (top and v.y > 0.0):
                 v = vec2(0.0, 0.0)
-            if (j < WALL and v.y < 0.0) or (j > n - WALL and v.y > 0.0):
-                v = vec2(0.0, 0.0)
+            if j < WALL and v.y < 0.0:
+                grip = scene.friction * v.y
+                v = vec2(v.x - ti.math.clamp(v.x, grip, -grip), 0.0)
             self.grid_v[i, j] = v
 
+        # Grid to particles.
         for p in self.x:
             base = ti.cast(self.x[p] * n - 0.5, ti.i32)
             f = self.x[p] * n - base
@@ -116,23 +122,107 @@ class Mpm:
                 g = w[i].x * w[j].y * self.grid_v[base + ti.Vector([i, j])]
                 v += g
                 B += g.outer_product(ti.Vector([i, j]))
-            self.v[p] = v
-            self.C[p] = 4.0 * n * (B - v.outer_product(f))
+            self.v[p], self.C[p] = v, 4.0 * n * (B - v.outer_product(f))
             self.x[p] += h * v
 
     @dt.kernel
     def measure(self):
+        """The farther right what is elastic, the better."""
+        self.loss[None] = 0.0
         for p in self.x:
             if self.fluid[p] == 0:
-                self.loss[None] -= self.x[p].x / self.n_solid
+                self.loss[None] -= self.x[p].x / self.scene.n_solid
 
-    def run(self):
+    def start(self) -> None:
+        """Put all where it starts, at rest."""
+        self.x.from_numpy(self.scene.positions)
+        self.F.fill(np.eye(2))
+        self.v.fill(0.0)
+        self.C.fill(0.0)
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
         self.start()
         for t in range(self.steps):
             self.step(t)
-        self.loss.fill(0.0)
         self.measure()
 
-    @property
-    def n_solid(self):
-        return float(np.sum(self.scene.fluid == 0))
+
+def watch(mpm: Mpm, label: str) -> Swarm:
+    """Simulate once more, without a tape, and look at every few steps."""
+    scene, every = mpm.scene, max(mpm.steps // FRAMES, 1)
+    times, positions, activations = [], [], []
+    mpm.start()
+    for t in range(mpm.steps):
+        if t % every == 0:
+            times.append(t * scene.time_step)
+            positions.append(mpm.x.to_numpy())
+        mpm.step(t)
+        if t % every == 0:
+            activations.append(-mpm.activation.to_numpy())  # a stress that pulls shortens
+    return Swarm(
+        label=label,
+        times=np.array(times),
+        positions=np.array(positions),
+        activations=np.array(activations),
+        muscle=scene.muscle,
+        fluid=scene.fluid,
+        spacing=0.5 / scene.n_grid,
+    )
+
+
+def learn(mpm: Mpm, iterations: int, memory: str | None = None) -> Training:
+    """Train the controller; the one that got farthest is left in the fields."""
+    optimiser = dt.optim.Adam(mpm.parameters, LEARNING_RATE, nonfinite="skip")
+    verb = VERBS[mpm.scene.name]
+    return train(mpm, optimiser, iterations, f"learning to {verb}", memory=memory)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("diffmpm", __doc__, steps=1024, iterations=40)
+    parser.add_argument("--scene", choices=SCENE_NAMES, default="robot", help="default: robot")
+    parser.add_argument(
+        "--grid", type=positive_int, default=128, help="cells along a side; default: %(default)s"
+    )
+    parser.add_argument(
+        "--original",
+        action="store_true",
+        help="keep two slips of the paper's program: a floor that holds all that touches it, and "
+        "water that presses ten times more to the sides than down",
+    )
+    options = start(parser, argv)
+
+    scene = make_scene(options.scene, options.grid, options.original)
+    controller = make_controller(scene, options.seed)
+    if options.check:
+        return print_check(Mpm(scene, controller, min(options.steps, 100), ti.f64), "weights")
+
+    mpm = Mpm(scene, controller, options.steps)
+    before = watch(mpm, "before")
+    training = learn(mpm, options.iterations, options.memory)
+    if not training.losses:
+        return 130  # interrupted before there was anything to show
+    after = watch(mpm, f"after {len(training.losses) - 1} iterations")
+    print(training)
+    print(
+        f"the {scene.name} {VERBS[scene.name]}s {after.distance:.2f} m in {after.times[-1]:.1f} s, "
+        f"{after.distance / scene.width:.1f} body lengths; untrained it got {before.distance:.2f} m"
+    )
+    if not options.no_pictures:
+        draw(options.out, training.losses, [before, after])
+        print(f"pictures in {options.out}")
+    return 0
+
+
+def draw(out: Path, losses: list[float], swarms: list[Swarm]) -> None:
+    """Write the pictures."""
+    heights = np.concatenate([swarm.positions[..., 1].ravel() for swarm in swarms])
+    window, floor = (0.0, 1.0, 0.0, float(heights.max()) + 0.03), float(heights.min())
+    save_loss_curve(out / "loss.png", losses, "loss: minus x of the centre [m]")
+    save_particle_strip(out / "before_after.png", swarms, window, floor)
+    save_particle_animation(out / "motion.gif", swarms, window, floor)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

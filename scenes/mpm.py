@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 SCENE_NAMES = ("robot", "fish")
+_STICKS = 1e30  # a coefficient of friction that stops whatever touches the floor
 
 
 class _Box(NamedTuple):
@@ -54,6 +55,7 @@ class MpmScene:
         stiffness: Both Lamé parameters of what is elastic, and the bulk modulus of the fluid [Pa].
         volume: Of a particle at rest, in a unit of its own (which masses have too).
         fluid_mass: Mass of a particle of fluid; one of an elastic body has 1.
+        uprightness: Vertical pressure in the fluid by the horizontal one.
         friction: Coulomb's coefficient at the floor.
         strength: Stress of a muscle at full activation [Pa].
         n_clock: Number of sines that drive the muscles.
@@ -70,10 +72,16 @@ class MpmScene:
     stiffness: float = 10.0
     volume: float = 1.0
     fluid_mass: float = 4.0
+    uprightness: float = 1.0
     friction: float = 0.5
     strength: float = 4.0
     n_clock: int = 4
     clock_rate: float = 20.0
+
+    @property
+    def n_solid(self) -> float:
+        """Number of elastic particles."""
+        return float(np.sum(self.fluid == 0))
 
     @property
     def n_muscles(self) -> int:
@@ -122,8 +130,14 @@ class BlockScene:
     volume: float = 1.0
 
 
-def make_scene(name: str = "robot", n_grid: int = 128) -> MpmScene:
+def make_scene(name: str = "robot", n_grid: int = 128, original: bool = False) -> MpmScene:
     """Return the scene of that name, with four particles a cell.
+
+    Args:
+        name: One of `SCENE_NAMES`.
+        n_grid: Cells along a side of the unit square.
+        original: Keep two slips of the paper's program: a tenth of the pressure of the water
+            acts along y, and at the floor, where friction was meant, everything sticks.
 
     Raises:
         ValueError: The name is none of `SCENE_NAMES`.
@@ -139,6 +153,8 @@ def make_scene(name: str = "robot", n_grid: int = 128) -> MpmScene:
         fluid=np.repeat(np.array([box.fluid for box in boxes], np.int32), counts),
         muscle=np.repeat(np.array([box.muscle for box in boxes], np.int32), counts),
         n_grid=n_grid,
+        uprightness=0.1 if original else 1.0,
+        friction=_STICKS if original else 0.5,
     )
 
 

@@ -1,0 +1,213 @@
+"""Bodies of particles that move: what runs left, drawn as a strip and as an animation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PathCollection
+from matplotlib.colors import Normalize, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from demos.support.pictures import FLOOR, INK, PALE, make_figure, save_animation
+
+Window: TypeAlias = tuple[float, float, float, float]  # left, right, bottom and top [m]
+
+_BODY, _WATER = "#7d8791", "#86b3d1"
+_ACTIVATION = ScalarMappable(Normalize(-1.0, 1.0), "coolwarm")
+_SNAPSHOTS = 4
+_DEPTH = (0.42, 0.26)  # how far right and up a metre away from the eye is drawn
+_MARGIN, _HEADER, _FOOTER = 0.2, 0.36, 0.5  # around and between panels [inch]
+
+
+@dataclass(frozen=True, slots=True)
+class Swarm:
+    """What a simulation of particles left to be drawn, in two or three dimensions (d).
+
+    Attributes:
+        label: How the picture names it.
+        times: Times of the frames [s], shape (frames,).
+        positions: Of the particles [m], y up, shape (frames, n, d).
+        activations: Of the muscles, from -1 (shortens) to 1 (lengthens), shape (frames, muscles).
+        muscle: The muscle that a particle belongs to, or -1, shape (n,).
+        fluid: Which particles are water, shape (n,).
+        spacing: Distance of neighbours at rest [m].
+    """
+
+    label: str
+    times: np.ndarray
+    positions: np.ndarray
+    activations: np.ndarray
+    muscle: np.ndarray
+    fluid: np.ndarray
+    spacing: float
+
+    @property
+    def track(self) -> np.ndarray:
+        """Way of the centre of what is no water [m], shape (frames, d)."""
+        return self.positions[:, self.fluid == 0].mean(axis=1)
+
+    @property
+    def distance(self) -> float:
+        """How far that centre gets along x [m]."""
+        return float(self.track[-1, 0] - self.track[0, 0])
+
+    def seen(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return places in the picture, shape (n, 2), and colours of one frame, the far ones first.
+
+        Three dimensions are drawn as in a cavalier projection, lines that go away to the right.
+        """
+        colours = np.empty((len(self.muscle), 4))
+        colours[:] = to_rgba(_BODY)
+        colours[self.fluid != 0] = to_rgba(_WATER)
+        muscles = self.muscle >= 0
+        colours[muscles] = _ACTIVATION.to_rgba(self.activations[frame])[self.muscle[muscles]]
+        places = self.positions[frame]
+        if places.shape[1] == 3:
+            order = np.argsort(-places[:, 2], kind="stable")
+            away = places[order, 2:]
+            shade = 1.0 - 0.35 * (away - away.min()) / max(float(np.ptp(away)), 1e-9)
+            colours = colours[order] * np.hstack([np.repeat(shade, 3, axis=1), np.ones_like(shade)])
+            places = places[order, :2] + away * _DEPTH
+        return places, colours
+
+
+def save_particle_strip(
+    path: Path,
+    swarms: Sequence[Swarm],
+    window: Window,
+    floor: float | None = None,
+    target: tuple[float, float] | None = None,
+) -> None:
+    """Draw snapshots of each run beside each other, and the runs under each other.
+
+    Args:
+        path: The PNG to write.
+        swarms: What to draw, from top to bottom.
+        window: What is shown.
+        floor: Height of the floor [m], if one is to be drawn.
+        target: A point to mark [m].
+    """
+    figure, rows = _make_panels(12.4, len(swarms), _SNAPSHOTS, window, floor, target)
+    _draw_key(figure, swarms[0])
+    for panels, swarm in zip(rows, swarms, strict=True):
+        picks = np.linspace(0, len(swarm.times) - 1, _SNAPSHOTS).round().astype(int)
+        track = _on_paper(swarm.track)
+        for axes, frame in zip(panels, picks, strict=True):
+            _place(_add_particles(axes, swarm, window), swarm, frame)
+            axes.axvline(track[0, 0], color=INK, linewidth=0.8, linestyle=":")
+            axes.plot(*track[: frame + 1].T, color=INK, linewidth=1.2, zorder=5)
+            axes.plot(*track[frame], "o", color=INK, markersize=4, zorder=5)
+            text = f"{swarm.times[frame]:.2f} s"
+            axes.text(0.98, 0.95, text, ha="right", va="top", transform=axes.transAxes, fontsize=9)
+        title = f"{swarm.label}: {swarm.distance:+.2f} m in {swarm.times[-1]:.2f} s"
+        panels[0].set_title(title, loc="left", fontsize=11, color=INK)
+    figure.savefig(path)
+
+
+def save_particle_animation(
+    path: Path,
+    swarms: Sequence[Swarm],
+    window: Window,
+    floor: float | None = None,
+    target: tuple[float, float] | None = None,
+    fps: float = 25.0,
+) -> None:
+    """Animate the runs at the same time under each other; see `save_particle_strip`."""
+    figure, rows = _make_panels(4.6, len(swarms), 1, window, floor, target)
+    drawn = [
+        _add_particles(axes, swarm, window) for (axes,), swarm in zip(rows, swarms, strict=True)
+    ]
+    for (axes,), swarm in zip(rows, swarms, strict=True):
+        axes.axvline(_on_paper(swarm.track)[0, 0], color=INK, linewidth=0.8, linestyle=":")
+
+    def draw(frame: int) -> None:
+        for (axes,), swarm, points in zip(rows, swarms, drawn, strict=True):
+            _place(points, swarm, frame)
+            way = swarm.track[frame, 0] - swarm.track[0, 0]
+            title = f"{swarm.label}   t = {swarm.times[frame]:.2f} s   {way:+.2f} m"
+            axes.set_title(title, loc="left", fontsize=9, color=INK)
+
+    last = len(swarms[0].times) - 1
+    save_animation(path, figure, draw, [*range(last + 1), *[last] * round(fps / 2)], fps)
+
+
+def _make_panels(
+    width: float,
+    n_rows: int,
+    n_columns: int,
+    window: Window,
+    floor: float | None,
+    target: tuple[float, float] | None,
+) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure of axes that show `window` at equal scales.
+
+    Placed by hand: the automatic layouts leave gaps around axes of a fixed aspect.
+    """
+    left, right, bottom, top = window
+    inner = (width - (n_columns + 1) * _MARGIN) / n_columns
+    panel = inner * (top - bottom) / (right - left)
+    height = n_rows * (panel + _HEADER) + _FOOTER
+    figure = make_figure(width, height)
+    figure.set_layout_engine("none")
+    rows = []
+    for row in range(n_rows):
+        low = height - (row + 1) * (panel + _HEADER)
+        rows.append([])
+        for column in range(n_columns):
+            start = _MARGIN + column * (inner + _MARGIN)
+            box = (start / width, low / height, inner / width, panel / height)
+            axes = figure.add_axes(box)
+            axes.set(xlim=(left, right), ylim=(bottom, top), yticks=[])
+            axes.xaxis.set_major_locator(MaxNLocator(4, prune="both"))
+            axes.tick_params(colors=INK, labelsize=8)
+            axes.spines[["top", "right", "left"]].set_color(PALE)
+            if row == n_rows - 1:
+                axes.set_xlabel("x [m]", fontsize=9, color=INK)
+            else:
+                axes.set_xticklabels([])
+            if floor is not None:
+                axes.axhspan(bottom, floor, color=FLOOR, zorder=0)
+                axes.axhline(floor, color=INK, linewidth=0.8, zorder=0)
+            if target is not None:
+                axes.plot(*target, "x", color="#c23b22", markersize=9, markeredgewidth=2, zorder=9)
+            rows[-1].append(axes)
+    return figure, rows
+
+
+def _add_particles(axes: Axes, swarm: Swarm, window: Window) -> PathCollection:
+    """Add particles as large as their distance at rest, to be placed by `_place`."""
+    left, right, _, _ = window
+    figure = axes.get_figure()
+    assert figure is not None
+    inches = figure.get_figwidth() * axes.get_position().width
+    diameter = 1.15 * swarm.spacing * 72 * inches / (right - left)
+    return axes.scatter([], [], s=diameter**2, linewidths=0, zorder=3)
+
+
+def _place(points: PathCollection, swarm: Swarm, frame: int) -> None:
+    places, colours = swarm.seen(frame)
+    points.set_offsets(places)
+    points.set_facecolor(list(map(tuple, colours)))
+
+
+def _on_paper(track: np.ndarray) -> np.ndarray:
+    return track if track.shape[1] == 2 else track[:, :2] + track[:, 2:] * _DEPTH
+
+
+def _draw_key(figure: Figure, swarm: Swarm) -> None:
+    """Add the colours of the activations, at the right of the first title."""
+    if swarm.muscle.max() < 0:
+        return
+    high = 1.0 - 0.24 / figure.get_figheight()
+    axes = figure.add_axes((0.78, high, 0.1, 0.1 / figure.get_figheight()))
+    axes.imshow(np.linspace(-1, 1, 64)[None], cmap=_ACTIVATION.get_cmap(), aspect="auto")
+    axes.set_axis_off()
+    for x, side, word in ((-0.05, "right", "muscle shortens"), (1.05, "left", "lengthens")):
+        axes.text(
+            *(x, 0.5, word), ha=side, va="center", transform=axes.transAxes, fontsize=9, color=INK
+        )
