@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import textwrap
+import weakref
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.launch.call import RecentCalls
 from difftile.runtime.kernel import Kernel
 
 gravity = 9.81
@@ -887,3 +890,36 @@ def test_vectors_with_a_number_type() -> None:
     x = dt.zeros(1)
     make(x)
     assert x[0] == 0.75
+
+
+def test_fields_that_change_roles_are_not_prepared_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dt.kernel
+    def carry(a, b, gain: float):
+        for i in a:
+            b[i] = gain * a[i]
+
+    prepared: list[object] = []
+    add = RecentCalls.add
+    monkeypatch.setattr(RecentCalls, "add", lambda self, c: (prepared.append(c), add(self, c)))
+    a, b = dt.ones(4), dt.zeros(4)
+    for gain in (1.0, 2.0, 3.0, 4.0):
+        carry(a, b, gain)
+        a, b = b, a
+    assert len(prepared) == 2
+    np.testing.assert_array_equal(a.to_numpy(), np.full(4, 24.0))
+
+
+def test_kernel_keeps_no_large_fields_alive_but_those_of_its_last_launch() -> None:
+    @dt.kernel
+    def double(a):
+        for i in a:
+            a[i] *= 2
+
+    large = [dt.ones(2**19) for _ in range(3)]  # 2 MB each
+    known = [weakref.ref(one) for one in large]
+    for one in large:
+        double(one)
+    del one
+    large.clear()
+    gc.collect()
+    assert [ref() is not None for ref in known] == [False, False, True]

@@ -113,9 +113,60 @@ class Call:
             self._epoch = GRADIENTS.epoch
         return self._plans
 
+    def fields(self) -> list[Field]:
+        """Return the fields that are passed."""
+        return [value for value in self.values if isinstance(value, Field)]
+
     def grads(self) -> tuple[bool, ...]:
         """Return which of the parameters have gradients now."""
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
+
+
+class RecentCalls:
+    """The calls that a kernel may be given again, the latest first.
+
+    Fields that change roles from step to step give the same few calls in turn. The latest one keeps
+    its fields alive, however large they are; the others no more than a little memory besides.
+    """
+
+    _MOST = 8
+    _MOST_BYTES = 2**20  # larger fields take longer to be computed than a call to be prepared
+
+    def __init__(self) -> None:
+        self._calls: list[Call] = []
+
+    @property
+    def latest(self) -> Call | None:
+        """The call of the last launch."""
+        return self._calls[0] if self._calls else None
+
+    def find(self, args: tuple[Any, ...], session: Session) -> tuple[Call, list[Any]] | None:
+        """Return the call that some arguments repeat, and the values of its parameters now."""
+        calls = self._calls
+        for k, call in enumerate(calls):
+            values = call.repeated(args, session)
+            if values is not None:
+                if k:
+                    calls.insert(0, calls.pop(k))
+                return call, values
+        return None
+
+    def add(self, call: Call) -> None:
+        """Note the call of a launch that repeats none."""
+        held = {id(field.storage) for field in call.fields()}
+        kept, room = [call], self._MOST_BYTES
+        for old in self._calls[: self._MOST - 1]:
+            others = {id(s): s for f in old.fields() if id(s := f.storage) not in held}
+            room -= sum(storage.buffer.nbytes for storage in others.values())
+            if old.session is not call.session or room < 0:
+                break
+            held |= others.keys()
+            kept.append(old)
+        self._calls = kept
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._calls = []
 
 
 def picker(positions: list[int]) -> Callable[[tuple[Any, ...]], Any]:

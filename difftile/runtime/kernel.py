@@ -21,7 +21,7 @@ from difftile.ir.types import (
     is_float,
 )
 from difftile.ir.walk import size_of
-from difftile.launch.call import Call, picker
+from difftile.launch.call import Call, RecentCalls, picker
 from difftile.launch.captured import captured
 from difftile.launch.definition import Body, Definition, lowered_for
 from difftile.launch.func import WATCHING, Func, plain
@@ -84,18 +84,18 @@ class Kernel:
         self._names = [p.name for p in self._parameters]
         self._found: dict[Hashable, list[_Found]] = {}
         self._latest: Specialisation | None = None
-        self._call: Call | None = None
+        self._calls = RecentCalls()
         self._rules: dict[str, KernelRule] = {}
         WATCHING.add(self)
 
     def forget(self) -> None:
         """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
         self._found = {}
-        self._call = None
+        self._calls.clear()
 
     def forget_launch(self) -> None:
         """Have the next launch prepared anew: fields have changed their types."""
-        self._call = None
+        self._calls.clear()
 
     def __repr__(self) -> str:
         return self._body.title
@@ -266,13 +266,12 @@ class Kernel:
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         session = current()
-        call = self._call
-        values = None if call is None else call.repeated(args, session)
-        if call is None or values is None:
+        found = self._calls.find(args, session)
+        if found is None:
             call = self._prepare(args, session)
-            values = call.values.copy()
-        self._latest = call.code
-        return call, values
+            found = call, call.values.copy()
+        self._latest = found[0].code
+        return found
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
         """Find or compile the specialisation for some arguments."""
@@ -282,7 +281,7 @@ class Kernel:
         pick = picker(taken.others)
         drawn = [0, 0] if code.streams else []
         values = [*taken.values, *outside, *drawn, *code.temps]
-        self._call = Call(
+        call = Call(
             code,
             values,
             tuple(taken.numbers),
@@ -294,7 +293,8 @@ class Kernel:
             taken.arrays,
             len(taken.values),
         )
-        return self._call
+        self._calls.add(call)
+        return call
 
     def result_types(self, *args: Any, **kwargs: Any) -> tuple[Type, ...]:
         """Return the types of what the kernel returns for some arguments, without a launch."""
@@ -406,13 +406,13 @@ class Kernel:
         """
         if args or kwargs or not self._names:
             self._ready(args, kwargs)
-        if self._call is None:
+        if self._calls.latest is None:
             raise LaunchError(
                 f"{self!r} is compiled on its first launch; launch it before, or give explain() "
                 "the arguments of a launch."
             )
         codes = [found.code for several in self._found.values() for found in several]
-        return explain(repr(self), self._call, codes)
+        return explain(repr(self), self._calls.latest, codes)
 
 
 def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:
