@@ -5,11 +5,24 @@ have no axis of time. `with dt.Tape(loss):` leaves, in the weights of the networ
 how far the charges were from their goals.
 """
 
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import taichi as ti
 
 import difftile as dt
-from scenes.electric import ElectricScene, Network
+from demos.support.charges import Chase, save_chase_animation, save_chase_strip
+from demos.support.options import make_parser, start
+from demos.support.pictures import save_loss_curve
+from demos.support.training import print_check, train, write
+from difftile.arguments import positive_int
+from scenes.electric import ElectricScene, Network, make_network, make_ways
+
+N_SHOWN = 4  # ways that the network has not seen, for the pictures
+FRAME_EVERY = 8  # simulation steps from one frame of the animation to the next
+LEARNING_RATE = 0.03  # of Adam; it falls to 0
 
 vec2 = ti.math.vec2
 
@@ -18,17 +31,16 @@ vec2 = ti.math.vec2
 class Electric:
     """Charges that follow their goals, and the network that leads them.
 
-    The program of the paper keeps positions and velocities of all steps, and its network reads
-    those of the step that is about to be computed: what the run before has left there. With
-    `original` the fields have a slot for every step, and it does; otherwise they have one slot,
-    and the network sees where the charge is.
+    The network reads the slot of positions and velocities that is about to be written. There is
+    one, so it sees where the charge is. The program of the paper has a slot for every step, and
+    `original` too: there the network sees what the run before has left.
 
     Args:
         scene: The charges.
         network: The weights to begin with.
         ways: Way-points [m], shape (way-points, ways, 2).
         steps: States of a run, that at the start included.
-        original: Whether the network reads what is stale.
+        original: Whether the network reads what is stale, as in the paper's program.
         dtype: The type of all numbers.
     """
 
@@ -41,7 +53,7 @@ class Electric:
         original: bool = False,
         dtype=ti.f32,
     ):
-        self.scene, self.steps, self.original = scene, steps, original
+        self.scene, self.steps = scene, steps
         self.decay = float(np.exp(-scene.drag * scene.time_step))
         n, vector = ways.shape[1], dt.vec(2, dtype)
         self.x = dt.zeros((steps if original else 1, n), dtype=vector, grad=True)
@@ -65,10 +77,10 @@ class Electric:
         return self.ways[k, w] + (t / self.scene.segment - k) * way, way
 
     @dt.kernel
-    def step(self, t: int, seen: int, before: int, after: int):
+    def move(self, t: int, before: int, after: int):
         for w, i in self.hidden:
             place, way = self.goal(w, t)
-            x, v = self.x[seen, w], self.v[seen, w]
+            x, v = self.x[after, w], self.v[after, w]
             total = self.b1[i]
             for j in ti.static(range(2)):
                 total += self.w1[j, i] * (x[j] - 0.5) + self.w1[2 + j, i] * v[j]
@@ -96,8 +108,88 @@ class Electric:
         for w in range(self.x.shape[1]):
             self.x[0, w], self.v[0, w] = self.ways[0, w], vec2(0.0, 0.0)
 
-    def run(self):
+    def step(self, t: int) -> None:
+        """Advance to step t, and add to the loss."""
+        slots = self.x.shape[0]
+        self.move(t, (t - 1) % slots, t % slots)
+
+    def run(self) -> None:
         """Simulate from the first way-points, at rest, and measure the loss."""
         self.start()
         for t in range(1, self.steps):
-            self.step(t, t, t - 1, t) if self.original else self.step(t, 0, 0, 0)
+            self.step(t)
+
+
+def watch(electric: Electric, weights: dict[str, np.ndarray], label: str) -> Chase:
+    """Simulate with these weights, without a tape, and look at every few steps."""
+    write(electric, weights)
+    scene, ways = electric.scene, electric.ways.to_numpy()
+    times = np.arange(1, electric.steps, FRAME_EVERY)
+    positions, strengths = [], []
+    electric.start()
+    for t in range(1, electric.steps):
+        electric.step(t)
+        if t in times:
+            positions.append(electric.x.to_numpy()[t % electric.x.shape[0]])
+            strengths.append(electric.charge.to_numpy())
+    segment, part = np.divmod(times, scene.segment)
+    share = (part / scene.segment)[:, None, None]
+    return Chase(
+        label=label,
+        times=scene.time_step * times,
+        positions=np.array(positions),
+        goals=(1.0 - share) * ways[segment] + share * ways[segment + 1],
+        strengths=np.array(strengths),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("electric", __doc__, steps=512, iterations=200)
+    say = "number of ways to learn from; default: %(default)s"
+    parser.add_argument("--ways", type=positive_int, default=16, help=say)
+    say = "let the network read what the run before has left, as the paper's program does"
+    parser.add_argument("--original", action="store_true", help=say)
+    options = start(parser, argv)
+    if options.check and options.original:
+        parser.error("argument --check: with --original a run depends on the one before it")
+
+    scene, steps, original = ElectricScene(), options.steps, options.original
+    network = make_network(scene, options.seed)
+    ways = make_ways(scene, options.ways, steps, options.seed)
+    if options.check:
+        return print_check(Electric(scene, network, ways, min(steps, 128), dtype=ti.f64), "b2")
+
+    electric = Electric(scene, network, ways, steps, original)
+    rate = dt.optim.schedules.cosine(LEARNING_RATE, options.iterations, 0.0)
+    optimiser = dt.optim.Adam(electric.parameters, rate)
+    label = "learning to lead"
+    training = train(electric, optimiser, options.iterations, label, memory=options.memory)
+    if not training.losses:
+        return 130  # interrupted before there was anything to show
+
+    unseen = make_ways(scene, N_SHOWN, steps, options.seed + 1)
+    shown = Electric(scene, network, unseen, steps, original)
+    chases = [watch(shown, training.first, "before"), watch(shown, training.best, "after")]
+    before, after = (float(np.mean(chase.distance)) for chase in chases)
+    print(training)
+    print(
+        f"along {N_SHOWN} ways that it has not seen, the network keeps the charge "
+        f"{100 * after:.1f} cm from its goal; untrained, {100 * before:.1f} cm"
+    )
+    if not options.no_pictures:
+        draw(options.out, scene, training.losses, chases)
+        print(f"pictures in {options.out}")
+    return 0
+
+
+def draw(out: Path, scene: ElectricScene, losses: list[float], chases: list[Chase]) -> None:
+    """Write the pictures."""
+    label = "loss: square distance × time [m² s]"
+    save_loss_curve(out / "loss.png", losses, label, "log")
+    save_chase_strip(out / "before_after.png", chases, scene.charges)
+    save_chase_animation(out / "chase.gif", chases, scene.charges)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 SCENE_NAMES = ("robot", "fish")
-_STICKS = 1e30  # a coefficient of friction that stops whatever touches the floor
+STICKS = 1e30  # a coefficient of friction that stops whatever touches the floor
 
 
 class _Box(NamedTuple):
@@ -154,7 +154,7 @@ def make_scene(name: str = "robot", n_grid: int = 128, original: bool = False) -
         muscle=np.repeat(np.array([box.muscle for box in boxes], np.int32), counts),
         n_grid=n_grid,
         uprightness=0.1 if original else 1.0,
-        friction=_STICKS if original else 0.5,
+        friction=STICKS if original else 0.5,
     )
 
 

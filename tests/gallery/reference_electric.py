@@ -51,6 +51,7 @@ def simulate(
         force = scene.strength * (charge[:, :, None] * r / distance[:, :, None] ** 3).sum(axis=1)
         v = decay * v + h * force
         x = x + h * v
-        xs.append(x), vs.append(v)
+        xs.append(x)
+        vs.append(v)
         loss = loss + h * ((x - place) ** 2).sum() / len(x)
     return loss, np.array(xs), np.array(vs)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.electric import Electric
+from demos.electric import Electric, main
 from scenes.electric import ElectricScene, make_network, make_ways
 from tests.gallery.reference_electric import simulate
 
@@ -71,3 +73,15 @@ def test_stale_charge_is_what_the_run_before_has_left() -> None:
 @pytest.mark.slow
 def test_full_horizon() -> None:
     compare(electric(512, original=False, scene=ElectricScene()))
+
+
+def test_demo_draws_and_checks_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["--steps", "24", "--iterations", "1", "--ways", "2", "--out", str(tmp_path)]
+    assert main(short) == 0
+    assert "ways that it has not seen" in capsys.readouterr().out
+    names = ["before_after.png", "chase.gif", "loss.png"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert main(["--check", "--steps", "24"]) == 0
+    with pytest.raises(SystemExit):
+        main(["--check", "--original"])
+    assert "a run depends on the one before it" in capsys.readouterr().err

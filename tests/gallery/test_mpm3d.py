@@ -1,0 +1,74 @@
+"""Material points in three dimensions, against NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from demos.diffmpm3d import Mpm3d
+from scenes.mpm import STICKS, Controller, MpmScene
+from scenes.mpm3d import make_scene
+from tests.gallery.reference_mpm3d import simulate
+
+STEP = 1e-30
+
+
+def make_corner(friction: float = 0.5) -> MpmScene:
+    """A few particles of everything on the floor, between walls that they are pressed against."""
+    rng = np.random.default_rng(5)
+    kinds = np.arange(60) % 5
+    return replace(
+        make_scene("robot", 16),
+        positions=rng.uniform([0.2, 0.2, 0.2], [0.45, 0.32, 0.45], (60, 3)),
+        fluid=(kinds == 0).astype(np.int32),
+        muscle=np.where(kinds > 1, kinds - 2, -1).astype(np.int32),
+        n_grid=12,
+        time_step=5e-3,
+        friction=friction,
+    )
+
+
+def make_weights(scene: MpmScene, scale: float = 1.0) -> Controller:
+    rng = np.random.default_rng(6)
+    shape = scene.n_muscles, scene.n_clock
+    return Controller(scale * rng.standard_normal(shape), scale * rng.standard_normal(shape[:1]))
+
+
+def compare(simulation: Mpm3d, controller: Controller, entries: list[tuple[int, int]]) -> None:
+    """Compare loss, positions, and gradient: along one direction, and entry by entry."""
+    scene, steps = simulation.scene, simulation.steps
+    weights, bias = controller.weights, controller.bias
+    with dt.Tape(simulation.loss):
+        simulation.run()
+    loss, x = simulate(scene, weights, bias, steps)
+    assert simulation.loss[None] == pytest.approx(loss.real, rel=1e-12)
+    np.testing.assert_allclose(simulation.x.to_numpy(), x.real, rtol=1e-10)
+    assert len(np.unique(np.trunc(x * scene.n_grid - 0.5), axis=0)) > 1
+    by_weights = simulation.weights.grad.to_numpy()
+    by_bias = simulation.bias.grad.to_numpy()
+
+    along = np.random.default_rng(7).standard_normal(weights.shape)
+    moved, _ = simulate(scene, weights + 1j * STEP * along, bias + 1j * STEP * along[:, 0], steps)
+    slope = (by_weights * along).sum() + by_bias @ along[:, 0]
+    assert slope == pytest.approx(moved.imag / STEP, rel=1e-9)
+
+    def change(entry: tuple[int, int], by: float) -> float:
+        one = np.zeros_like(weights)
+        one[entry] = by
+        more, less = (simulate(scene, weights + sign * one, bias, steps)[0] for sign in (1, -1))
+        return (more - less).real
+
+    for entry in entries:
+        slope = (8 * change(entry, 1e-4) - change(entry, 2e-4)) / 12e-4
+        assert by_weights[entry] == pytest.approx(slope, rel=1e-6), entry
+
+
+@pytest.mark.parametrize("friction", [0.5, STICKS])
+def test_short_run(friction: float) -> None:
+    scene = make_corner(friction)
+    controller = make_weights(scene)
+    compare(Mpm3d(scene, controller, 25, ti.f64), controller, [(0, 0), (1, 2), (2, 3)])
