@@ -158,3 +158,15 @@ def test_stages_and_methods() -> None:
     assert "with gradient" in model.double.explain()
     model.double()
     assert "InOut" in model.double.explain()
+
+
+def test_adjoint_of_a_periodic_stencil_gathers() -> None:
+    @dt.kernel
+    def smooth(x, y):
+        for i, j in x:
+            n, m = x.shape[0], x.shape[1]
+            across = x[(i + 1) % n, j] + x[(i - 1) % n, j]
+            y[i, j] = across + x[i, (j + 1) % m] + x[i, (j - 1 + m) % m]
+
+    text = smooth.explain(dt.ones((3, 4), grad=True), dt.ones((3, 4), grad=True))
+    assert "the gradient of x: each element by its own iteration, not atomic" in text

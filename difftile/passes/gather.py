@@ -3,7 +3,8 @@
 The adjoint of a stencil adds to the neighbours of an element, which needs an atomic for each.
 Where a parallel loop adds to `a[i + c]` for several literal offsets c, a loop over the elements
 runs before it instead: element q takes the contributions of the iterations q - c, which are
-computed again for each offset.
+computed again for each offset. An axis may be periodic, `a[(i + c) % n]` in a loop over all of its
+n elements: then it is iteration (q - c) % n.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from difftile.ir.nodes import (
     Const,
     For,
     If,
+    Let,
     Load,
     ParallelFor,
     Program,
@@ -44,10 +46,11 @@ from difftile.passes.slices import LARGEST, slice_of, without
 
 @dataclass(frozen=True, slots=True)
 class _Scatter:
-    """An accumulation at a fixed offset from the loop's indices."""
+    """An accumulation at a fixed offset from the loop's indices, which wraps along some axes."""
 
     stmt: Accumulate
     offset: tuple[int, ...]
+    wraps: tuple[bool, ...]
 
 
 def gather(program: Program) -> Program:
@@ -93,30 +96,51 @@ def _scatters(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_Sca
         array = array_of(stmt)
         if array is None:
             continue
-        offset = None
+        scatter = None
         if isinstance(stmt, Accumulate) and id(stmt) not in inside_loops:
-            offset = _offset(stmt, task, defs)
-        if offset is None or not isinstance(stmt, Accumulate):
+            scatter = _scatter(stmt, task, defs)
+        if scatter is None:
             refused.add(array)
         else:
-            found.setdefault(array, []).append(_Scatter(stmt, offset))
+            found.setdefault(array, []).append(scatter)
     return {
         array: scatters
         for array, scatters in found.items()
-        if array not in refused and len({s.offset for s in scatters}) > 1
+        if array not in refused and len({s.offset for s in scatters}) > 1 and _alike(scatters)
     }
 
 
-def _offset(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> tuple[int, ...] | None:
-    """Return c where the index is exactly (i + c[0], j + c[1], ...), or None."""
+def _scatter(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> _Scatter | None:
+    """Return the accumulation if its index is (i + c[0], j + c[1], ...), or that modulo the size.
+
+    Modulo the size means: of the loop, which runs from 0.
+    """
     if len(stmt.index) != len(task.indices) or stmt.array.type.ndim != len(task.indices):
         return None
-    forms = [affine(i, defs) for i in stmt.index]
-    exact = all(
-        form.terms == frozenset(((index, 1),))
-        for form, index in zip(forms, task.indices, strict=True)
-    )
-    return tuple(form.constant for form in forms) if exact else None
+    offset: list[int] = []
+    wraps: list[bool] = []
+    for place, index, start, stop in zip(
+        stmt.index, task.indices, task.starts, task.stops, strict=True
+    ):
+        definition = defs.get(place) if isinstance(place, Var) else None
+        modulo = definition if isinstance(definition, Let) and definition.op == "mod" else None
+        if modulo is not None and (modulo.args[1] != stop or start != Const(0, I32)):
+            return None
+        form = affine(modulo.args[0] if modulo is not None else place, defs)
+        terms = dict(form.terms)
+        if modulo is not None and isinstance(stop, Var):
+            terms.pop(stop, None)  # (i - 1 + n) % n
+        if terms != {index: 1}:
+            return None
+        offset.append(form.constant)
+        wraps.append(modulo is not None)
+    return _Scatter(stmt, tuple(offset), tuple(wraps))
+
+
+def _alike(scatters: list[_Scatter]) -> bool:
+    """Tell whether along each axis all offsets but 0 wrap, or none."""
+    axes = range(len(scatters[0].offset))
+    return all(len({s.wraps[d] for s in scatters if s.offset[d]}) <= 1 for d in axes)
 
 
 def _gathering(
@@ -134,9 +158,10 @@ def _gathering(
     b = OpBuilder()
     b.span = task.span
     axes = range(len(task.indices))
-    lows = [min(s.offset[d] for s in scatters) for d in axes]
-    highs = [max(s.offset[d] for s in scatters) for d in axes]
-    todo = _Turn(task, array, scatters, slices, (lows, highs), once)
+    wraps = [any(s.wraps[d] for s in scatters) for d in axes]
+    lows = [0 if wraps[d] else min(s.offset[d] for s in scatters) for d in axes]
+    highs = [0 if wraps[d] else max(s.offset[d] for s in scatters) for d in axes]
+    todo = _Turn(task, array, scatters, slices, wraps, (lows, highs), once)
     # Where every contribution is inside the loop's box no bounds are tested; the rim goes apart.
     inner = _shifted(b, task.starts, highs), _shifted(b, task.stops, lows)
     outer = _shifted(b, task.starts, lows), _shifted(b, task.stops, highs)
@@ -144,7 +169,8 @@ def _gathering(
     with b.region() as body:
         _sum(b, todo, indices, guarded=False)
     b.append(ParallelFor(indices, *inner, Block(tuple(body)), task.span))
-    b.append(_rim(b, todo, inner, outer))
+    if not all(wraps):
+        b.append(_rim(b, todo, inner, outer))
     return b.stmts
 
 
@@ -157,7 +183,8 @@ class _Turn:
         array: The field.
         scatters: The accumulations.
         slices: For each the statements that compute whether it happens, and its value.
-        extremes: The least and the largest offset of each axis.
+        wraps: Which axes are periodic.
+        extremes: The least and the largest offset of each axis; 0 for periodic ones.
         once: Nothing else in the program touches the field.
     """
 
@@ -165,6 +192,7 @@ class _Turn:
     array: Array
     scatters: list[_Scatter]
     slices: list[Block]
+    wraps: list[bool]
     extremes: tuple[list[int], list[int]]
     once: bool
 
@@ -245,6 +273,9 @@ def _contribution(
     for d, (index, here) in enumerate(zip(task.indices, indices, strict=True)):
         c = scatter.offset[d]
         there = b.call("sub", here, Const(c, I32), name=index.name)
+        if todo.wraps[d]:
+            shifted[index] = b.call("mod", there, task.stops[d], name=index.name) if c else here
+            continue
         shifted[index] = there
         # The loop over elements starts and ends with the outermost offsets.
         if guarded and c != lows[d]:

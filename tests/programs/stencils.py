@@ -36,6 +36,31 @@ def periodic(x, y):
         y[i] = x[(i + 1) % n] * x[(i - 1 + n) % n]
 
 
+@program(x=floats(4, 5), k=floats(4, 5), y=floats(4, 5))
+def periodic_in_two_axes(x, k, y):
+    n, m = x.shape[0], x.shape[1]
+    for i, j in x:
+        y[i, j] = x[i, j] * k[i, j] + x[(i + 1) % n, j] * x[(i - 1) % n, (j + m - 2) % m]
+
+
+@program(x=floats(1, 2), y=floats(1, 2))
+def periodic_and_narrower_than_the_stencil(x, y):
+    for i, j in ti.ndrange(1, 2):
+        y[i, j] = x[(i + 1) % 1, (j + 3) % 2] * x[(i - 1) % 1, (j - 1) % 2] + x[i, j]
+
+
+@program(x=floats(5, 6), y=floats(5, 6))
+def periodic_in_one_axis(x, y):
+    for i, j in ti.ndrange(5, (1, 5)):
+        y[i, j] = x[(i + 1) % 5, j - 1] * x[(i - 1) % 5, j + 1] + x[i, j] ** 2
+
+
+@program(x=floats(6), y=floats(6))
+def periodic_in_a_part(x, y):
+    for i in range(1, 5):
+        y[i] = x[(i + 1) % 5] * x[(i - 1) % 5] + x[(i + 2) % 6]
+
+
 @program(x=floats(6), y=floats(6))
 def clamped_at_the_border(x, y):
     for i in x:
