@@ -1,0 +1,120 @@
+"""A cue ball breaks a triangle of balls so that the last of them ends at a goal.
+
+The gradient of where that ball ends, with respect to where the cue ball starts and how fast it
+goes, passes through dozens of collisions, each of which magnifies it.
+"""
+
+import sys
+from collections.abc import Sequence
+
+import taichi as ti
+
+import difftile as dt
+from demos.support.options import make_parser, start
+from demos.support.pictures import save_loss_curve
+from demos.support.training import print_check, train
+from scenes.billiards import BilliardsScene
+
+# Collisions magnify gradients by orders of magnitude, and differently from one iteration to the
+# next: Adam divides by their size, and steps that shrink to nothing let it settle.
+STEP_SIZE = 0.01
+DESCENT_RATE = 0.01  # of the paper's plain gradient descent
+
+vec2 = ti.math.vec2
+
+
+@dt.data_oriented
+class Billiards:
+    """Balls in fields: the start of the cue ball, and positions and velocities in place.
+
+    Args:
+        scene: Balls and goal.
+        steps: Number of updates of a run.
+        dtype: Of all fields.
+    """
+
+    def __init__(self, scene: BilliardsScene, steps: int, dtype=ti.f32):
+        self.scene, self.steps, self.target = scene, steps, scene.target
+        vector, n = dt.vec(2, dtype), scene.n_balls
+        self.x, self.v, self.push, self.jump = (dt.zeros(n, vector, grad=True) for _ in range(4))
+        self.rack = dt.from_numpy(scene.rack(), dtype=vector)
+        self.goal = dt.from_numpy(scene.goal, dtype=vector)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.init_x = dt.from_numpy(scene.cue_position, dtype=vector, grad=True)
+        self.init_v = dt.from_numpy(scene.cue_velocity, dtype=vector, grad=True)
+        self.parameters = {"init_x": self.init_x, "init_v": self.init_v}
+
+    @dt.kernel
+    def start(self):
+        for i in self.rack:
+            self.x[i + 1] = self.rack[i]
+            self.v[i + 1] = vec2(0.0, 0.0)
+        self.x[0] = self.init_x[None]
+        self.v[0] = self.init_v[None]
+
+    @dt.kernel
+    def step(self):
+        h, contact = self.scene.time_step, 2.0 * self.scene.radius
+        # Every ball adds up what the others do to it, from where they would be without collisions.
+        for i in self.x:
+            push, jump = vec2(0.0, 0.0), vec2(0.0, 0.0)
+            for j in range(self.x.shape[0]):
+                d = self.x[i] - self.x[j] + h * (self.v[i] - self.v[j])
+                distance = d.norm()
+                if i != j and distance < contact:
+                    normal = d / (distance + 1e-6)
+                    approach = normal.dot(self.v[i] - self.v[j])
+                    if approach < 0.0:
+                        impulse = -0.5 * (1.0 + self.scene.elasticity) * approach * normal
+                        # The impact is a part of the step ago, and before it nothing has changed.
+                        since = (distance - contact) / min(-1e-3, approach)
+                        push += impulse
+                        jump += min(since - h, 0.0) * impulse
+            self.push[i], self.jump[i] = push, jump
+        for i in self.x:
+            self.v[i] += self.push[i]
+            self.x[i] += h * self.v[i] + self.jump[i]
+
+    @dt.kernel
+    def measure(self):
+        self.loss[None] = (self.x[self.target] - self.goal[None]).norm_sqr()
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for _ in range(self.steps):
+            self.step()
+        self.measure()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("billiards", __doc__, steps=1024, iterations=200)
+    parser.add_argument(
+        "--descent",
+        action="store_true",
+        help="plain gradient descent with a constant rate, as in the paper, instead of Adam",
+    )
+    options = start(parser, argv)
+    scene = BilliardsScene()
+    if options.check:
+        return print_check(Billiards(scene, options.steps, ti.f64), "init_v", eps=1e-7)
+
+    billiards = Billiards(scene, options.steps)
+    if options.descent:
+        optimiser = dt.optim.SGD(billiards.parameters, DESCENT_RATE)
+    else:
+        rate = dt.optim.schedules.cosine(STEP_SIZE, options.iterations)
+        optimiser = dt.optim.Adam(billiards.parameters, rate)
+    training = train(billiards, optimiser, options.iterations, "aiming", memory=options.memory)
+    if not training.losses:
+        return 130  # interrupted before there was anything to show
+    print(training)
+    if not options.no_pictures:
+        save_loss_curve(options.out / "loss.png", training.losses, "squared distance [m²]", "log")
+        print(f"pictures in {options.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
