@@ -31,7 +31,7 @@ def save_loss_curve(path: Path, losses: Sequence[float], label: str, scale: str 
     axes.plot(losses, color=AFTER, linewidth=1.8)
     axes.plot(best, losses[best], "o", color=INK, markersize=5)
     axes.annotate(
-        f"{losses[best]:.3f}",
+        f"{losses[best]:.3g}",
         (best, losses[best]),
         xytext=(0, 8),
         textcoords="offset points",

@@ -7,6 +7,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from demos import wave
 from demos.wave import Wave, main
 from scenes.wave import make_scene
 from tests.gallery import reference_wave as reference
@@ -34,8 +35,9 @@ def test_loss_and_gradient_agree_with_numpy(n: int, steps: int) -> None:
 
 
 def test_demo_raises_waves_and_writes_its_pictures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(wave, "FRAMES", 4)
     short = ["--size", "32", "--steps", "20", "--iterations", "6", "--memory", "64kB"]
     assert main([*short, "--out", str(tmp_path)]) == 0
     assert "step 19 shows " in capsys.readouterr().out
