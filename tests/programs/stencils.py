@@ -61,6 +61,13 @@ def periodic_in_a_part(x, y):
         y[i] = x[(i + 1) % 5] * x[(i - 1) % 5] + x[(i + 2) % 6]
 
 
+@program(x=floats(5, 6), y=floats(5, 6))
+def periodic_where_a_condition_holds(x, y):
+    for i, j in ti.ndrange((1, 4), 6):
+        if x[i, j] > 0.5:
+            y[i, j] = x[i - 1, j] * x[i + 1, (j + 1) % 6] + ti.sin(x[i, (j + 1) % 6])
+
+
 @program(x=floats(6), y=floats(6))
 def clamped_at_the_border(x, y):
     for i in x:
