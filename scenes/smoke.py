@@ -54,9 +54,11 @@ def draw_del(n: int) -> np.ndarray:
     """
     y, x = (np.indices((n, n)) + 0.5) / n
     bowl = 0.19 * (np.hypot((x - 0.47) / 0.19, (y - 0.62) / 0.19) - 1.0)
-    center, radius = (0.37, 0.5), 0.32
+    center, radius, end = (0.37, 0.5), 0.32, -1.9
     angle = np.arctan2(y - center[1], x - center[0])
-    arc = np.hypot(x - center[0], y - center[1]) - radius
-    stem = np.where((angle > -1.9) & (angle < 0.5), np.abs(arc), 1.0)
+    arc = np.abs(np.hypot(x - center[0], y - center[1]) - radius)
+    tip = center[0] + radius * np.cos(end), center[1] + radius * np.sin(end)
+    round_end = np.hypot(x - tip[0], y - tip[1])
+    stem = np.where((angle > end) & (angle < 0.5), arc, round_end)
     distance = np.minimum(np.abs(bowl), stem) - 0.045
     return np.clip(0.5 - distance * n / 2.0, 0.0, 1.0)
