@@ -13,6 +13,8 @@ import numpy as np
 from scenes.mpm import STICKS, MpmScene
 
 SCENE_NAMES = ("robot", "liquid")
+PER_CELL = 3  # particles along a side of a cell
+_LEAST_GRID = 16  # on a coarser one the floor is as high as the robot
 _ORIGINAL_GRID = 64  # cells along a side in the paper's program
 _CORNER = np.array([0.1, 0.05, 0.3])  # of the robot's box [m], on that grid
 _BLOCK = {"robot": 0.1, "liquid": 0.08}  # a third of the robot's length and depth [m]
@@ -30,7 +32,6 @@ class _Box(NamedTuple):
 def make_scene(
     name: str = "robot",
     n_grid: int = _ORIGINAL_GRID,
-    per_cell: int = 3,
     seed: int = 0,
     original: bool = False,
 ) -> MpmScene:
@@ -41,21 +42,22 @@ def make_scene(
     Args:
         name: One of `SCENE_NAMES`.
         n_grid: Cells along a side of the unit cube.
-        per_cell: Particles along a side of a cell.
         seed: Of the positions of the liquid.
         original: Keep a slip of the paper's program: at the floor, where friction was meant,
             everything sticks.
 
     Raises:
-        ValueError: The name is none of `SCENE_NAMES`.
+        ValueError: The name is none of `SCENE_NAMES`, or the grid too coarse for the scene.
     """
     if name not in SCENE_NAMES:
         raise ValueError(f"there is no scene {name!r}: choose one of {', '.join(SCENE_NAMES)}")
+    if n_grid < _LEAST_GRID:
+        raise ValueError(f"the {name} needs a grid of {_LEAST_GRID} cells or more, not {n_grid}")
     boxes = [*_robot(_BLOCK[name])]
     if name == "liquid":
         boxes.append(_Box(np.array([0.1, 0.15, 0.1]), np.array([0.2, 0.05, 0.2]), fluid=True))
     rng = np.random.default_rng(seed)
-    positions = [_fill(box, per_cell * n_grid, rng) for box in boxes]
+    positions = [_fill(box, PER_CELL * n_grid, rng) for box in boxes]
     counts = [len(points) for points in positions]
     lift = np.array([0.0, 0.05 * (_ORIGINAL_GRID / n_grid - 1.0), 0.0])
     return MpmScene(

@@ -20,7 +20,6 @@ Window: TypeAlias = tuple[float, float, float, float]  # left, right, bottom and
 _BODY, _WATER = "#7d8791", "#86b3d1"
 _ACTIVATION = ScalarMappable(Normalize(-1.0, 1.0), "coolwarm")
 _SNAPSHOTS = 4
-_DEPTH = (0.42, 0.26)  # how far right and up a metre away from the eye is drawn
 _MARGIN, _HEADER, _FOOTER = 0.2, 0.36, 0.5  # around and between panels [inch]
 
 
@@ -56,24 +55,14 @@ class Swarm:
         """How far that centre gets along x [m]."""
         return float(self.track[-1, 0] - self.track[0, 0])
 
-    def seen(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return places in the picture, shape (n, 2), and colours of one frame, the far ones first.
-
-        Three dimensions are drawn as in a cavalier projection, lines that go away to the right.
-        """
+    def colours(self, frame: int) -> np.ndarray:
+        """Return the colours of the particles in one frame, shape (n, 4)."""
         colours = np.empty((len(self.muscle), 4))
         colours[:] = to_rgba(_BODY)
         colours[self.fluid != 0] = to_rgba(_WATER)
         muscles = self.muscle >= 0
         colours[muscles] = _ACTIVATION.to_rgba(self.activations[frame])[self.muscle[muscles]]
-        places = self.positions[frame]
-        if places.shape[1] == 3:
-            order = np.argsort(-places[:, 2], kind="stable")
-            away = places[order, 2:]
-            shade = 1.0 - 0.35 * (away - away.min()) / max(float(np.ptp(away)), 1e-9)
-            colours = colours[order] * np.hstack([np.repeat(shade, 3, axis=1), np.ones_like(shade)])
-            places = places[order, :2] + away * _DEPTH
-        return places, colours
+        return colours
 
 
 def save_particle_strip(
@@ -93,10 +82,10 @@ def save_particle_strip(
         target: A point to mark [m].
     """
     figure, rows = _make_panels(12.4, len(swarms), _SNAPSHOTS, window, floor, target)
-    _draw_key(figure, swarms[0])
+    draw_key(figure, swarms[0])
     for panels, swarm in zip(rows, swarms, strict=True):
         picks = np.linspace(0, len(swarm.times) - 1, _SNAPSHOTS).round().astype(int)
-        track = _on_paper(swarm.track)
+        track = swarm.track
         for axes, frame in zip(panels, picks, strict=True):
             _place(_add_particles(axes, swarm, window), swarm, frame)
             axes.axvline(track[0, 0], color=INK, linewidth=0.8, linestyle=":")
@@ -123,7 +112,7 @@ def save_particle_animation(
         _add_particles(axes, swarm, window) for (axes,), swarm in zip(rows, swarms, strict=True)
     ]
     for (axes,), swarm in zip(rows, swarms, strict=True):
-        axes.axvline(_on_paper(swarm.track)[0, 0], color=INK, linewidth=0.8, linestyle=":")
+        axes.axvline(swarm.track[0, 0], color=INK, linewidth=0.8, linestyle=":")
 
     def draw(frame: int) -> None:
         for (axes,), swarm, points in zip(rows, swarms, drawn, strict=True):
@@ -190,16 +179,11 @@ def _add_particles(axes: Axes, swarm: Swarm, window: Window) -> PathCollection:
 
 
 def _place(points: PathCollection, swarm: Swarm, frame: int) -> None:
-    places, colours = swarm.seen(frame)
-    points.set_offsets(places)
-    points.set_facecolor(list(map(tuple, colours)))
+    points.set_offsets(swarm.positions[frame])
+    points.set_facecolor(list(map(tuple, swarm.colours(frame))))
 
 
-def _on_paper(track: np.ndarray) -> np.ndarray:
-    return track if track.shape[1] == 2 else track[:, :2] + track[:, 2:] * _DEPTH
-
-
-def _draw_key(figure: Figure, swarm: Swarm) -> None:
+def draw_key(figure: Figure, swarm: Swarm) -> None:
     """Add the colours of the activations, at the right of the first title."""
     if swarm.muscle.max() < 0:
         return

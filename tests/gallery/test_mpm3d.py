@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.diffmpm3d import Mpm3d
+from demos.diffmpm3d import Mpm3d, main
 from scenes.mpm import STICKS, Controller, MpmScene
 from scenes.mpm3d import make_scene
 from tests.gallery.reference_mpm3d import simulate
@@ -72,3 +73,23 @@ def test_short_run(friction: float) -> None:
     scene = make_corner(friction)
     controller = make_weights(scene)
     compare(Mpm3d(scene, controller, 25, ti.f64), controller, [(0, 0), (1, 2), (2, 3)])
+
+
+@pytest.mark.slow  # a NumPy run takes seconds
+@pytest.mark.parametrize("name", ["robot", "liquid"])
+def test_full_horizon(name: str) -> None:
+    scene = make_scene(name, 16)
+    controller = make_weights(scene, 0.3)
+    compare(Mpm3d(scene, controller, 512, ti.f64), controller, [(3, 1)])
+
+
+def test_demo_draws_and_checks_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["--steps", "8", "--iterations", "1", "--grid", "16", "--out", str(tmp_path)]
+    assert main(short) == 0
+    assert "untrained it got 0.00 m" in capsys.readouterr().out
+    names = ["before_after.png", "loss.png", "motion.gif"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert main(["--check", "--grid", "16"]) == 0
+    with pytest.raises(SystemExit):
+        main(["--grid", "8"])
+    assert "the robot needs a grid of 16 cells or more, not 8" in capsys.readouterr().err
