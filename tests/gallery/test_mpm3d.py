@@ -24,10 +24,10 @@ def make_corner(friction: float = 0.5) -> MpmScene:
     kinds = np.arange(60) % 5
     return replace(
         make_scene("robot", 16),
-        positions=rng.uniform([0.2, 0.2, 0.2], [0.45, 0.32, 0.45], (60, 3)),
+        positions=rng.uniform([0.15, 0.15, 0.15], [0.34, 0.25, 0.34], (60, 3)),
         fluid=(kinds == 0).astype(np.int32),
         muscle=np.where(kinds > 1, kinds - 2, -1).astype(np.int32),
-        n_grid=12,
+        n_grid=16,
         time_step=5e-3,
         friction=friction,
     )
