@@ -20,7 +20,7 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from benchmarks.peers.mass_spring_taichi import MassSpringTaichi
+from benchmarks.peers.mass_spring_taichi import make_mass_spring
 from benchmarks.peers.time_axis_taichi import PointsTaichi, WaveTaichi
 from demos.mass_spring import Walker
 from difftile.arguments import Parser, positive_int
@@ -38,9 +38,9 @@ class Peer(Protocol):
 
     nbytes: int
 
-    def forward(self) -> None: ...
-
-    def backward(self) -> None: ...
+    def differentiate(self) -> object:
+        """Simulate and compute the gradient."""
+        ...
 
     def gradient(self) -> np.ndarray: ...
 
@@ -255,10 +255,8 @@ class Robot:
 
 class _RobotPeer:
     def __init__(self, robot: Robot) -> None:
-        self.taichi = MassSpringTaichi(robot.scene, robot.steps)
-        self.taichi.set_network(robot.network)
-        self.nbytes = self.taichi.bytes_held
-        self.forward, self.backward = self.taichi.forward, self.taichi.backward
+        self.taichi = make_mass_spring(robot.scene, robot.network, robot.steps)
+        self.nbytes, self.differentiate = self.taichi.nbytes, self.taichi.differentiate
 
     def gradient(self) -> np.ndarray:
         return _joined(self.taichi.gradients())
@@ -381,8 +379,7 @@ def compare_with_taichi(simulation: Simulation, ours: Run, full: float, repetiti
     times: list[float] = []
     for _ in range(repetitions + 1):  # the first run compiles
         started = time.perf_counter()
-        peer.forward()
-        peer.backward()
+        peer.differentiate()
         times.append(time.perf_counter() - started)
     seconds, held = median(times[1:]), simulation.nbytes + ours.peak
     print(

@@ -31,6 +31,19 @@ class _Peer:
         self.fields.append(ti.Matrix.field(2, 2, ti.f32, shape=shape, needs_grad=True))
         return self.fields[-1]
 
+    def forward(self) -> None:
+        """Simulate and measure the loss."""
+        raise NotImplementedError
+
+    def backward(self) -> None:
+        """Run the gradient kernels from the last to the first."""
+        raise NotImplementedError
+
+    def differentiate(self) -> None:
+        """Simulate and compute the gradient."""
+        self.forward()
+        self.backward()
+
 
 class WaveTaichi(_Peer):
     """u[t + 1] = 2 u[t] - u[t - 1] + k lap u[t]; the gradient is that of k.

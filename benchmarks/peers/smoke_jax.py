@@ -1,0 +1,67 @@
+"""Smoke in an incompressible flow in JAX, which is imported when it is asked for."""
+
+import importlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from scenes.smoke import SmokeScene
+
+
+class SmokeJax:
+    """The loss as a function of the velocities at the start, and it with its gradient, compiled.
+
+    Raises:
+        ModuleNotFoundError: JAX is not installed.
+    """
+
+    def __init__(self, scene: SmokeScene, dtype: type = np.float32) -> None:
+        jax: Any = importlib.import_module("jax")
+        jnp, n, dx = jax.numpy, scene.n, 1.0 / scene.n
+        i, j = jnp.meshgrid(jnp.arange(n), jnp.arange(n), indexing="ij")
+        first, target = jnp.asarray(scene.smoke, dtype), jnp.asarray(scene.target, dtype)
+
+        def advected(f, v):
+            y, x = i - v[..., 0], j - v[..., 1]
+            k, m = jnp.floor(y).astype(int), jnp.floor(x).astype(int)
+            shape = y.shape + (1,) * (f.ndim - 2)
+            r, b = (y - k).reshape(shape), (x - m).reshape(shape)
+            k, m, k1, m1 = k % n, m % n, (k + 1) % n, (m + 1) % n
+            low = (1 - b) * f[k, m] + b * f[k, m1]
+            high = (1 - b) * f[k1, m] + b * f[k1, m1]
+            return (1 - r) * low + r * high
+
+        def slopes(f, axis):
+            return jnp.roll(f, -1, axis) - jnp.roll(f, 1, axis)
+
+        def step(state, _):
+            v, smoke, p = state
+            u = advected(v, v)
+            div = -0.5 * dx * (slopes(u[..., 0], 0) + slopes(u[..., 1], 1))
+            for _ in range(scene.relaxations):
+                around = sum(jnp.roll(p, way, axis) for axis in (0, 1) for way in (1, -1))
+                p = 0.25 * (div + around)
+            v = u - 0.5 / dx * jnp.stack([slopes(p, 0), slopes(p, 1)], axis=-1)
+            return (v, advected(smoke, v), p), None
+
+        def loss(v0):
+            state = v0, first, jnp.zeros((n, n), dtype)
+            (_, smoke, _), _ = jax.lax.scan(step, state, None, length=scene.steps - 1)
+            return ((target - smoke) ** 2).mean()
+
+        self.dtype, self._block = dtype, jax.block_until_ready
+        self.loss, self.loss_and_gradient = jax.jit(loss), jax.jit(jax.value_and_grad(loss))
+
+    def differentiate(
+        self, v0: np.ndarray, clock: Callable[[], float] = time.perf_counter
+    ) -> tuple[float, float, np.ndarray]:
+        """Return the seconds of loss and gradient, those of the loss alone, and the gradient."""
+        v0 = v0.astype(self.dtype)
+        started = clock()
+        self._block(self.loss(v0))
+        forward = clock() - started
+        started = clock()
+        _, gradient = self._block(self.loss_and_gradient(v0))
+        return clock() - started, forward, np.asarray(gradient)
