@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scenes.drawings import draw_disc, draw_yin_yang
+
 
 @dataclass(frozen=True, slots=True)
 class WaveScene:
@@ -45,35 +47,14 @@ class WaveScene:
 
 
 def make_scene(n: int = 256) -> WaveScene:
-    """Return the scene in which the waves should show yin and yang.
+    """Return the scene in which the waves should show yin and yang in a ring.
 
     Args:
         n: Number of cells along each axis.
     """
-    picture = draw_yin_yang(n)
+    radius = 0.36
+    y, x = np.meshgrid(*[((np.arange(n) + 0.5) / n - 0.5) / radius] * 2, indexing="ij")
+    edge = 3 / (n * radius)  # three cells: shorter waves do not keep their shape on the grid
+    ring = draw_disc(y, x, 1.17, edge) - draw_disc(y, x, 1.06, edge)
+    picture = draw_yin_yang(y, x, edge) * draw_disc(y, x, 1.0, edge) + ring
     return WaveScene(target=picture - picture.mean())
-
-
-def draw_yin_yang(n: int) -> np.ndarray:
-    """Return yin (0) and yang (1) in a ring, on ground of 0, shape (n, n).
-
-    All edges are smooth over some three cells: waves of less do not keep their shape on the grid.
-    """
-    y, x = np.meshgrid(*[(np.arange(n) + 0.5) / n - 0.5] * 2, indexing="ij")
-    disc, head, eye = 0.36, 0.18, 0.06
-
-    def inside(radius: float, y0: float = 0.0) -> np.ndarray:
-        return _smooth(n * (radius - np.hypot(x, y - y0)) / 3.0)
-
-    yang = _smooth(n * x / 3.0)
-    yang = yang * (1 - inside(head, -head)) + inside(head, -head)
-    yang = yang * (1 - inside(head, head))
-    yang = yang * (1 - inside(eye, -head)) + inside(eye, head)
-    ring = inside(disc + 0.06) * (1 - inside(disc + 0.02))
-    return yang * inside(disc) + ring
-
-
-def _smooth(signed: np.ndarray) -> np.ndarray:
-    """Rise from 0 at -1/2 to 1 at 1/2 without a kink."""
-    t = np.clip(signed + 0.5, 0.0, 1.0)
-    return t * t * (3.0 - 2.0 * t)
