@@ -470,3 +470,22 @@ def _in_a_file(program: str) -> str:
         "    path.write_text(text)\n"
         "    runpy.run_path(str(path))\n"
     )
+
+
+def test_memory_that_python_has_given_up_is_not_used_again() -> None:
+    # Part of a cycle: the collector tells the memory and the field to go, in an order of its own.
+    back: list[object] = []
+
+    class Memory:
+        def __del__(self) -> None:
+            back.append(self)
+
+    Memory()
+    POOL.clear()
+    x = dt.zeros(7)
+    gone = x.storage.buffer
+    gone.ndarray = back[0]
+    x.storage.move(POOL.take_like(gone))
+    assert gone in gone.siblings
+    assert dt.zeros(7).storage.buffer is not gone
+    assert gone not in gone.siblings

@@ -7,6 +7,7 @@ ndarray.
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Callable
 from typing import Any
@@ -199,14 +200,12 @@ class Pool:
             self._free = {}
             self._session = session
         free = self._free.setdefault((element, shape), [])
-        if free:
-            return free.pop()
-        return _allocate(element, shape, session, free)
+        return _usable(free) or _allocate(element, shape, session, free)
 
     def take_like(self, other: Buffer) -> Buffer:
         """Return a buffer of the same kind as another of this session, with any contents."""
         free = other.siblings
-        return free.pop() if free else _allocate(other.element, other.shape, other.session, free)
+        return _usable(free) or _allocate(other.element, other.shape, other.session, free)
 
     def own(self, buffer: Buffer) -> None:
         """Note that one field more has its contents here."""
@@ -246,6 +245,19 @@ class Pool:
         """Let go of everything that is free."""
         for free in self._free.values():
             free.clear()  # in place: living buffers know their list
+
+
+def _usable(free: list[Buffer]) -> Buffer | None:
+    """Take one of some free buffers.
+
+    Where a field was part of a cycle of objects, Python may have told Taichi to free its memory in
+    the same breath in which the field gave its buffer back.
+    """
+    while free:
+        buffer = free.pop()
+        if buffer.ndarray is None or not gc.is_finalized(buffer.ndarray):
+            return buffer
+    return None
 
 
 def _allocate(
