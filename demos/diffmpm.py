@@ -14,6 +14,7 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
+from demos.support.material_points import WALL, collect, spread
 from demos.support.options import make_parser, start
 from demos.support.particles import Swarm, save_particle_animation, save_particle_strip
 from demos.support.pictures import save_loss_curve
@@ -21,18 +22,11 @@ from demos.support.training import Training, print_check, train
 from difftile.arguments import positive_int
 from scenes.mpm import SCENE_NAMES, Controller, MpmScene, make_controller, make_scene
 
-WALL = 3  # cells from the border of the grid to the walls
 FRAMES = 80  # of the animation
 LEARNING_RATE = 0.1
 VERBS = {"robot": "walk", "fish": "swim"}
 
 vec2, mat2 = ti.math.vec2, ti.math.mat2
-
-
-@dt.func
-def spline(f):
-    """Weights of three nodes in a row for a particle f cells from the first one, 1/2 <= f < 3/2."""
-    return [0.5 * (1.5 - f) ** 2, 0.75 - (f - 1.0) ** 2, 0.5 * (f - 0.5) ** 2]
 
 
 @dt.func
@@ -78,9 +72,6 @@ class Mpm:
         for i, j in self.grid_m:
             self.grid_v[i, j], self.grid_m[i, j] = vec2(0.0, 0.0), 0.0
         for p in self.x:
-            base = ti.cast(self.x[p] * n - 0.5, ti.i32)
-            f = self.x[p] * n - base
-            w = spline(f)
             F = self.F[p] + h * self.C[p] @ self.F[p]
             mass, stress = 1.0, mat2(0.0)
             if self.fluid[p] == 1:
@@ -95,11 +86,7 @@ class Mpm:
                     stress += pull * F[:, 1].outer_product(F[:, 1])
             self.F[p] = F
             affine = mass / n * self.C[p] - 4.0 * n * h * scene.volume * stress
-            momentum = mass * self.v[p] - affine @ f
-            for i, j in ti.static(ti.ndrange(3, 3)):
-                node, weight = base + ti.Vector([i, j]), w[i].x * w[j].y
-                self.grid_v[node] += weight * (momentum + affine @ ti.Vector([i, j]))
-                self.grid_m[node] += weight * mass
+            spread(self.grid_v, self.grid_m, n, self.x[p], mass, self.v[p], affine)
 
         # What meets a wall sticks there, what meets the floor slides with friction.
         for i, j in self.grid_m:
@@ -114,16 +101,8 @@ class Mpm:
 
         # Grid to particles.
         for p in self.x:
-            base = ti.cast(self.x[p] * n - 0.5, ti.i32)
-            f = self.x[p] * n - base
-            w = spline(f)
-            v, B = vec2(0.0, 0.0), mat2(0.0)
-            for i, j in ti.static(ti.ndrange(3, 3)):
-                g = w[i].x * w[j].y * self.grid_v[base + ti.Vector([i, j])]
-                v += g
-                B += g.outer_product(ti.Vector([i, j]))
-            self.v[p], self.C[p] = v, 4.0 * n * (B - v.outer_product(f))
-            self.x[p] += h * v
+            self.v[p], self.C[p] = collect(self.grid_v, n, self.x[p])
+            self.x[p] += h * self.v[p]
 
     @dt.kernel
     def measure(self):
@@ -193,7 +172,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options = start(parser, argv)
 
-    scene = make_scene(options.scene, options.grid, options.original)
+    try:
+        scene = make_scene(options.scene, options.grid, options.original)
+    except ValueError as error:
+        parser.error(f"argument --grid: {error}")
     controller = make_controller(scene, options.seed)
     if options.check:
         return print_check(Mpm(scene, controller, min(options.steps, 100), ti.f64), "weights")

@@ -14,7 +14,8 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from demos.diffmpm import WALL, spline, watch
+from demos.diffmpm import watch
+from demos.support.material_points import WALL, collect, spread
 from demos.support.options import make_parser, start
 from demos.support.particles import Swarm
 from demos.support.perspective import save_perspective_animation, save_perspective_strip
@@ -69,9 +70,6 @@ class Mpm3d:
         for i, j, k in self.grid_m:
             self.grid_v[i, j, k], self.grid_m[i, j, k] = vec3(0.0), 0.0
         for p in self.x:
-            base = ti.cast(self.x[p] * n - 0.5, ti.i32)
-            f = self.x[p] * n - base
-            w = spline(f)
             F = self.F[p] + h * self.C[p] @ self.F[p]
             mass, stress = 1.0, mat3(0.0)
             if self.fluid[p] == 1:
@@ -87,11 +85,7 @@ class Mpm3d:
                     stress += pull * F[:, 2].outer_product(F[:, 2])
             self.F[p] = F
             affine = mass / n * self.C[p] - 4.0 * n * h * scene.volume * stress
-            momentum = mass * self.v[p] - affine @ f
-            for i, j, k in ti.static(ti.ndrange(3, 3, 3)):
-                node, weight = base + ti.Vector([i, j, k]), w[i].x * w[j].y * w[k].z
-                self.grid_v[node] += weight * (momentum + affine @ vec3(i, j, k))
-                self.grid_m[node] += weight * mass
+            spread(self.grid_v, self.grid_m, n, self.x[p], mass, self.v[p], affine)
 
         # What meets a wall sticks there, what meets the floor slides with friction.
         for i, j, k in self.grid_m:
@@ -110,16 +104,8 @@ class Mpm3d:
 
         # Grid to particles.
         for p in self.x:
-            base = ti.cast(self.x[p] * n - 0.5, ti.i32)
-            f = self.x[p] * n - base
-            w = spline(f)
-            v, B = vec3(0.0), mat3(0.0)
-            for i, j, k in ti.static(ti.ndrange(3, 3, 3)):
-                g = w[i].x * w[j].y * w[k].z * self.grid_v[base + ti.Vector([i, j, k])]
-                v += g
-                B += g.outer_product(vec3(i, j, k))
-            self.v[p], self.C[p] = v, 4.0 * n * (B - v.outer_product(f))
-            self.x[p] += h * v
+            self.v[p], self.C[p] = collect(self.grid_v, n, self.x[p])
+            self.x[p] += h * self.v[p]
 
     @dt.kernel
     def measure(self):

@@ -140,11 +140,17 @@ def make_scene(name: str = "robot", n_grid: int = 128, original: bool = False) -
             acts along y, and at the floor, where friction was meant, everything sticks.
 
     Raises:
-        ValueError: The name is none of `SCENE_NAMES`.
+        ValueError: The name is none of `SCENE_NAMES`, or the grid too coarse for the scene.
     """
     if name not in SCENE_NAMES:
         raise ValueError(f"there is no scene {name!r}: choose one of {', '.join(SCENE_NAMES)}")
     boxes = _BOXES[name]
+    # A box has a cell at least, and the nodes around its particles are on the grid.
+    sides = min(min(box.width, box.height) for box in boxes)
+    margin = min(min(box.x, box.y, 1.0 - box.x - box.width) for box in boxes)
+    least = round(max(1.0 / sides, 1.5 / margin))
+    if n_grid < least:
+        raise ValueError(f"the {name} needs a grid of {least} cells or more, not {n_grid}")
     positions = [_fill(box, n_grid) for box in boxes]
     counts = [len(points) for points in positions]
     return MpmScene(

@@ -12,7 +12,13 @@ _LARGEST_SEED = 2**32 - 1  # what NumPy's generators take
 
 
 def make_parser(
-    name: str, description: str | None, *, steps: int, iterations: int, memory: bool = True
+    name: str,
+    description: str | None,
+    *,
+    steps: int,
+    iterations: int,
+    memory: bool = True,
+    limit: str | None = None,
 ) -> Parser:
     """Return a parser with the options that all demos have.
 
@@ -22,6 +28,7 @@ def make_parser(
         steps: Default number of simulation steps.
         iterations: Default number of iterations of the optimisation.
         memory: Whether the tape may be given a limit.
+        limit: What it is by default.
     """
     parser = Parser(f"difftile demo {name}", description)
     folder = Path("out") / name.replace("-", "_")
@@ -34,7 +41,10 @@ def make_parser(
     parser.add_argument("--arch", choices=ARCHS, default="cpu", help=f"where to run; {say}")
     if memory:
         parser.add_argument(
-            "--memory", type=_memory, help="most for old values on the tape, as 64MB; default: all"
+            "--memory",
+            type=_memory,
+            default=limit,
+            help=f"most for old values on the tape, as 64MB; default: {limit or 'all'}",
         )
     parser.add_argument("--out", type=Path, default=folder, help=f"folder for pictures; {say}")
     parser.add_argument("--no-pictures", action="store_true", help="write no pictures")

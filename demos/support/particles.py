@@ -93,8 +93,8 @@ def save_particle_strip(
             axes.plot(*track[frame], "o", color=INK, markersize=4, zorder=5)
             text = f"{swarm.times[frame]:.2f} s"
             axes.text(0.98, 0.95, text, ha="right", va="top", transform=axes.transAxes, fontsize=9)
-        title = f"{swarm.label}: {swarm.distance:+.2f} m in {swarm.times[-1]:.2f} s"
-        panels[0].set_title(title, loc="left", fontsize=11, color=INK)
+        way = "" if target else f": {swarm.distance:+.2f} m in {swarm.times[-1]:.2f} s"
+        panels[0].set_title(f"{swarm.label}{way}", loc="left", fontsize=11, color=INK)
     figure.savefig(path)
 
 
@@ -106,19 +106,22 @@ def save_particle_animation(
     target: tuple[float, float] | None = None,
     fps: float = 25.0,
 ) -> None:
-    """Animate the runs at the same time under each other; see `save_particle_strip`."""
-    figure, rows = _make_panels(4.6, len(swarms), 1, window, floor, target)
+    """Animate the runs at the same time, wide ones under each other; see `save_particle_strip`."""
+    left, right, bottom, top = window
+    n_rows, n_columns = (len(swarms), 1) if right - left > 2 * (top - bottom) else (1, len(swarms))
+    figure, rows = _make_panels(4.6, n_rows, n_columns, window, floor, target)
+    panels = [axes for row in rows for axes in row]
     drawn = [
-        _add_particles(axes, swarm, window) for (axes,), swarm in zip(rows, swarms, strict=True)
+        _add_particles(axes, swarm, window) for axes, swarm in zip(panels, swarms, strict=True)
     ]
-    for (axes,), swarm in zip(rows, swarms, strict=True):
+    for axes, swarm in zip(panels, swarms, strict=True):
         axes.axvline(swarm.track[0, 0], color=INK, linewidth=0.8, linestyle=":")
 
     def draw(frame: int) -> None:
-        for (axes,), swarm, points in zip(rows, swarms, drawn, strict=True):
+        for axes, swarm, points in zip(panels, swarms, drawn, strict=True):
             _place(points, swarm, frame)
-            way = swarm.track[frame, 0] - swarm.track[0, 0]
-            title = f"{swarm.label}   t = {swarm.times[frame]:.2f} s   {way:+.2f} m"
+            way = "" if target else f"  {swarm.track[frame, 0] - swarm.track[0, 0]:+.2f} m"
+            title = f"{swarm.label}  {swarm.times[frame]:.2f} s{way}"
             axes.set_title(title, loc="left", fontsize=9, color=INK)
 
     last = len(swarms[0].times) - 1
