@@ -70,7 +70,9 @@ class WaterRenderer:
 
     def run(self) -> None:
         """Move the water, look through it and measure the loss."""
-        self.wave.travel()
+        self.wave.start()
+        for _ in range(2, self.wave.steps):
+            self.wave.step()
         self.refract()
         self.measure()
 
