@@ -3,24 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PathCollection
-from matplotlib.colors import Normalize, to_rgba
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from demos.support.pictures import FLOOR, INK, PALE, make_figure, save_animation
-
-Window: TypeAlias = tuple[float, float, float, float]  # left, right, bottom and top [m]
+from demos.support.panels import ACTIVATION, Window, draw_activation_key, make_panels
+from demos.support.pictures import INK, save_animation
 
 _BODY, _WATER = "#7d8791", "#86b3d1"
-_ACTIVATION = ScalarMappable(Normalize(-1.0, 1.0), "coolwarm")
 _SNAPSHOTS = 4
-_MARGIN, _HEADER, _FOOTER = 0.2, 0.36, 0.5  # around and between panels [inch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +55,7 @@ class Swarm:
         colours[:] = to_rgba(_BODY)
         colours[self.fluid != 0] = to_rgba(_WATER)
         muscles = self.muscle >= 0
-        colours[muscles] = _ACTIVATION.to_rgba(self.activations[frame])[self.muscle[muscles]]
+        colours[muscles] = ACTIVATION.to_rgba(self.activations[frame])[self.muscle[muscles]]
         return colours
 
 
@@ -81,7 +75,7 @@ def save_particle_strip(
         floor: Height of the floor [m], if one is to be drawn.
         target: A point to mark [m].
     """
-    figure, rows = _make_panels(12.4, len(swarms), _SNAPSHOTS, window, floor, target)
+    figure, rows = make_panels(12.4, len(swarms), _SNAPSHOTS, window, floor, target)
     draw_key(figure, swarms[0])
     for panels, swarm in zip(rows, swarms, strict=True):
         picks = np.linspace(0, len(swarm.times) - 1, _SNAPSHOTS).round().astype(int)
@@ -109,7 +103,7 @@ def save_particle_animation(
     """Animate the runs at the same time, wide ones under each other; see `save_particle_strip`."""
     left, right, bottom, top = window
     n_rows, n_columns = (len(swarms), 1) if right - left > 2 * (top - bottom) else (1, len(swarms))
-    figure, rows = _make_panels(4.6, n_rows, n_columns, window, floor, target)
+    figure, rows = make_panels(4.6, n_rows, n_columns, window, floor, target)
     panels = [axes for row in rows for axes in row]
     drawn = [
         _add_particles(axes, swarm, window) for axes, swarm in zip(panels, swarms, strict=True)
@@ -128,49 +122,6 @@ def save_particle_animation(
     save_animation(path, figure, draw, [*range(last + 1), *[last] * round(fps / 2)], fps)
 
 
-def _make_panels(
-    width: float,
-    n_rows: int,
-    n_columns: int,
-    window: Window,
-    floor: float | None,
-    target: tuple[float, float] | None,
-) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure of axes that show `window` at equal scales.
-
-    Placed by hand: the automatic layouts leave gaps around axes of a fixed aspect.
-    """
-    left, right, bottom, top = window
-    inner = (width - (n_columns + 1) * _MARGIN) / n_columns
-    panel = inner * (top - bottom) / (right - left)
-    height = n_rows * (panel + _HEADER) + _FOOTER
-    figure = make_figure(width, height)
-    figure.set_layout_engine("none")
-    rows = []
-    for row in range(n_rows):
-        low = height - (row + 1) * (panel + _HEADER)
-        rows.append([])
-        for column in range(n_columns):
-            start = _MARGIN + column * (inner + _MARGIN)
-            box = (start / width, low / height, inner / width, panel / height)
-            axes = figure.add_axes(box)
-            axes.set(xlim=(left, right), ylim=(bottom, top), yticks=[])
-            axes.xaxis.set_major_locator(MaxNLocator(4, prune="both"))
-            axes.tick_params(colors=INK, labelsize=8)
-            axes.spines[["top", "right", "left"]].set_color(PALE)
-            if row == n_rows - 1:
-                axes.set_xlabel("x [m]", fontsize=9, color=INK)
-            else:
-                axes.set_xticklabels([])
-            if floor is not None:
-                axes.axhspan(bottom, floor, color=FLOOR, zorder=0)
-                axes.axhline(floor, color=INK, linewidth=0.8, zorder=0)
-            if target is not None:
-                axes.plot(*target, "x", color="#c23b22", markersize=9, markeredgewidth=2, zorder=9)
-            rows[-1].append(axes)
-    return figure, rows
-
-
 def _add_particles(axes: Axes, swarm: Swarm, window: Window) -> PathCollection:
     """Add particles as large as their distance at rest, to be placed by `_place`."""
     left, right, _, _ = window
@@ -187,14 +138,6 @@ def _place(points: PathCollection, swarm: Swarm, frame: int) -> None:
 
 
 def draw_key(figure: Figure, swarm: Swarm) -> None:
-    """Add the colours of the activations, at the right of the first title."""
-    if swarm.muscle.max() < 0:
-        return
-    high = 1.0 - 0.24 / figure.get_figheight()
-    axes = figure.add_axes((0.78, high, 0.1, 0.1 / figure.get_figheight()))
-    axes.imshow(np.linspace(-1, 1, 64)[None], cmap=_ACTIVATION.get_cmap(), aspect="auto")
-    axes.set_axis_off()
-    for x, side, word in ((-0.05, "right", "muscle shortens"), (1.05, "left", "lengthens")):
-        axes.text(
-            *(x, 0.5, word), ha=side, va="center", transform=axes.transAxes, fontsize=9, color=INK
-        )
+    """Add the colours of the activations, if there are muscles."""
+    if swarm.muscle.max() >= 0:
+        draw_activation_key(figure)

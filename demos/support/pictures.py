@@ -33,14 +33,16 @@ def save_loss_curve(path: Path, losses: Sequence[float], label: str, scale: str 
     axes.annotate(
         f"{losses[best]:.3g}",
         (best, losses[best]),
-        xytext=(0, 8),
+        xytext=(0, -8),
         textcoords="offset points",
         ha="center",
+        va="top",
         color=INK,
     )
     axes.set_xlabel("iteration")
     axes.set_ylabel(label)
     axes.set_yscale(scale)
+    axes.margins(y=0.14)  # room for the number below the least loss
     axes.grid(color=PALE, alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path)

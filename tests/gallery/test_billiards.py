@@ -1,13 +1,15 @@
-"""Billiards: the scene, and its gradients against an independent simulation in NumPy."""
+"""Billiards: the scene, gradients against an independent simulation in NumPy, and the demo."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.billiards import Billiards
+from demos.billiards import Billiards, main
 from scenes.billiards import BilliardsScene
 from tests.gallery.reference_billiards import differences, gradients, simulate
 
@@ -46,3 +48,20 @@ def test_loss_and_gradient_are_those_of_the_reference(start: np.ndarray, steps: 
     np.testing.assert_allclose(simulation.x.to_numpy(), track[-1], rtol=1e-10)
     np.testing.assert_allclose(found, gradients(scene, start, steps), rtol=1e-9)
     np.testing.assert_allclose(found, differences(scene, start, steps, 3e-7), rtol=1e-6)
+
+
+def test_demo_prints_its_figures_and_writes_its_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--steps", "40", "--iterations", "1", "--descent", "--memory", "64kB"]
+    assert main([*short, "--out", str(tmp_path)]) == 0
+    assert "the last ball ends 25.7 cm from the goal" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "before_after.png",
+        "billiards.gif",
+        "loss.png",
+    ]
+
+
+def test_demo_checks_its_gradient() -> None:
+    assert main(["--check"]) == 0

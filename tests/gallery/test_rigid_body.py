@@ -1,13 +1,15 @@
-"""Robots of rigid bodies: the scene, and gradients against an independent simulation in NumPy."""
+"""Robots of rigid bodies: the scene, gradients against a simulation in NumPy, and the demo."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.rigid_body import RigidBodies
+from demos.rigid_body import RigidBodies, main
 from demos.support.training import check
 from scenes.rigid_body import ROBOT_NAMES, make_network, make_robot, make_scene
 from tests.gallery.reference_rigid_body import derivative, simulate
@@ -66,3 +68,20 @@ def test_gradient_agrees_with_differences(parameter: str) -> None:
     bodies = RigidBodies(scene, make_network(scene, seed=1), STEPS, ti.f64)
     by_tape, by_differences = check(bodies, parameter)
     assert by_tape == pytest.approx(by_differences, rel=1e-6)
+
+
+def test_demo_prints_its_figures_and_writes_its_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = ["--steps", "70", "--iterations", "1", "--robot", "Leg", "--memory", "64kB"]
+    assert main([*short, "--out", str(tmp_path)]) == 0
+    assert "the head is 0.52 m from the goal at the start" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "before_after.png",
+        "crawl.gif",
+        "loss.png",
+    ]
+
+
+def test_demo_checks_its_gradient() -> None:
+    assert main(["--check", "--original", "--no-toi"]) == 0
