@@ -2,27 +2,22 @@
 
 Each runs in one process, turn by turn: difftile with its state in place and a tape, Taichi with a
 time axis and `ti.ad.Tape`, both without the offline cache and with `force_scalarize_matrix=True`.
-Forward, backward and the times within a budget are medians. Compiling is the CPU time of a first
-forward and backward less that of a second, in processes with one of the two alone, and so is the
-most memory that a process takes. Saved bytes are, of difftile, the most that the tape holds; of
-Taichi, the values (not the gradients) along time axes. Bytes are those, all fields and gradients.
-Lines are those of the simulation: no blank lines, comments, docstrings, imports. Smoke runs in JAX
-too, if that is installed.
+Times are medians, and their ratios medians of the ratios of the turns. Compiling is the CPU time of
+a first forward and backward less that of a second, in processes with one of the two alone; so is
+what the process grows by. Saved bytes are, of difftile, the most that the tape holds, and of Taichi
+the values, not the gradients, along time axes; bytes are those, and all fields and gradients. Lines
+are those of the simulation, as `benchmarks/code_lines.py` counts them. Beside diffmpm runs Taichi
+with one grid that its adjoint fills again, and beside smoke JAX, if that is installed.
 """
 
-import ast
-import inspect
-import io
 import multiprocessing
 import resource
 import sys
 import time
-import tokenize
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -30,46 +25,47 @@ import difftile as dt
 import scenes.billiards
 import scenes.mass_spring
 import scenes.mpm
+import scenes.rigid_body
 import scenes.smoke
 import scenes.wave
+from benchmarks.code_lines import Code
 from benchmarks.peers import (
     billiards_taichi,
     diffmpm_taichi,
     mass_spring_taichi,
+    rigid_body_taichi,
     smoke_taichi,
     wave_taichi,
 )
 from benchmarks.peers.peer import Peer, clear
 from benchmarks.peers.smoke_jax import SmokeJax
-from demos import billiards, diffmpm, mass_spring, smoke, wave
+from demos import billiards, diffmpm, mass_spring, rigid_body, smoke, wave
 from demos.support import material_points
-from demos.support.training import Simulation
+from demos.support.training import Simulation, read, write
 from difftile.arguments import Parser, positive_int
+
+LINES, SAVED, COMPILE, FORWARD, BACKWARD = 0.6, 0.5, 1.0, 1.0, 0.7
+BACKWARD_OF_GRIDS = 0.3  # where Taichi's adjoint scatters with atomics what it could gather
+BUDGETS = (4, 16)
+TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify what is rounded
+ALONE = 3  # processes to compile in
+SHORT = 4  # steps to compile with
 
 Clock = Callable[[], float]
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
-LINES, SAVED, COMPILE, FORWARD = 0.6, 0.5, 1.0, 1.0
-BUDGETS = (4, 16)
-TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify what is rounded
-ALONE = 3  # processes to compile in, of which the fastest counts
-SHORT = 4  # steps to compile with
+
+class Rival(Protocol):
+    """What difftile runs beside."""
+
+    def differentiate(self, clock: Clock) -> tuple[float, float]:
+        """Run and compute the gradients; return the seconds forward and backward."""
+        ...
+
+    def gradients(self) -> Mapping[str, np.ndarray]: ...
 
 
-@dataclass(frozen=True)
-class Code:
-    """Functions and classes of a module, whose lines are counted, and those of another one."""
-
-    module: ModuleType
-    names: tuple[str, ...]
-    other: "Code | None" = None
-
-    def lines(self) -> int:
-        """Count lines with code on them, as ruff formats them."""
-        source = inspect.getsource(self.module)
-        found = {node.name: node for node in ast.parse(source).body if isinstance(node, _NAMED)}
-        lines = sum(_lines_in(source, found[name]) for name in self.names)
-        return lines if self.other is None else lines + self.other.lines()
+Makers = tuple[Callable[[], Simulation], Callable[[], Peer]]
 
 
 @dataclass(frozen=True)
@@ -78,23 +74,25 @@ class Case:
 
     Attributes:
         make: Returns what makes it in difftile and what makes it in Taichi, for a number of steps;
-            small for a quick run.
+            small if that is for a quick run.
         steps: Of a full run and of a quick one.
         ours: What is counted of difftile's program.
         theirs: What is counted of Taichi's.
         backward: The most that the backward may take, in units of Taichi's.
         noise: Put into the parameters: where all is zero, too much of a gradient is.
+        variant: What runs beside both: its name, and what makes it, from the parameters too.
     """
 
-    make: Callable[[int, bool], tuple[Callable[[], Simulation], Callable[[], Peer]]]
+    make: Callable[[int, bool], Makers]
     steps: tuple[int, int]
-    ours: Code
+    ours: tuple[Code, ...]
     theirs: Code
-    backward: float = 0.7
+    backward: float = BACKWARD
     noise: float = 0.0
+    variant: tuple[str, Callable[[int, bool, Mapping[str, np.ndarray]], Rival]] | None = None
 
 
-def _mass_spring(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Callable[[], Peer]]:
+def _mass_spring(steps: int, quick: bool) -> Makers:
     scene = scenes.mass_spring.make_scene("C")
     network = scenes.mass_spring.make_network(scene)
     return (
@@ -103,16 +101,24 @@ def _mass_spring(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Cal
     )
 
 
-def _diffmpm(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Callable[[], Peer]]:
+def _mpm_scene(quick: bool) -> tuple[scenes.mpm.MpmScene, scenes.mpm.Controller]:
     scene = scenes.mpm.make_scene("robot", 64 if quick else 128)
-    controller = scenes.mpm.make_controller(scene)
+    return scene, scenes.mpm.make_controller(scene)
+
+
+def _diffmpm(steps: int, quick: bool) -> Makers:
+    both = _mpm_scene(quick)
     return (
-        lambda: diffmpm.Mpm(scene, controller, steps),
-        lambda: diffmpm_taichi.make_diffmpm(scene, controller, steps),
+        lambda: diffmpm.Mpm(*both, steps),
+        lambda: diffmpm_taichi.make_diffmpm(*both, steps),
     )
 
 
-def _wave(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Callable[[], Peer]]:
+def _one_grid(steps: int, quick: bool, parameters: Mapping[str, np.ndarray]) -> Peer:
+    return diffmpm_taichi.make_diffmpm(*_mpm_scene(quick), steps, one_grid=True)
+
+
+def _wave(steps: int, quick: bool) -> Makers:
     scene = scenes.wave.make_scene(64 if quick else 256)
     return lambda: wave.Wave(scene, steps), lambda: wave_taichi.make_wave(scene, steps)
 
@@ -121,12 +127,16 @@ def _smoke_scene(steps: int, quick: bool) -> scenes.smoke.SmokeScene:
     return scenes.smoke.make_scene(32 if quick else 128, steps)
 
 
-def _smoke(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Callable[[], Peer]]:
+def _smoke(steps: int, quick: bool) -> Makers:
     scene = _smoke_scene(steps, quick)
     return lambda: smoke.Smoke(scene), lambda: smoke_taichi.make_smoke(scene)
 
 
-def _billiards(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Callable[[], Peer]]:
+def _jax(steps: int, quick: bool, parameters: Mapping[str, np.ndarray]) -> SmokeJax:
+    return SmokeJax(_smoke_scene(steps, quick), parameters["v0"])
+
+
+def _billiards(steps: int, quick: bool) -> Makers:
     scene = scenes.billiards.BilliardsScene()
     return (
         lambda: billiards.Billiards(scene, steps),
@@ -134,36 +144,61 @@ def _billiards(steps: int, quick: bool) -> tuple[Callable[[], Simulation], Calla
     )
 
 
-_TRANSFERS = ("nodes_around", "weight_of", "spread", "collect")
+def _rigid_body(steps: int, quick: bool) -> Makers:
+    scene = scenes.rigid_body.make_scene("B")
+    network = scenes.rigid_body.make_network(scene)
+    return (
+        lambda: rigid_body.RigidBodies(scene, network, steps),
+        lambda: rigid_body_taichi.make_rigid_body(scene, network, steps),
+    )
 
+
+_OF_BODIES = ("turned", "speed_at", "moments", "give")
 CASES = {
     "mass_spring": Case(
         _mass_spring,
         (681, 200),
-        Code(mass_spring, ("Walker",)),
+        (Code(mass_spring, ("Walker",)),),
         Code(mass_spring_taichi, ("make_mass_spring",)),
     ),
     "diffmpm": Case(
         _diffmpm,
         (1023, 64),
-        Code(diffmpm, ("corotated", "Mpm"), Code(material_points, _TRANSFERS)),
+        (
+            Code(material_points, ("nodes_around", "weight_of", "spread", "collect")),
+            Code(diffmpm, ("corotated", "Mpm")),
+        ),
         Code(diffmpm_taichi, ("spline", "corotated", "make_diffmpm")),
+        variant=("one grid", _one_grid),
     ),
     "wave": Case(
-        _wave, (256, 64), Code(wave, ("Wave",)), Code(wave_taichi, ("make_wave",)), 0.3, 0.1
+        _wave,
+        (256, 64),
+        (Code(wave, ("Wave",)),),
+        Code(wave_taichi, ("make_wave",)),
+        BACKWARD_OF_GRIDS,
+        noise=0.1,
     ),
     "smoke": Case(
         _smoke,
         (100, 20),
-        Code(smoke, ("Smoke",)),
+        (Code(smoke, ("Smoke",)),),
         Code(smoke_taichi, ("make_smoke",)),
-        backward=0.3,
+        BACKWARD_OF_GRIDS,
+        noise=0.5,
+        variant=("JAX", _jax),
     ),
     "billiards": Case(
         _billiards,
-        (1023, 200),
-        Code(billiards, ("Billiards",)),
+        (1023, 1023),
+        (Code(billiards, ("Billiards",)),),
         Code(billiards_taichi, ("make_billiards",)),
+    ),
+    "rigid_body": Case(
+        _rigid_body,
+        (2047, 200),
+        (Code(rigid_body, (*_OF_BODIES, "RigidBodies")),),
+        Code(rigid_body_taichi, (*_OF_BODIES, "make_rigid_body")),
     ),
 }
 
@@ -209,6 +244,15 @@ class Gradient:
         return self.forward + self.backward
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """The rows of a table, what is to be said below it, and whether loss and gradients agree."""
+
+    rows: dict[str, Row]
+    notes: list[str]
+    right: bool
+
+
 def differentiate(
     simulation: Simulation, clock: Clock = time.perf_counter, memory: int | None = None
 ) -> Gradient:
@@ -221,120 +265,98 @@ def differentiate(
     return Gradient(forward, clock() - started - forward, tape.peak_nbytes)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The rows of a table, how far apart loss and gradient are, and what there is to say."""
-
-    rows: dict[str, Row]
-    apart: dict[str, float]
-    notes: list[str]
-
-
 def compare(name: str, steps: int, quick: bool, repetitions: int, clock: Clock) -> Comparison:
-    """Run both turn by turn."""
+    """Run both, and what runs beside them, turn by turn."""
     _start()
     case = CASES[name]
     make_ours, make_theirs = case.make(steps, quick)
     ours, theirs = make_ours(), make_theirs()
     for simulation in (ours, theirs):
         stir(simulation, case.noise)
+    rivals, notes = {"": theirs}, list[str]()
+    if case.variant is not None:
+        variant, make = case.variant
+        try:
+            rivals[f", {variant}"] = make(steps, quick, read(ours))
+        except ModuleNotFoundError:
+            notes.append(f"{variant} is not installed")
+
     saved = differentiate(ours).nbytes
-    theirs.differentiate()
-    apart = distances(ours, theirs)
-    mine, others = list[Gradient](), list[Gradient]()
-    budgets = {f"within 1/{divisor}": saved // divisor for divisor in BUDGETS}
-    within: dict[str, list[Gradient]] = {label: [] for label, memory in budgets.items() if memory}
-    notes: list[str] = []
+    for rival in rivals.values():
+        rival.differentiate(clock)
+    loss, apart = float(theirs.loss[None]), {}
+    apart["loss"] = abs(float(ours.loss[None]) - loss) / abs(loss)
+    apart |= {f"gradient{label}": distance(ours, rival) for label, rival in rivals.items()}
+    notes.append("apart: " + ", ".join(f"{what} {value:.0e}" for what, value in apart.items()))
+
+    mine, others = list[Gradient](), {label: list[Gradient]() for label in rivals}
+    budgets = {f"in 1/{divisor}": saved // divisor for divisor in BUDGETS if saved}
+    for label, memory in list(budgets.items()):
+        try:
+            differentiate(ours, clock, memory)
+        except dt.TapeError as error:
+            notes.append(f"{label}: {error}")
+            del budgets[label]
+    within = {label: list[Gradient]() for label in budgets}
     for turn in range(repetitions):
-        mine.append(differentiate(ours, clock))
-        others.append(Gradient(*theirs.differentiate(clock)))
-        for label in list(within):
-            try:
-                within[label].append(differentiate(ours, clock, budgets[label]))
-            except dt.TapeError as error:
-                notes.append(f"{label} there is no gradient: {error}")
-                del within[label]
         _progress(f"{name}: turn {turn + 1} of {repetitions}")
-    held, unit = _nbytes(ours) + saved, "ms" if clock is time.perf_counter else "CPU ms"
-    rows = {
-        "lines": Row("lines", [case.ours.lines()], [case.theirs.lines()], LINES),
-        "saved": Row("saved [MB]", [saved / 1e6], [theirs.saved_nbytes / 1e6], SAVED),
-        "bytes": Row("bytes [MB]", [held / 1e6], [theirs.nbytes / 1e6]),
-    }
-    for which, target in (("forward", FORWARD), ("backward", case.backward)):
-        times = ([1e3 * getattr(one, which) for one in runs] for runs in (mine, others))
-        rows[which] = Row(f"{which} [{unit}]", *times, target)
-    full = [1e3 * one.seconds for one in mine]
-    if name == "smoke":
-        beside, note = compare_with_jax(ours, steps, quick, repetitions, clock)
-        rows |= beside
-        notes.append(note)
-    for label, runs in within.items():
-        peak, spent = max(one.nbytes for one in runs), [1e3 * one.seconds for one in runs]
-        rows[label] = Row(f"{label} [MB], budget", [peak / 1e6], [budgets[label] / 1e6], 1.0)
-        rows[f"{label}, time"] = Row(f"{label} [{unit}], in full", spent, full)
-    return Comparison(rows, apart, notes)
-
-
-def compare_with_jax(
-    ours: Simulation, steps: int, quick: bool, repetitions: int, clock: Clock
-) -> tuple[dict[str, Row], str]:
-    """Run smoke in difftile and in JAX turn by turn; return the rows, and what there is to say."""
-    v0 = ours.parameters["v0"]
-    try:
-        theirs = SmokeJax(_smoke_scene(steps, quick))
-    except ModuleNotFoundError:
-        return {}, "JAX is not installed"
-    started = time.process_time()
-    gradient = theirs.differentiate(v0.to_numpy())[2]
-    compiling = time.process_time() - started
-    differentiate(ours)
-    apart = np.linalg.norm(v0.grad.to_numpy() - gradient) / np.linalg.norm(gradient)
-    mine, others = list[Gradient](), list[Gradient]()
-    for _ in range(repetitions):
         mine.append(differentiate(ours, clock))
-        both, forward, _ = theirs.differentiate(v0.to_numpy(), clock)
-        others.append(Gradient(forward, both - forward))
+        for label, rival in rivals.items():
+            others[label].append(Gradient(*rival.differentiate(clock)))
+        for label, memory in budgets.items():
+            within[label].append(differentiate(ours, clock, memory))
+
     unit = "ms" if clock is time.perf_counter else "CPU ms"
     rows = {
-        f"JAX, {what}": Row(
-            f"{what}, JAX [{unit}]",
-            *([1e3 * getattr(one, what) for one in runs] for runs in (mine, others)),
+        "lines": Row(
+            "lines", [sum(code.lines() for code in case.ours)], [case.theirs.lines()], LINES
         )
-        for what in ("forward", "backward")
     }
-    return rows, f"JAX takes {compiling:.1f} CPU s to compile; gradients differ by {apart:.0e}"
+    for label, rival in rivals.items():
+        main = not label
+        if isinstance(rival, Peer):
+            bytes_saved, held = rival.saved_nbytes / 1e6, rival.nbytes / 1e6
+            target = SAVED if main else None
+            rows[f"saved{label}"] = Row(f"saved{label} [MB]", [saved / 1e6], [bytes_saved], target)
+            total = (_nbytes(ours) + saved) / 1e6
+            rows[f"bytes{label}"] = Row(f"bytes{label} [MB]", [total], [held])
+        for which, target in (("forward", FORWARD), ("backward", case.backward)):
+            runs = (mine, others[label])
+            times = ([1e3 * getattr(one, which) for one in side] for side in runs)
+            row = Row(f"{which}{label} [{unit}]", *times, target if main else None)
+            rows[f"{which}{label}"] = row
+    full = [1e3 * one.seconds for one in mine]
+    for label, runs in within.items():
+        peak, spent = max(one.nbytes for one in runs), [1e3 * one.seconds for one in runs]
+        rows[label] = Row(f"{label}: [MB] of the budget", [peak / 1e6], [budgets[label] / 1e6], 1.0)
+        rows[f"{label}, time"] = Row(f"{label}: [{unit}] of full", spent, full)
+    return Comparison(rows, notes, max(apart.values()) < TOLERANCE)
 
 
 def stir(simulation: Simulation | Peer, noise: float) -> None:
     """Add the same normal noise to the parameters, whosever they are."""
-    for values in simulation.parameters.values() if noise else ():
-        array = values.to_numpy()
-        array += noise * np.random.default_rng(0).standard_normal(array.shape)
-        values.from_numpy(array)
+    rng = np.random.default_rng(0)
+    values = read(simulation)
+    write(simulation, {k: v + noise * rng.standard_normal(v.shape) for k, v in values.items()})
 
 
-def distances(ours: Simulation, theirs: Peer) -> dict[str, float]:
-    """Return how far apart loss and gradient are, in units of those of Taichi."""
-    loss = float(theirs.loss[None])
+def distance(ours: Simulation, theirs: Rival) -> float:
+    """Return how far apart the gradients are, in units of the norm of theirs."""
     gradients = theirs.gradients()
-    square = sum(
-        float(np.sum((values.grad.to_numpy() - gradients[name]) ** 2))
+    squares = [
+        (np.sum((values.grad.to_numpy() - gradients[name]) ** 2), np.sum(gradients[name] ** 2))
         for name, values in ours.parameters.items()
-    )
-    norm = np.sqrt(sum(float(np.sum(values**2)) for values in gradients.values()))
-    return {
-        "loss": abs(float(ours.loss[None]) - loss) / abs(loss),
-        "gradient": float(np.sqrt(square) / max(norm, 1e-30)),
-    }
+    ]
+    apart, norm = np.sqrt(np.sum(squares, axis=0))
+    return float(apart / norm)
 
 
 def alone(name: str, side: int, steps: int, quick: bool) -> tuple[float, float]:
     """Return CPU seconds to compile, and MB that the process grows by over full runs if `steps`."""
     _start()
     before = _most_memory()
-    short = CASES[name].make(SHORT, quick)[side]()
     run: Callable[[Any], object] = Peer.differentiate if side else differentiate
+    short = CASES[name].make(SHORT, quick)[side]()
     spent: list[float] = []
     for _ in range(2):
         started = time.process_time()
@@ -359,41 +381,15 @@ def measure(name: str, steps: int, quick: bool, repetitions: int, clock: Clock) 
             compiling[side].append(seconds)
             if not turn:
                 memory[side].append(grown)
+    _progress("")
     rows = found.rows
     rows["compile"] = Row("compile [CPU s]", *compiling, COMPILE)
     rows["process"] = Row("process grows by [MB]", *memory)
     first = ("lines", "saved", "bytes", "process", "compile")
-    _progress("")
     print(f"\n{name}, {steps} steps{', small' if quick else ''}")
     print(f"{'':28}{'difftile':>12}{'Taichi':>12}{'ratio':>8}   target")
-    print(*(rows.pop(key) for key in first), *rows.values(), *found.notes, sep="\n")
-    apart = ", ".join(f"{what} by {distance:.0e}" for what, distance in found.apart.items())
-    print(f"they differ in {apart}, relatively", flush=True)
-    return max(found.apart.values()) < TOLERANCE
-
-
-_NAMED = (ast.FunctionDef, ast.ClassDef)
-_NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
-
-
-def _lines_in(source: str, node: ast.FunctionDef | ast.ClassDef) -> int:
-    first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _NO_CODE:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    for inner in ast.walk(node):
-        if isinstance(inner, _NAMED) and ast.get_docstring(inner) is not None:
-            docstring = inner.body[0]
-            lines.difference_update(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
-    return sum(first <= line <= (node.end_lineno or 0) for line in lines)
+    print(*(rows.pop(key) for key in first), *rows.values(), *found.notes, sep="\n", flush=True)
+    return found.right
 
 
 def _nbytes(simulation: Simulation) -> int:

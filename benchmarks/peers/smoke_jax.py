@@ -11,13 +11,13 @@ from scenes.smoke import SmokeScene
 
 
 class SmokeJax:
-    """The loss as a function of the velocities at the start, and it with its gradient, compiled.
+    """The loss as a function of the velocities at the start, and with its gradient, compiled.
 
     Raises:
         ModuleNotFoundError: JAX is not installed.
     """
 
-    def __init__(self, scene: SmokeScene, dtype: type = np.float32) -> None:
+    def __init__(self, scene: SmokeScene, v0: np.ndarray, dtype: type = np.float32) -> None:
         jax: Any = importlib.import_module("jax")
         jnp, n, dx = jax.numpy, scene.n, 1.0 / scene.n
         i, j = jnp.meshgrid(jnp.arange(n), jnp.arange(n), indexing="ij")
@@ -51,17 +51,23 @@ class SmokeJax:
             (_, smoke, _), _ = jax.lax.scan(step, state, None, length=scene.steps - 1)
             return ((target - smoke) ** 2).mean()
 
-        self.dtype, self._block = dtype, jax.block_until_ready
-        self.loss, self.loss_and_gradient = jax.jit(loss), jax.jit(jax.value_and_grad(loss))
+        self.loss, self._with_gradient = jax.jit(loss), jax.jit(jax.value_and_grad(loss))
+        self._v0, self._gradient, self._wait = v0.astype(dtype), v0, jax.block_until_ready
 
-    def differentiate(
-        self, v0: np.ndarray, clock: Callable[[], float] = time.perf_counter
-    ) -> tuple[float, float, np.ndarray]:
-        """Return the seconds of loss and gradient, those of the loss alone, and the gradient."""
-        v0 = v0.astype(self.dtype)
+    def differentiate(self, clock: Callable[[], float] = time.perf_counter) -> tuple[float, float]:
+        """Run and compute the gradient; return the seconds forward and backward.
+
+        Forward is the loss alone, and backward what the gradient with the loss takes longer.
+        """
         started = clock()
-        self._block(self.loss(v0))
+        self._wait(self.loss(self._v0))
         forward = clock() - started
         started = clock()
-        _, gradient = self._block(self.loss_and_gradient(v0))
-        return clock() - started, forward, np.asarray(gradient)
+        _, gradient = self._wait(self._with_gradient(self._v0))
+        seconds = clock() - started
+        self._gradient = np.asarray(gradient)
+        return forward, seconds - forward
+
+    def gradients(self) -> dict[str, np.ndarray]:
+        """Return the gradient of the velocities at the start."""
+        return {"v0": self._gradient}
