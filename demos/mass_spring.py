@@ -43,6 +43,8 @@ class Walker:
         self.x = dt.from_numpy(robot.positions, dtype=vector, grad=True)
         self.v = dt.zeros_like(self.x)
         self.free = dt.zeros_like(self.x)  # velocity without the floor
+        self.center = dt.zeros((), dtype=vector, grad=True)
+        self.senses = dt.zeros(scene.n_inputs, dtype=dtype, grad=True)
         self.hidden = dt.zeros(scene.n_hidden, dtype=dtype, grad=True)
         self.activation = dt.zeros(len(robot.springs), dtype=dtype)  # for the pictures alone
         self.loss = dt.zeros((), dtype=dtype, grad=True)
@@ -51,7 +53,7 @@ class Walker:
         )
         self.parameters = {name: getattr(self, name) for name in weights}
         self.clock = dt.from_numpy(np.sin(scene.clock_rate * times[:, None] + phases), dtype=dtype)
-        self.goal = dt.from_numpy(scene.goal, dtype=vector)
+        self.goal = dt.from_numpy(scene.goal, dtype=dtype)
         self.springs = dt.from_numpy(robot.springs, dtype=ti.math.ivec2)
         self.material = dt.from_numpy(material, dtype=dt.vec(3, dtype))
         self.n, self.n_clock, self.head = len(robot.positions), scene.n_clock, robot.head
@@ -60,22 +62,22 @@ class Walker:
 
     @dt.kernel
     def step(self, t: int):
-        # The hidden units see a clock, all masses relative to their center, and the way to go.
+        # The network sees a clock, all masses relative to their center, and the way to the goal.
+        self.center[None] = vec2(0.0, 0.0)
+        for k in self.x:
+            self.center[None] += self.x[k] / self.n
+        for j in range(self.n_clock):
+            self.senses[j] = self.clock[t, j]
+        for k in self.x:
+            j, place = self.n_clock + 4 * k, self.gain * (self.x[k] - self.center[None])
+            self.senses[j], self.senses[j + 1] = place
+            self.senses[j + 2], self.senses[j + 3] = self.gain * self.v[k]
+        for d in range(2):
+            self.senses[self.n_clock + 4 * self.n + d] = self.goal[d] - self.center[None][d]
         for i in self.hidden:
-            center = vec2(0.0, 0.0)
-            for k in range(self.n):
-                center += self.x[k] / self.n
             total = self.b1[i]
-            for j in range(self.n_clock):
-                total += self.w1[i, j] * self.clock[t, j]
-            for k in range(self.n):
-                j = self.n_clock + 4 * k
-                place, speed = self.gain * (self.x[k] - center), self.gain * self.v[k]
-                total += self.w1[i, j] * place.x + self.w1[i, j + 1] * place.y
-                total += self.w1[i, j + 2] * speed.x + self.w1[i, j + 3] * speed.y
-            j = self.n_clock + 4 * self.n
-            way = self.goal[None] - center
-            total += self.w1[i, j] * way.x + self.w1[i, j + 1] * way.y
+            for j in range(self.senses.shape[0]):
+                total += self.w1[i, j] * self.senses[j]
             self.hidden[i] = ti.tanh(total)
 
         # Drag and gravity change the velocities,
