@@ -27,12 +27,12 @@ DESCENT_RATE = 0.01  # of the paper's plain gradient descent
 FRAME_EVERY = 16  # simulation steps from one frame of the animation to the next
 WINDOW = (0.0, 1.15, 0.28, 0.88)  # what the pictures show: left, right, bottom and top [m]
 
-vec2 = ti.math.vec2
+vec4 = ti.math.vec4
 
 
 @dt.data_oriented
 class Billiards:
-    """Balls in fields: the start of the cue ball, and positions and velocities in place.
+    """Balls in fields: the start of the cue ball, and in place where all are and how fast.
 
     Args:
         scene: Balls and goal.
@@ -41,9 +41,11 @@ class Billiards:
     """
 
     def __init__(self, scene: BilliardsScene, steps: int, dtype=ti.f32):
-        self.scene, self.steps, self.target = scene, steps, scene.target
+        self.scene, self.steps, self.target, self.h = scene, steps, scene.target, scene.time_step
+        self.contact, self.bounce = 2.0 * scene.radius, 0.5 * (1.0 + scene.elasticity)
         vector, n = dt.vec(2, dtype), scene.n_balls
-        self.x, self.v, self.push, self.jump = (dt.zeros(n, vector, grad=True) for _ in range(4))
+        # Position and velocity of a ball are one vector: what is one field is moved as one.
+        self.balls, self.change = (dt.zeros(n, dt.vec(4, dtype), grad=True) for _ in range(2))
         self.rack = dt.from_numpy(scene.rack(), dtype=vector)
         self.goal = dt.from_numpy(scene.goal, dtype=vector)
         self.loss = dt.zeros((), dtype, grad=True)
@@ -54,37 +56,33 @@ class Billiards:
     @dt.kernel
     def start(self):
         for i in self.rack:
-            self.x[i + 1] = self.rack[i]
-            self.v[i + 1] = vec2(0.0, 0.0)
-        self.x[0] = self.init_x[None]
-        self.v[0] = self.init_v[None]
+            self.balls[i + 1] = vec4(self.rack[i], 0.0, 0.0)
+        self.balls[0] = vec4(self.init_x[None], self.init_v[None])
 
     @dt.kernel
     def step(self):
-        h, contact = self.scene.time_step, 2.0 * self.scene.radius
         # Every ball adds up what the others do to it, from where they would be without collisions.
-        for i in self.x:
-            push, jump = vec2(0.0, 0.0), vec2(0.0, 0.0)
-            for j in range(self.x.shape[0]):
-                d = self.x[i] - self.x[j] + h * (self.v[i] - self.v[j])
+        for i in self.balls:
+            change = vec4(self.h * self.balls[i].zw, 0.0, 0.0)
+            for j in range(self.balls.shape[0]):
+                between = self.balls[i] - self.balls[j]
+                d = between.xy + self.h * between.zw
                 distance = d.norm()
-                if i != j and distance < contact:
+                if distance < self.contact:
                     normal = d / (distance + 1e-6)
-                    approach = normal.dot(self.v[i] - self.v[j])
-                    if approach < 0.0:
-                        impulse = -0.5 * (1.0 + self.scene.elasticity) * approach * normal
-                        # The impact is a part of the step ago, and before it nothing has changed.
-                        since = (distance - contact) / min(-1e-3, approach)
-                        push += impulse
-                        jump += min(since - h, 0.0) * impulse
-            self.push[i], self.jump[i] = push, jump
-        for i in self.x:
-            self.v[i] += self.push[i]
-            self.x[i] += h * self.v[i] + self.jump[i]
+                    approach = normal.dot(between.zw)
+                    if approach < 0.0:  # never so of a ball and itself
+                        impulse = -self.bounce * approach * normal
+                        # Since the impact, which is a part of the step ago, they go another way.
+                        since = (distance - self.contact) / min(-1e-3, approach)
+                        change += vec4(min(since, self.h) * impulse, impulse)
+            self.change[i] = change
+        for i in self.balls:
+            self.balls[i] += self.change[i]
 
     @dt.kernel
     def measure(self):
-        self.loss[None] = (self.x[self.target] - self.goal[None]).norm_sqr()
+        self.loss[None] = (self.balls[self.target].xy - self.goal[None]).norm_sqr()
 
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
@@ -101,9 +99,9 @@ def watch(billiards: Billiards, label: str) -> Motion:
     billiards.start()
     for t in range(billiards.steps):
         if t % FRAME_EVERY == 0:
-            places.append(billiards.x.to_numpy())
+            places.append(billiards.balls.to_numpy()[:, :2])
         billiards.step()
-    places.append(billiards.x.to_numpy())
+    places.append(billiards.balls.to_numpy()[:, :2])
     colours = ["#ffffff", *["#9aa3ad"] * (scene.n_balls - 2), "#1f6f78"]
     miss = float(np.linalg.norm(places[-1][scene.target] - scene.goal))
     return Motion(
