@@ -16,7 +16,7 @@ from difftile import interp
 from difftile.launch import call as launches
 from difftile.launch.random import Streams
 from difftile.ops.random import random_bits
-from difftile.substrate import compile as compiling
+from tests.harness import many_threads
 
 N, M = 4000, 16
 
@@ -171,7 +171,7 @@ def test_types_on_request() -> None:
 
 def numbers_of(seed: int, threads: int, serial: bool) -> npt.NDArray[Any]:
     dt.init(arch="cpu", seed=seed, cpu_max_num_threads=threads)
-    with mock.patch.object(compiling, "_SERIAL_WORK", 10**9 if serial else 0):
+    with many_threads(not serial):
         first = drawn(uniform, ti.f32, (31, 5))
         return np.stack([first, drawn(uniform, ti.f32, (31, 5))])
 

@@ -42,9 +42,6 @@ from difftile.substrate.work import Work, work_of
 _counter = itertools.count()
 _MOST_ARGUMENTS = 64
 
-# Waking the threads of the pool costs 20-40 us: up to about that much work one thread is faster.
-_SERIAL_WORK = 200_000
-
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
 
@@ -100,8 +97,7 @@ class CompiledProgram:
         key = self._work.key(args)
         variant = self._choice.get((fresh, key))
         if variant is None:
-            alone = self._threads == 1 or self._work.amount(key) < _SERIAL_WORK
-            serial = self._on_host and alone
+            serial = self._on_host and self._work.is_for_one(key, self._threads)
             variant = self._variants.get((serial, fresh))
             if variant is None:
                 variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)

@@ -1,9 +1,15 @@
-"""How much a launch has to do, estimated from shapes and numbers: do threads pay?"""
+"""How much a launch has to do, estimated from shapes and numbers: do threads pay?
+
+One thread needs no atomics. An atomic addition of floats is a loop of compare and exchange, which
+takes 4 ns and more where an elementary step takes 0.1 to 0.2 ns: two threads that scatter take
+longer than one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,10 +28,12 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
+from difftile.ir.types import shape_of
 from difftile.ir.walk import operands, regions
 from difftile.ops.table import OPS
 
-_ATOMIC = 4  # in parallel; threads that share a line make it more
+_WAKING = 200_000  # steps in the 20-40 us that waking the threads of the pool takes
+_ATOMIC = 30  # steps, of one component
 _COUNTING = frozenset(("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast"))
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
@@ -47,11 +55,16 @@ class Work:
         """Return what the estimate depends on: shapes of fields, values of integers."""
         return tuple([getattr(args[k], "shape", args[k]) for k in self.positions])
 
-    def amount(self, key: tuple[Any, ...]) -> float:
-        """Return the number of elementary steps of a launch."""
+    def amount(self, key: tuple[Any, ...], atomic: int = 1) -> float:
+        """Return the number of elementary steps of a launch, where an atomic one counts so many."""
         params = (*self.program.params, *self.program.temps)
         known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
-        return _Estimate(known).block(self.program.body)
+        return _Estimate(known, atomic).block(self.program.body)
+
+    def is_for_one(self, key: tuple[Any, ...], threads: int) -> bool:
+        """Tell whether one thread is done before so many threads are."""
+        shared = self.amount(key, _ATOMIC) / threads
+        return self.amount(key) <= shared + (1.0 - 1.0 / threads) * _WAKING
 
 
 def work_of(program: Program) -> Work:
@@ -81,8 +94,9 @@ def _all(block: Block) -> list[Any]:
 
 
 class _Estimate:
-    def __init__(self, known: dict[Array | Var, Any]) -> None:
+    def __init__(self, known: dict[Array | Var, Any], atomic: int) -> None:
         self.known = known
+        self.atomic = atomic
         self.values: dict[Var, float] = {
             p: float(v) for p, v in known.items() if isinstance(p, Var)
         }
@@ -112,8 +126,8 @@ class _Estimate:
                     for start, stop in zip(starts, stops, strict=True):
                         extent *= self.trips(start, stop, _UNKNOWN_EXTENT)
                     total += extent * (1 + self.block(body))
-                case Accumulate(atomic=True) | Combine():
-                    total += _ATOMIC
+                case Accumulate(value=value, atomic=True) | Combine(value=value):
+                    total += self.atomic * prod(shape_of(value.type))
                 case _:
                     total += 1 + sum(self.block(region) for region in regions(stmt))
         return total
