@@ -35,7 +35,7 @@ def save_loss_curve(path: Path, losses: Sequence[float], label: str, scale: str 
         (best, losses[best]),
         xytext=(0, -8),
         textcoords="offset points",
-        ha="center",
+        ha="right" if best > 0.9 * len(losses) else "center",
         va="top",
         color=INK,
     )

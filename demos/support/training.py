@@ -1,7 +1,7 @@
 """How a demo learns: gradient after gradient of a whole simulation, and the check of one."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,7 +54,7 @@ class Training:
     def __str__(self) -> str:
         return (
             f"loss {self.losses[0]:.4g} at first, {min(self.losses):.4g} at best, "
-            f"{len(self.losses) - 1} iterations in {self.seconds:.1f} s, "
+            f"{len(self.losses)} gradients in {self.seconds:.1f} s, "
             f"{self.kept / 1e6:.2f} MB of old values on the tape"
         )
 
@@ -78,20 +78,66 @@ def train(
         label: What the progress bar says.
         memory: The most that a tape may hold, as `dt.Tape` takes it.
     """
+
+    def descend(measure: Callable[[], dt.Field]) -> None:
+        for _ in range(iterations + 1):
+            measure()
+            optimiser.step()
+
+    return _learn(simulation, descend, iterations + 1, label, memory)
+
+
+def fit(
+    simulation: Simulation,
+    fields: Mapping[str, dt.Field],
+    iterations: int,
+    label: str,
+    *,
+    memory: str | int | None = None,
+) -> Training:
+    """Move a few parameters by L-BFGS, for losses that are smooth; otherwise as `train`.
+
+    Args:
+        simulation: What is run and differentiated.
+        fields: Which of its parameters move.
+        iterations: The most iterations; each needs one gradient, a few of them more.
+        label: What the progress bar says.
+        memory: The most that a tape may hold, as `dt.Tape` takes it.
+    """
+
+    def search(measure: Callable[[], dt.Field]) -> None:
+        dt.optim.LBFGS(fields, iterations=iterations).step(measure)
+
+    return _learn(simulation, search, None, label, memory)
+
+
+def _learn(
+    simulation: Simulation,
+    improve: Callable[[Callable[[], dt.Field]], None],
+    total: int | None,
+    label: str,
+    memory: str | int | None,
+) -> Training:
+    """Let `improve` call a function that runs and differentiates the simulation."""
     first = read(simulation)
     losses, best, kept = [], first, 0
     started = time.perf_counter()
-    with tqdm(range(iterations + 1), label, unit="run") as bar:
+    with tqdm(total=total, desc=label, unit="run") as bar:
+
+        def measure() -> dt.Field:
+            nonlocal best, kept
+            with dt.Tape(simulation.loss, memory=memory) as tape:
+                simulation.run()
+            losses.append(float(simulation.loss[None]))
+            kept = tape.peak_nbytes
+            bar.set_postfix(loss=f"{losses[-1]:.4g}", refresh=False)
+            bar.update()
+            if losses[-1] == np.nanmin(losses):
+                best = read(simulation)
+            return simulation.loss
+
         try:
-            for _ in bar:
-                with dt.Tape(simulation.loss, memory=memory) as tape:
-                    simulation.run()
-                losses.append(float(simulation.loss[None]))
-                kept = tape.peak_nbytes
-                bar.set_postfix(loss=f"{losses[-1]:.4g}")
-                if losses[-1] == np.nanmin(losses):
-                    best = read(simulation)
-                optimiser.step()
+            improve(measure)
         except KeyboardInterrupt:
             bar.set_description("interrupted")
     write(simulation, best)

@@ -1,0 +1,280 @@
+"""A cloth falls on a ball in the wind; from where it is seen, the wind is found, or its stiffness.
+
+Masses in a grid, joined by springs, are pushed by the air and by a ball with friction. A step
+updates positions and velocities in place, and the loss looks at them at some of the times. The
+tape keeps old values within `--memory` and runs steps again for the rest of the gradient.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from demos.support.options import make_parser, start
+from demos.support.pictures import save_loss_curve
+from demos.support.surfaces import Ball, Drape, save_drape_animation, save_drape_strip
+from demos.support.training import Training, fit, print_check, write
+from difftile.arguments import positive_float, positive_int
+from scenes.cloth import (
+    SPRING_KINDS,
+    ClothScene,
+    Parameters,
+    choose_masses,
+    draw_parameters,
+    guess_parameters,
+    make_scene,
+)
+
+PREDICTED = 0.5  # time that is drawn beyond the one that was seen, relative to it
+FRAMES_PER_LOOK = 2  # of the animation
+SKIN = 0.03  # what of the radius of the ball is not drawn: flat triangles cut the corner
+GUESS = {"wind": "no wind", "stiffness": "4 N/m for all springs"}
+
+vec3 = ti.math.vec3
+
+
+@dt.data_oriented
+class FallingCloth:
+    """A cloth over a ball, and how far it is from where it was seen.
+
+    `places`, shape (looks, masses), is where the masses were seen [m].
+
+    Args:
+        scene: Cloth, ball and air.
+        parameters: The wind and the stiffness.
+        masses: Which masses are seen.
+        every: Time steps from one look at them to the next.
+        steps: Of a run.
+        dtype: Of the numbers.
+    """
+
+    def __init__(
+        self,
+        scene: ClothScene,
+        parameters: Parameters,
+        masses: np.ndarray,
+        every: int,
+        steps: int,
+        dtype=ti.f32,
+    ):
+        cloth, vector, three = scene.cloth, dt.vec(3, dtype), ti.math.ivec3
+        self.scene, self.every, self.steps = scene, every, steps
+        self.x = dt.from_numpy(cloth.positions, dtype=vector, grad=True)
+        self.v = dt.zeros(self.x.shape, vector, grad=True)
+        self.free = dt.zeros(self.x.shape, vector, grad=True)  # velocity without the ball
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.wind = dt.from_numpy(parameters.wind, dtype=vector, grad=True)
+        self.stiffness = dt.from_numpy(parameters.stiffness, dtype=dtype, grad=True)
+        self.parameters = {"wind": self.wind, "stiffness": self.stiffness}
+        self.springs = dt.from_numpy(cloth.springs, dtype=three)
+        self.rest_length = dt.from_numpy(cloth.rest_length, dtype=dtype)
+        self.triangles = dt.from_numpy(cloth.triangles, dtype=three)
+        self.center = dt.from_numpy(scene.center, dtype=vector)
+        self.masses = dt.from_numpy(masses)
+        self.places = dt.zeros((steps // every, len(masses)), vector)
+        self.h, self.mass, self.gravity = scene.time_step, cloth.mass, scene.gravity
+        self.damping, self.drag = scene.damping, scene.drag
+        self.radius, self.friction = scene.radius, scene.friction
+
+    def start(self) -> None:
+        """Put the cloth where it starts, at rest."""
+        self.x.from_numpy(self.scene.cloth.positions)
+        self.v.fill(0.0)
+        self.loss.fill(0.0)
+
+    @dt.kernel
+    def step(self, t: int):
+        """Advance by one time step: gravity, springs, air, then the ball."""
+        h = self.h
+        for p in self.x:
+            self.free[p] = self.v[p] + vec3(0.0, 0.0, h * self.gravity)
+        for s in self.springs:
+            a, b, kind = self.springs[s]
+            d = self.x[a] - self.x[b]
+            length = d.norm()
+            pull = self.stiffness[kind] * (length - self.rest_length[s]) / self.mass
+            slow = self.damping * (self.v[a] - self.v[b]).dot(d) / length
+            change = h * (pull + slow) / length * d
+            self.free[a] -= change
+            self.free[b] += change
+        # The air pushes a triangle along its normal, as fast as it comes through.
+        for k in self.triangles:
+            a, b, c = self.triangles[k]
+            area = 0.5 * (self.x[b] - self.x[a]).cross(self.x[c] - self.x[a])
+            air = ti.math.mix(self.wind[0], self.wind[1], t * h)
+            through = (air - (self.v[a] + self.v[b] + self.v[c]) / 3).dot(area) / area.norm()
+            change = h * self.drag * through / (3 * self.mass) * area
+            self.free[a] += change
+            self.free[b] += change
+            self.free[c] += change
+        # A mass that would end up inside the ball is put on its surface, and what that takes in
+        # speed limits friction. All of it is continuous: there are kinks where a mass just touches
+        # the ball (max shares the derivative), and where it begins to slide; one that sticks has
+        # no derivative along the surface.
+        for p in self.x:
+            d = self.x[p] + h * self.free[p] - self.center[None]
+            distance = d.norm()
+            normal = d / distance
+            push = max(self.radius - distance, 0.0) / h
+            inward = self.free[p].dot(normal)
+            slide = self.free[p] - inward * normal
+            slide *= max(1.0 - self.friction * push / dt.safe_norm(slide), 0.0)
+            self.v[p] = slide + (inward + push) * normal
+            self.x[p] += h * self.v[p]
+
+    @dt.kernel
+    def look(self, k: int):
+        """Add the mean square distance [cm²] of masses from where they were seen."""
+        for i in self.masses:
+            off = 100.0 * (self.x[self.masses[i]] - self.places[k, i])
+            self.loss[None] += off.norm_sqr() / (self.places.shape[0] * self.places.shape[1])
+
+    def run(self) -> None:
+        """Simulate from the start and measure the loss."""
+        self.start()
+        for t in range(self.steps):
+            self.step(t)
+            if (t + 1) % self.every == 0:
+                self.look(t // self.every)
+
+
+def watch(cloth: FallingCloth, times: Sequence[int]) -> np.ndarray:
+    """Simulate without a tape, and return where all masses are after these numbers of steps [m].
+
+    The shape is (times, rows, columns, 3).
+    """
+    positions, wanted = {}, set(times)
+    cloth.start()
+    for t in range(max(times) + 1):
+        if t in wanted:
+            positions[t] = cloth.x.to_numpy()
+        cloth.step(t)
+    found = np.array([positions[t] for t in times])
+    return found.reshape(-1, *cloth.scene.cloth.shape, 3)
+
+
+def observe(cloth: FallingCloth, noise: float = 0.0, seed: int = 0) -> None:
+    """Fill `cloth.places` from a run, with normal errors of standard deviation `noise` [m]."""
+    looks, n = cloth.places.shape
+    times = range(cloth.every, looks * cloth.every + 1, cloth.every)
+    places = watch(cloth, times).reshape(looks, -1, 3)[:, cloth.masses.to_numpy()]
+    errors = noise * np.random.default_rng(seed).standard_normal((looks, n, 3))
+    cloth.places.from_numpy(places + errors)
+
+
+def full_storage(cloth: FallingCloth) -> float:
+    """Return about how many bytes a tape without a limit keeps, from a run over fewer steps."""
+    steps, cloth.steps = cloth.steps, max(cloth.steps // 10, 1)
+    with dt.Tape(cloth.loss) as tape:
+        cloth.run()
+    share, cloth.steps = cloth.steps / steps, steps
+    return tape.peak_nbytes / share
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("cloth", __doc__, steps=560, iterations=45, limit="1MB")
+    say = "default: %(default)s"
+    parser.add_argument(
+        "--fit", choices=("wind", "stiffness"), default="wind", help=f"what is found; {say}"
+    )
+    for name in ("rows", "columns"):
+        parser.add_argument(
+            f"--{name}", type=positive_int, default=25, help=f"of masses of the cloth; {say}"
+        )
+    parser.add_argument(
+        "--stride", type=positive_int, default=2, help=f"one mass of how many is seen; {say}"
+    )
+    parser.add_argument("--looks", type=positive_int, default=20, help=f"at the masses; {say}")
+    parser.add_argument(
+        "--noise", type=positive_float, help="standard deviation of a look [mm]; default: none"
+    )
+    options = start(parser, argv)
+    if min(options.rows, options.columns) < 2:
+        parser.error("arguments --rows and --columns: a cloth has 2 or more of both")
+    if options.check:
+        options.rows, options.columns = min(options.rows, 9), min(options.columns, 9)
+
+    scene = make_scene(options.rows, options.columns)
+    masses, every = choose_masses(scene.cloth, options.stride), options.steps // options.looks
+    hidden, guess = draw_parameters(options.seed), guess_parameters()
+    # In double precision: a line search of L-BFGS compares losses that differ by little.
+    cloth = FallingCloth(scene, hidden, masses, max(every, 1), options.steps, ti.f64)
+    observe(cloth, 1e-3 * (options.noise or 0.0), options.seed)
+    n_frames = int((1 + PREDICTED) * cloth.places.shape[0]) * FRAMES_PER_LOOK + 1
+    frames = [k * cloth.every // FRAMES_PER_LOOK for k in range(n_frames)]
+    runs = {f"seen: the {options.fit} is hidden": watch(cloth, frames)}
+    write(cloth, {options.fit: getattr(guess, options.fit)})
+    if options.check:
+        return print_check(cloth, options.fit)
+
+    runs[f"before: {GUESS[options.fit]}"] = watch(cloth, frames)
+    label, fields = f"finding the {options.fit}", {options.fit: cloth.parameters[options.fit]}
+    training = fit(cloth, fields, options.iterations, label, memory=options.memory)
+    if not training.losses:
+        return 130  # interrupted before there was anything to show
+    runs[f"after: the {options.fit} that was found"] = watch(cloth, frames)
+    print(training)
+    print(f"without a limit the tape would hold about {full_storage(cloth) / 1e6:.1f} MB")
+    report(options.fit, getattr(hidden, options.fit), training)
+    if not options.no_pictures:
+        draw(options.out, cloth, training.losses, runs, frames)
+        print(f"pictures in {options.out}")
+    return 0
+
+
+def report(name: str, hidden: np.ndarray, training: Training) -> None:
+    """Print what was found beside what was hidden."""
+    found, first = training.best[name], training.first[name]
+    rows = {
+        "wind": ["wind at 0 s [m/s]", "wind at 1 s [m/s]"],
+        "stiffness": [f"{kind} springs [N/m]" for kind in SPRING_KINDS],
+    }
+    for label, a, b in zip(rows[name], found, hidden, strict=True):
+        print(f"{label}: found {_text(a)}, hidden {_text(b)}, {_percent(a, b)} off")
+    after, before = (np.sqrt(loss) for loss in (min(training.losses), training.losses[0]))
+    print(
+        f"the {name} is found to {_percent(found, hidden)}, guessed to {_percent(first, hidden)}; "
+        f"the masses are {after:.2g} cm off where they were seen, {before:.2g} cm before the fit "
+        "(root mean square)"
+    )
+
+
+def _text(values: np.ndarray) -> str:
+    return np.array2string(np.asarray(values), precision=3, separator=", ")
+
+
+def _percent(found: np.ndarray, hidden: np.ndarray) -> str:
+    return f"{100 * np.linalg.norm(found - hidden) / np.linalg.norm(hidden):.3g} %"
+
+
+def draw(
+    out: Path,
+    cloth: FallingCloth,
+    losses: Sequence[float],
+    runs: dict[str, np.ndarray],
+    frames: Sequence[int],
+) -> None:
+    """Write the pictures; `runs` has what `watch` returned for `frames`, by its label."""
+    scene, triangles, places = cloth.scene, cloth.scene.cloth.triangles, cloth.places.to_numpy()
+    ball, looks = Ball(scene.center, (1 - SKIN) * scene.radius), len(places)
+    marks = np.full((len(frames), *places.shape[1:]), np.nan)
+    marks[FRAMES_PER_LOOK : FRAMES_PER_LOOK * looks + 1 : FRAMES_PER_LOOK] = places
+    captions = [
+        f"{t * scene.time_step:.2f} s" + (", not fitted" if t > looks * cloth.every else "")
+        for t in frames
+    ]
+    save_loss_curve(out / "loss.png", losses, "mean square distance [cm²]", "log")
+    marked = [Drape(label, points, marks) for label, points in runs.items()]
+    picks = [FRAMES_PER_LOOK * int(share * looks) for share in (0.3, 0.55, 0.8, 1.0, 1 + PREDICTED)]
+    texts = [captions[k] for k in picks]
+    save_drape_strip(out / "before_after.png", marked, triangles, ball, picks, texts)
+    plain = [Drape(drape.label, drape.points, np.full_like(marks, np.nan)) for drape in marked]
+    save_drape_animation(out / "cloth.gif", plain, triangles, ball, captions, fps=15.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
