@@ -290,21 +290,11 @@ def compare(name: str, steps: int, quick: bool, repetitions: int, clock: Clock) 
     notes.append("apart: " + ", ".join(f"{what} {value:.0e}" for what, value in apart.items()))
 
     mine, others = list[Gradient](), {label: list[Gradient]() for label in rivals}
-    budgets = {f"in 1/{divisor}": saved // divisor for divisor in BUDGETS if saved}
-    for label, memory in list(budgets.items()):
-        try:
-            differentiate(ours, clock, memory)
-        except dt.TapeError as error:
-            notes.append(f"{label}: {error}")
-            del budgets[label]
-    within = {label: list[Gradient]() for label in budgets}
     for turn in range(repetitions):
         _progress(f"{name}: turn {turn + 1} of {repetitions}")
         mine.append(differentiate(ours, clock))
         for label, rival in rivals.items():
             others[label].append(Gradient(*rival.differentiate(clock)))
-        for label, memory in budgets.items():
-            within[label].append(differentiate(ours, clock, memory))
 
     unit = "ms" if clock is time.perf_counter else "CPU ms"
     rows = {
@@ -325,12 +315,34 @@ def compare(name: str, steps: int, quick: bool, repetitions: int, clock: Clock) 
             times = ([1e3 * getattr(one, which) for one in side] for side in runs)
             row = Row(f"{which}{label} [{unit}]", *times, target if main else None)
             rows[f"{which}{label}"] = row
-    full = [1e3 * one.seconds for one in mine]
-    for label, runs in within.items():
-        peak, spent = max(one.nbytes for one in runs), [1e3 * one.seconds for one in runs]
-        rows[label] = Row(f"{label}: [MB] of the budget", [peak / 1e6], [budgets[label] / 1e6], 1.0)
+    budgets = {f"in 1/{divisor}": saved // divisor for divisor in BUDGETS if saved}
+    for label, memory in budgets.items():
+        _progress(f"{name}: {label} of the memory")
+        try:
+            within = limited(ours, clock, memory, repetitions)
+        except dt.TapeError as error:
+            notes.append(f"{label}: {error}")
+            continue
+        peak = max(few.nbytes for _, few in within)
+        full, spent = ([1e3 * one.seconds for one in side] for side in zip(*within, strict=True))
+        rows[label] = Row(f"{label}: [MB] of the budget", [peak / 1e6], [memory / 1e6], 1.0)
         rows[f"{label}, time"] = Row(f"{label}: [{unit}] of full", spent, full)
     return Comparison(rows, notes, max(apart.values()) < TOLERANCE)
+
+
+def limited(
+    simulation: Simulation, clock: Clock, memory: int, repetitions: int
+) -> list[tuple[Gradient, Gradient]]:
+    """Differentiate with all old values kept and within a limit, turn by turn.
+
+    Raises:
+        TapeError: The limit is too small.
+    """
+    differentiate(simulation, clock, memory)  # what only a limit needs is compiled
+    return [
+        (differentiate(simulation, clock), differentiate(simulation, clock, memory))
+        for _ in range(repetitions)
+    ]
 
 
 def stir(simulation: Simulation | Peer, noise: float) -> None:
