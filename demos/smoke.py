@@ -8,6 +8,7 @@ start.
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,12 +42,12 @@ class Smoke:
     def __init__(self, scene: SmokeScene, original: bool = False, dtype=ti.f32):
         self.scene, self.original = scene, original
         self.n, self.steps, self.dx = scene.n, scene.steps, 1.0 / scene.n
-        scalar, vector = {"dtype": dtype, "grad": True}, {"dtype": dt.vec(2, dtype), "grad": True}
-        self.v0, self.v, self.u = (dt.zeros((self.n, self.n), **vector) for _ in range(3))
-        self.smoke, self.carried = (dt.zeros((self.n, self.n), **scalar) for _ in range(2))
-        self.p, self.q, self.div = (dt.zeros((self.n, self.n), **scalar) for _ in range(3))
+        zeros = partial(dt.zeros, (self.n, self.n), grad=True)
+        self.v0, self.v, self.u = (zeros(dt.vec(2, dtype)) for _ in range(3))
+        self.smoke, self.carried = zeros(dtype), zeros(dtype)
+        self.p, self.q, self.div = (zeros(dtype) for _ in range(3))
         self.target = dt.from_numpy(scene.target, dtype=dtype)
-        self.loss = dt.zeros((), **scalar)
+        self.loss = dt.zeros((), dtype, grad=True)
         self.parameters = {"v0": self.v0}
 
     @dt.func
@@ -58,11 +59,6 @@ class Smoke:
         low, high = ti.math.mix(f[i, j], f[i, m], r.y), ti.math.mix(f[k, j], f[k, m], r.y)
         return ti.math.mix(low, high, r.x)
 
-    @dt.kernel
-    def advect(self, f, carried):
-        for i, j in ti.ndrange(self.n, self.n):
-            carried[i, j] = self.between(f, ti.Vector([i, j]) - self.v[i, j])
-
     @dt.func
     def neighbours(self, f, i, j):
         """Return the field in the cells below, above, to the right and to the left."""
@@ -70,7 +66,10 @@ class Smoke:
         return f[(i + 1) % n, j], f[(i - 1) % n, j], f[i, (j + 1) % n], f[i, (j - 1) % n]
 
     @dt.kernel
-    def diverge(self):
+    def advect(self):
+        """Carry the velocities along themselves, and find what diverges then."""
+        for i, j in ti.ndrange(self.n, self.n):
+            self.u[i, j] = self.between(self.v, ti.Vector([i, j]) - self.v[i, j])
         for i, j in ti.ndrange(self.n, self.n):
             down, up, right, left = self.neighbours(self.u, i, j)
             self.div[i, j] = -0.5 * self.dx * (down.x - up.x + right.y - left.y)
@@ -83,13 +82,16 @@ class Smoke:
 
     @dt.kernel
     def project(self, p):
+        """Take the gradient of a pressure off the velocities, which carry the smoke then."""
         for i, j in ti.ndrange(self.n, self.n):
             down, up, right, left = self.neighbours(p, i, j)
             self.v[i, j] = self.u[i, j] - 0.5 / self.dx * ti.Vector([down - up, right - left])
+        for i, j in ti.ndrange(self.n, self.n):
+            self.carried[i, j] = self.between(self.smoke, ti.Vector([i, j]) - self.v[i, j])
 
     @dt.kernel
     def measure(self):
-        self.loss[None] = 0.0
+        """The mean square of what the smoke is off the picture."""
         for i, j in self.smoke:
             self.loss[None] += (self.target[i, j] - self.smoke[i, j]) ** 2 / self.n**2
 
@@ -97,12 +99,11 @@ class Smoke:
         """Put smoke and velocities where they start; there is no pressure yet."""
         self.v.copy_from(self.v0)
         self.smoke.from_numpy(self.scene.smoke)
-        self.p.fill(0.0), self.q.fill(0.0)
+        self.p.fill(0.0), self.q.fill(0.0), self.loss.fill(0.0)
 
     def step(self, t: int) -> None:
         """Advance by one time step; `p` is the last pressure found, `q` the one before."""
-        self.advect(self.v, self.u)
-        self.diverge()
+        self.advect()
         if self.original:
             self.project(self.q)
         for _ in range(self.scene.relaxations):
@@ -110,7 +111,6 @@ class Smoke:
             self.p, self.q = self.q, self.p
         if not self.original:
             self.project(self.p)
-        self.advect(self.smoke, self.carried)
         self.smoke, self.carried = self.carried, self.smoke
 
     def run(self) -> None:
