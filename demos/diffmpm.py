@@ -90,7 +90,9 @@ class Mpm:
 
         # What meets a wall sticks there, what meets the floor slides with friction.
         for i, j in self.grid_m:
-            v = self.grid_v[i, j] / (self.grid_m[i, j] + 1e-10) - vec2(0.0, h * scene.gravity)
+            v = vec2(0.0, 0.0)  # where there is no mass, so that a tape has less to keep
+            if self.grid_m[i, j] > 0.0:
+                v = self.grid_v[i, j] / (self.grid_m[i, j] + 1e-10) - vec2(0.0, h * scene.gravity)
             left, right, top = i < WALL, i > n - WALL, j > n - WALL
             if (left and v.x < 0.0) or (right and v.x > 0.0) or (top and v.y > 0.0):
                 v = vec2(0.0, 0.0)

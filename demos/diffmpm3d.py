@@ -89,8 +89,10 @@ class Mpm3d:
 
         # What meets a wall sticks there, what meets the floor slides with friction.
         for i, j, k in self.grid_m:
-            v = self.grid_v[i, j, k] / (self.grid_m[i, j, k] + 1e-10)
-            v.y -= h * scene.gravity
+            v = vec3(0.0)  # where there is no mass, so that a tape has less to keep
+            if self.grid_m[i, j, k] > 0.0:
+                v = self.grid_v[i, j, k] / (self.grid_m[i, j, k] + 1e-10)
+                v.y -= h * scene.gravity
             if (i < WALL and v.x < 0.0) or (i > n - WALL and v.x > 0.0):
                 v = vec3(0.0)
             if (k < WALL and v.z < 0.0) or (k > n - WALL and v.z > 0.0):

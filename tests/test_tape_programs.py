@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difftile.substrate import memory
+from difftile.substrate.packing import Packed
 from tests.tape_programs import differ, draw, run
 
 
@@ -12,6 +14,16 @@ from tests.tape_programs import differ, draw, run
 def test_random_programs_have_the_gradients_of_the_reference(first: int) -> None:
     said: list[str] = []
     assert not run(range(first, first + 50), said.append), "\n".join(said)
+
+
+def test_old_values_may_be_packed_at_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pack_whole(array: np.ndarray) -> Packed:
+        return Packed(tuple(slice(0, size) for size in array.shape), array.copy())
+
+    monkeypatch.setattr(memory, "pack", pack_whole)
+    monkeypatch.setattr(memory, "_WORTH_PACKING", 0)
+    said: list[str] = []
+    assert not run(range(70000, 70100), said.append), "\n".join(said)
 
 
 def test_random_programs_have_the_gradients_of_differences() -> None:

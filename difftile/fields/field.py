@@ -209,6 +209,7 @@ class Field(Values):
             if keep:
                 fresh.copy_from(self.storage.buffer)
             self.storage.move(fresh)
+            POOL.pack(old)
             return self.buffer
         return old
 

@@ -98,12 +98,14 @@ class StagePlan:
     ungraded: tuple[tuple[int, ...], tuple[int, ...]]
     renamings: dict[tuple[int, ...], Renamed] = field(default_factory=dict[Any, Any])
     numbers: tuple[tuple[int, int], ...] = field(init=False)
+    shapes: tuple[tuple[int, int], ...] = field(init=False)
     kept_places: tuple[int, ...] = field(init=False)
     kept: tuple[int, ...] = field(init=False)
     scratch_places: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.numbers = tuple((place, which) for place, (_, which) in self._places(Source.NUMBER))
+        self.shapes = tuple((place, which) for place, (_, which) in self._places(Source.SHAPE))
         before, after = self._places(Source.KEPT), self._places(Source.KEPT_AFTER)
         self.kept_places = tuple(place for place, _ in (*before, *after))
         self.kept = (*self.reads, *self.reads_after)
@@ -154,6 +156,8 @@ class StagePlan:
                 if storage.buffer is not buffer:
                     storage.move(buffer)
             raise
+        for buffer in kept:
+            POOL.pack(buffer)
 
     def _patch(self, k: int, values: list[Any]) -> Patch | None:
         """Return what the launch is going to overwrite of a field, if that is the smaller part."""

@@ -161,6 +161,7 @@ def make_writable(target: Field) -> None:
         fresh = POOL.take_like(old)
         fresh.copy_from(old)
         target.storage.move(fresh)
+        POOL.pack(old)
 
 
 def _as_python(value: Any, type_: Type) -> Any:

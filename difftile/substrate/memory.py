@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import to_taichi
+from difftile.substrate.packing import Packed, pack
 
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
+_WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
+_ATTEMPTS_LEFT_OUT = 15
 
 
 class Buffer:
@@ -32,6 +36,10 @@ class Buffer:
     read these contents again: while it is above zero nothing must write here. With neither it is
     free, and goes to `siblings`, the free buffers of its kind. `zeros` says that all contents are
     known to be zero; whoever writes here by another way than the methods below takes it back.
+
+    Old contents that are mostly zero may be packed. `packing_pins` counts the pins whose holders
+    are prepared for that: they read the contents of `unpacked()`. A packed buffer has no memory of
+    its own, not even an address. `held` is the bytes that old contents take.
     """
 
     __slots__ = (
@@ -40,9 +48,12 @@ class Buffer:
         "_zeros",
         "address",
         "element",
+        "held",
         "nbytes",
         "ndarray",
         "owners",
+        "packed",
+        "packing_pins",
         "pins",
         "session",
         "shape",
@@ -53,14 +64,15 @@ class Buffer:
         self.element = element
         self.shape = shape
         self.session = session
-        self.pins = 0
+        self.pins = self.packing_pins = 0
         self.owners = 0
+        self.packed: _PackedBuffer | None = None
         self.siblings: list[Buffer] = []
         self._reshaped: dict[tuple[int, ...], Buffer] = {}
         self._zeros = [False]  # shared with those of other shapes
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
-        self.nbytes = math.prod(full) * dtype.itemsize
+        self.nbytes = self.held = math.prod(full) * dtype.itemsize
         self.ndarray: Any = None
         self._array: npt.NDArray[Any] | None = None
         self.address = 0
@@ -114,14 +126,50 @@ class Buffer:
                     "dt.from_numpy(x.to_numpy().reshape(...))."
                 )
             found = object.__new__(Buffer)
-            for name in ("element", "session", "nbytes", "ndarray", "address", "_zeros"):
-                setattr(found, name, getattr(self, name))
-            found.shape = shape
-            found.pins, found.owners = 0, 0
-            found.siblings, found._reshaped = [], {}
-            found._array = self._array.reshape((*shape, *shape_of(self.element)))
+            found = self._alias(shape)
             self._reshaped[shape] = found
         return found
+
+    def _alias(self, shape: tuple[int, ...]) -> Buffer:
+        """Return another buffer of the same memory."""
+        assert self._array is not None
+        other = object.__new__(Buffer)
+        for name in ("element", "session", "nbytes", "held", "ndarray", "address", "_zeros"):
+            setattr(other, name, getattr(self, name))
+        other.shape = shape
+        other.pins = other.packing_pins = other.owners = 0
+        other.packed = None
+        other.siblings, other._reshaped = [], {}
+        other._array = self._array.reshape((*shape, *shape_of(self.element)))
+        return other
+
+    def pack(self) -> Buffer | None:
+        """Keep the contents as the part that is not zero; return the memory if that is worth it."""
+        if self._array is None or self._reshaped or not self.shape:
+            return None
+        packed = pack(self._array)
+        if packed is None:
+            return None
+        memory = self._alias(self.shape)
+        memory.siblings = self.siblings
+        self.packed = _PackedBuffer(packed)
+        self.held = packed.values.nbytes
+        self._array = None
+        del self.address  # whoever forgets to unpack is told
+        return memory
+
+    def unpacked(self) -> Buffer:
+        """Return a buffer that holds the contents: this one, or another until the last pin goes."""
+        if self.packed is None:
+            return self
+        if self.packed.memory is None:
+            memory = self.packed.memory = POOL.take_like(self)
+            assert memory._array is not None
+            memory.zeros = False
+            self.packed.contents.unpack(memory._array)
+            POOL.keep(memory.nbytes)
+            self.held += memory.nbytes
+        return self.packed.memory
 
     def read(self) -> npt.NDArray[Any]:
         """Return a copy of the contents; element components are trailing axes."""
@@ -171,6 +219,19 @@ class Buffer:
             self.ndarray.copy_from(other.ndarray)
 
 
+@dataclass(slots=True)
+class _PackedBuffer:
+    """Contents without memory of their own.
+
+    Args:
+        contents: What is not zero.
+        memory: What they were unpacked into.
+    """
+
+    contents: Packed
+    memory: Buffer | None = None
+
+
 class Pool:
     """Buffers that were given back, by element and shape, and a count of what tapes keep.
 
@@ -181,6 +242,7 @@ class Pool:
     def __init__(self) -> None:
         self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
         self._session: Session | None = None
+        self._unpackable: dict[int, int] = {}  # attempts to leave out, by kind
         self.kept = 0
         self.peak = 0
 
@@ -210,7 +272,7 @@ class Pool:
     def own(self, buffer: Buffer) -> None:
         """Note that one field more has its contents here."""
         if buffer.pins and not buffer.owners:
-            self.kept -= buffer.nbytes
+            self.kept -= buffer.held
         buffer.owners += 1
 
     def disown(self, buffer: Buffer) -> None:
@@ -219,16 +281,38 @@ class Pool:
         if buffer.owners:
             return
         if buffer.pins:
-            self.kept += buffer.nbytes
-            self.peak = max(self.peak, self.kept)
+            self.keep(buffer.held)
         else:
             self.give(buffer)
+
+    def pack(self, buffer: Buffer) -> None:
+        """Pack old contents if they are large, mostly zero and read by those who can unpack."""
+        if (
+            buffer.nbytes < _WORTH_PACKING
+            or buffer.owners
+            or not buffer.pins
+            or buffer.pins != buffer.packing_pins
+            or buffer.packed is not None
+        ):
+            return
+        # Fields of a kind that were not mostly zero will hardly be so at the next launch.
+        kind = id(buffer.siblings)
+        left_out = self._unpackable.get(kind, 0)
+        if left_out:
+            self._unpackable[kind] = left_out - 1
+            return
+        memory = buffer.pack()
+        if memory is None:
+            self._unpackable[kind] = _ATTEMPTS_LEFT_OUT
+        else:
+            self.kept -= buffer.nbytes - buffer.held
+            self.give(memory)
 
     def unpin(self, buffer: Buffer) -> None:
         """Let go of contents that a record of a tape kept."""
         buffer.pins -= 1
         if not buffer.pins and not buffer.owners:
-            self.kept -= buffer.nbytes
+            self.kept -= buffer.held
             self.give(buffer)
 
     def keep(self, nbytes: int) -> None:
@@ -238,8 +322,9 @@ class Pool:
 
     def give(self, buffer: Buffer) -> None:
         """Take a buffer back that nothing refers to any more."""
-        if buffer.session is self._session:
-            buffer.siblings.append(buffer)
+        memory = buffer if buffer.packed is None else buffer.packed.memory
+        if memory is not None and buffer.session is self._session:
+            buffer.siblings.append(memory)
 
     def clear(self) -> None:
         """Let go of everything that is free."""

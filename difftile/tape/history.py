@@ -86,7 +86,7 @@ class History(Recording, Protocol):
 
 def kept_bytes(buffers: Iterable[Buffer]) -> int:
     """Return the bytes of those buffers that hold no field's contents any more."""
-    return sum(b.nbytes for b in {id(b): b for b in buffers if not b.owners}.values())
+    return sum(b.held for b in {id(b): b for b in buffers if not b.owners}.values())
 
 
 def _saved_bytes(entries: Iterable[object]) -> int:
@@ -119,7 +119,7 @@ class FullHistory:
             return
         patching = self._may_patch()
         for plan in plans:
-            self.entries += record_stage(plan, call, values, patching=patching)
+            self.entries += record_stage(plan, call, values, patching=patching, packing=True)
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]

@@ -29,12 +29,14 @@ class LaunchRecord:
         call: The launch, which later ones with the same fields share.
         values: The fields and numbers of the launch.
         kept: The pinned buffers, in the order of `plan.reads` and then `plan.reads_after`.
+        packing: Whether they may be packed.
     """
 
     plan: StagePlan
     call: Call
     values: list[Any]
     kept: list[Buffer]
+    packing: bool = False
 
     @property
     def buffers(self) -> Iterable[Buffer]:
@@ -44,6 +46,7 @@ class LaunchRecord:
     def release(self) -> None:
         """Let go of the old values."""
         for buffer in self.kept:
+            buffer.packing_pins -= self.packing
             POOL.unpin(buffer)
         self.kept = []
 
@@ -80,7 +83,12 @@ Record: TypeAlias = LaunchRecord | HostWrite | HostCopy | OpaqueRecord
 
 
 def record_stage(
-    plan: StagePlan, call: Call, values: list[Any], *, patching: bool = False
+    plan: StagePlan,
+    call: Call,
+    values: list[Any],
+    *,
+    patching: bool = False,
+    packing: bool = False,
 ) -> list[LaunchRecord | Patch]:
     """Launch a stage and return what must be remembered of it, in order.
 
@@ -89,15 +97,18 @@ def record_stage(
         call: The launch.
         values: The values of its parameters.
         patching: Whether small writes may stay in memory that earlier records need.
+        packing: Whether old values may be packed, which takes memory while they are read again.
     """
     kept = [values[k].storage.buffer for k in plan.reads]
     for buffer in kept:
         buffer.pins += 1
+        buffer.packing_pins += packing
     patches: dict[int, Patch] = {}
     try:
         plan.launch(values, patches if patching else None)
     except BaseException:
         for buffer in kept:
+            buffer.packing_pins -= packing
             POOL.unpin(buffer)
         for patch in patches.values():
             patch.release()
@@ -107,11 +118,12 @@ def record_stage(
     for k in plan.reads_after:
         buffer = values[k].storage.buffer
         buffer.pins += 1
+        buffer.packing_pins += packing
         kept.append(buffer)
     # In reverse, a field that the adjoint reads as it was before is mended before the adjoint runs.
     first = [patch for k, patch in patches.items() if k not in plan.reads]
     last = [patch for k, patch in patches.items() if k in plan.reads]
-    return [*first, LaunchRecord(plan, call, values, kept), *last]
+    return [*first, LaunchRecord(plan, call, values, kept, packing), *last]
 
 
 def write_again(write: HostWrite) -> None:

@@ -108,9 +108,11 @@ class Replay:
         args = self._template(record).copy()
         for place, position in plan.numbers:
             args[place] = values[position]
+        for place, position in plan.shapes:
+            args[place] = values[position].buffer
         for place, kept, which in zip(plan.kept_places, record.kept, plan.kept, strict=True):
-            shape = values[which].shape
-            args[place] = kept if kept.shape == shape else kept.under(shape)
+            shape, memory = values[which].shape, kept.unpacked()
+            args[place] = memory if memory.shape == shape else memory.under(shape)
         return args
 
     def _launch(self, record: LaunchRecord) -> None:
@@ -137,8 +139,6 @@ class Replay:
             for place, (source, which) in enumerate(record.plan.adjoint_params):
                 if source is Source.GRADIENT:
                     found[place] = self.gradient(record.values[which]).buffer
-                elif source is Source.SHAPE:
-                    found[place] = record.values[which].buffer
             self._templates[key] = found
         return found
 

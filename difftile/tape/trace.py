@@ -124,7 +124,7 @@ class Trace:
         if buffer.owners or id(buffer) in self._counted:
             return False
         self._counted.add(id(buffer))
-        item.nbytes += buffer.nbytes
+        item.nbytes += buffer.held
         return True
 
     def _row(self, target: Field, name: str = "") -> int:
