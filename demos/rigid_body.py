@@ -67,7 +67,7 @@ class RigidBodies:
         network: Its weights.
         steps: Number of updates of a run.
         dtype: Of all fields.
-        impacts: Whether a corner stops when it reaches the floor, rather than a step before.
+        impacts: Whether a corner stops when it reaches the floor, or when that step begins.
     """
 
     def __init__(

@@ -256,3 +256,32 @@ def test_everything_an_object_holds_may_change_between_launches() -> None:
     del one.gain
     with pytest.raises(dt.KernelError, match="gain"):
         one.grow()
+
+
+@dt.kernel
+def largest(x, y):
+    for i in x:
+        y[i] = max(x[i], 2.0)
+
+
+def test_a_builtin_that_a_module_hides_between_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = dt.from_numpy([1.0, 3.0], dtype=ti.f64), dt.zeros(2, dtype=ti.f64)
+    for _ in range(2):
+        largest(x, y)
+    assert y.to_numpy().tolist() == [2, 3]
+    monkeypatch.setitem(globals(), "max", dt.func(lambda a, b: a + b))
+    largest(x, y)
+    assert y.to_numpy().tolist() == [3, 5]
+    monkeypatch.undo()
+    largest(x, y)
+    assert y.to_numpy().tolist() == [2, 3]
+
+
+def test_a_number_that_changes_and_comes_back() -> None:
+    springs = Springs(1)
+    x = springs.x.to_numpy()[0]
+    for k in (2.0, 3.0, 2.0, 2.0, 3.0):
+        springs.k = k
+        springs.energy.fill(0)
+        springs.add(1.0)
+        np.testing.assert_allclose(springs.energy[None], k * x**5 * 0.5)

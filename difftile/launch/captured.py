@@ -7,6 +7,7 @@ written in C; only where that fails does `current_captures` look at everything.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, is_, itemgetter
@@ -18,6 +19,7 @@ from difftile.ir.nodes import Var
 from difftile.ir.types import I32
 
 _Roots = Mapping[str, Any]
+_BUILTINS = SameObject(vars(builtins))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,22 @@ class _Numbers:
     """Numbers that are passed at each launch, and their places among its values."""
 
     group: _Group
+    objects: tuple[Any, ...]
     types: tuple[type, ...]
     positions: tuple[int, ...]
 
     def put(self, known: _Roots, values: list[Any]) -> bool:
-        """Write the numbers of now; return whether they are of the types that they had."""
+        """Write the numbers of now, or leave those that the values began with, if they are these.
+
+        Returns:
+            Whether they are of the types that they had.
+        """
         found = self.group.find(known)
-        if found is None or tuple(map(type, found)) != self.types:
+        if found is None:
+            return False
+        if all(map(is_, found, self.objects)):
+            return True
+        if tuple(map(type, found)) != self.types:
             return False
         for position, number in zip(self.positions, found, strict=True):
             values[position] = number
@@ -85,12 +96,14 @@ class Captured:
     """What a prepared launch takes from outside.
 
     Args:
+        absent: Names that must not be in a module, since they are taken from the builtins.
         same: What must be as it was.
         numbers: What is passed anew.
         single: The rest, which is looked up one by one: captures, what they were, and the places
             of numbers among the values.
     """
 
+    absent: tuple[tuple[dict[str, Any], frozenset[str]], ...]
     same: tuple[_Same, ...]
     numbers: tuple[_Numbers, ...]
     single: tuple[tuple[Capture, Any, int | None], ...]
@@ -100,11 +113,14 @@ class Captured:
 
         Args:
             known: The arguments in which a capture may be found, by parameter.
-            values: Those of the launch before, which are changed.
+            values: A copy of those that the launch was prepared with, which is changed.
 
         Returns:
             Whether all else is as it was at the launch before.
         """
+        for scope, names in self.absent:
+            if not scope.keys().isdisjoint(names):
+                return False
         for same in self.same:
             if not same.holds(known):
                 return False
@@ -136,6 +152,7 @@ def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured
     same: dict[Any, list[tuple[Capture, str, Any]]] = {}
     numbers: dict[Any, list[tuple[int, str, Any]]] = {}
     single: list[tuple[Capture, Any, int | None]] = []
+    absent: dict[SameObject, set[str]] = {}
     position = first
     for capture in captures:
         value = look_up(capture.path, known)
@@ -144,6 +161,9 @@ def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured
             place = position if isinstance(capture.param, Var) else None
             position += 1
         root, name = _split(capture.path)
+        if root is not None and root.scope == _BUILTINS:
+            module = SameObject(capture.path.function.__globals__)
+            absent.setdefault(module, set()).add(name)
         wanted = int if isinstance(capture.param, Var) and capture.param.type == I32 else float
         if root is None or (place is not None and type(value) is not wanted):
             single.append((capture, plain(value), place))
@@ -152,6 +172,7 @@ def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured
         else:
             same.setdefault(root, []).append((capture, name, value))
     return Captured(
+        tuple((module.value, frozenset(names)) for module, names in absent.items()),
         tuple(
             _Same(
                 _group(root, [name for _, name, _ in found]),
@@ -163,6 +184,7 @@ def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured
         tuple(
             _Numbers(
                 _group(root, [name for _, name, _ in found]),
+                tuple(value for _, _, value in found),
                 tuple(map(type, (value for _, _, value in found))),
                 tuple(place for place, _, _ in found),
             )
@@ -174,7 +196,7 @@ def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """Where a group begins: an argument, or with None the module of `function`."""
+    """Where a group begins: an argument, or with None the names of a module."""
 
     argument: str | None
     scope: SameObject | None
@@ -187,7 +209,10 @@ def _split(path: Path) -> tuple[_Root | None, str]:
         return _Root(first, None), ".".join(key for _, key in rest)
     scope = path.function.__globals__
     if kind == "name" and not rest and first not in path.function.__code__.co_freevars:
-        return (_Root(None, SameObject(scope)), first) if first in scope else (None, "")
+        if first in scope:
+            return _Root(None, SameObject(scope)), first
+        if first in _BUILTINS.value:
+            return _Root(None, _BUILTINS), first
     return None, ""
 
 

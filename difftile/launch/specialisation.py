@@ -123,15 +123,14 @@ class Specialisation:
 
 def arguments(positions: Sequence[int], values: Sequence[Any]) -> list[Any]:
     """Return buffers and numbers from fields and numbers."""
-    args: list[Any] = []
-    for k in positions:
-        value = values[k]
-        if isinstance(value, Field):
-            buffer = value.storage.buffer
-            args.append(buffer if buffer.shape == value.shape else buffer.under(value.shape))
-        else:
-            args.append(value)
-    return args
+    return [
+        value
+        if not isinstance(value, Field)
+        else buffer
+        if (buffer := value.storage.buffer).shape == value.shape
+        else buffer.under(value.shape)
+        for value in map(values.__getitem__, positions)
+    ]
 
 
 def argument_of(value: Any) -> Any:
