@@ -58,7 +58,7 @@ def save_chase_strip(path: Path, chases: Sequence[Chase], charges: np.ndarray) -
         for way, axes in enumerate(panels):
             _draw_square(axes, charges)
             _draw_way(axes, chase, way, len(chase.times) - 1)
-            text = f"{chase.label}: {chase.distance[way]:.2f} m from its goal"
+            text = f"{chase.label}: {chase.distance[way]:.2f} m off its goal (r.m.s.)"
             axes.set_title(text, fontsize=8.5, color=INK)
     held = [_dot(INK, FLOOR, "charge that is held")]
     _add_legend(figure, held)
