@@ -27,6 +27,7 @@ _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
 _WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
 _ATTEMPTS_LEFT_OUT = 15
+_SINGLE_MAX = float(np.finfo(np.float32).max)
 
 
 class Buffer:
@@ -207,8 +208,11 @@ class Buffer:
         self.zeros = number == 0
         if self._array is not None:
             self._array.fill(number)
-        else:
+        elif abs(number) < _SINGLE_MAX and np.float32(number) == number:
             self.ndarray.fill(number)
+        else:  # Taichi passes the number to a kernel, in single precision
+            full = (*self.shape, *shape_of(self.element))
+            self.write(np.full(full, number, numpy_dtype(scalar_of(self.element))))
 
     def copy_from(self, other: Buffer) -> None:
         """Set the contents from a buffer of the same shape and element."""
