@@ -22,8 +22,9 @@ from demos.support.training import Training, print_check, train
 from difftile.arguments import positive_int
 from scenes.mpm import SCENE_NAMES, Controller, MpmScene, make_controller, make_scene
 
-FRAMES = 80  # of the animation
-LEARNING_RATE = 0.1
+FRAMES = 70  # of the animation
+GRIDS = {"robot": 128, "fish": 64}  # cells along a side
+LEARNING_RATES = {"robot": 0.1, "fish": 0.3}  # of Adam
 VERBS = {"robot": "walk", "fish": "swim"}
 
 vec2, mat2 = ti.math.vec2, ti.math.mat2
@@ -154,17 +155,17 @@ def watch(mpm: Mpm, label: str) -> Swarm:
 
 def learn(mpm: Mpm, iterations: int, memory: str | None = None) -> Training:
     """Train the controller; the one that got farthest is left in the fields."""
-    optimiser = dt.optim.Adam(mpm.parameters, LEARNING_RATE, nonfinite="skip")
-    verb = VERBS[mpm.scene.name]
-    return train(mpm, optimiser, iterations, f"learning to {verb}", memory=memory)
+    name = mpm.scene.name
+    optimiser = dt.optim.Adam(mpm.parameters, LEARNING_RATES[name], nonfinite="skip")
+    return train(mpm, optimiser, iterations, f"learning to {VERBS[name]}", memory=memory)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
-    parser = make_parser("diffmpm", __doc__, steps=1024, iterations=40)
+    parser = make_parser("diffmpm", __doc__, steps=1024, iterations=50)
     parser.add_argument("--scene", choices=SCENE_NAMES, default="robot", help="default: robot")
     parser.add_argument(
-        "--grid", type=positive_int, default=128, help="cells along a side; default: %(default)s"
+        "--grid", type=positive_int, help="cells along a side; default: 128, for the fish 64"
     )
     parser.add_argument(
         "--original",
@@ -175,7 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = start(parser, argv)
 
     try:
-        scene = make_scene(options.scene, options.grid, options.original)
+        grid = options.grid or GRIDS[options.scene]
+        scene = make_scene(options.scene, grid, options.original)
     except ValueError as error:
         parser.error(f"argument --grid: {error}")
     controller = make_controller(scene, options.seed)

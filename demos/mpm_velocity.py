@@ -134,12 +134,13 @@ def bytes_of_all(simulation: Throw, few: int = 16) -> float:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
     parser = make_parser("mpm-velocity", __doc__, steps=1024, iterations=20, limit="32MB")
-    parser.add_argument(
-        "--grid", type=positive_int, default=120, help="cells along a side; default: %(default)s"
-    )
+    parser.add_argument("--grid", type=positive_int, default=120, help="cells a side; default: 120")
     options = start(parser, argv)
 
-    scene = make_block(options.grid)
+    try:
+        scene = make_block(options.grid)
+    except ValueError as error:
+        parser.error(f"argument --grid: {error}")
     if options.check:
         return print_check(Throw(scene, min(options.steps, 100), ti.f64), "velocity")
 

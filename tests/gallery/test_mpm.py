@@ -131,6 +131,8 @@ def test_scenes_say_what_they_need() -> None:
         make_scene("bird")
     with pytest.raises(ValueError, match="the fish needs a grid of 60 cells or more, not 32"):
         make_scene("fish", 32)
+    with pytest.raises(ValueError, match="the block needs a grid of 18 cells or more, not 12"):
+        make_block(12)
 
 
 def test_demos_print_their_figures_and_write_their_pictures(
