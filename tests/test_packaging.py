@@ -47,6 +47,16 @@ def test_every_module_of_demos_is_a_demo(pyproject: dict[str, Any]) -> None:
     }
 
 
+def test_every_demo_is_in_the_readme_and_on_the_page_of_the_gallery(
+    pyproject: dict[str, Any],
+) -> None:
+    readme, gallery = (ROOT / "README.md", ROOT / "docs" / "gallery.md")
+    headings = re.findall(r"^## (.*)", gallery.read_text(encoding="utf-8"), re.MULTILINE)
+    for name in pyproject["project"]["entry-points"]["difftile.demos"]:
+        assert f"`make demo DEMO={name}`" in readme.read_text(encoding="utf-8")
+        assert any(name in heading.split() for heading in headings)
+
+
 def test_types_are_strict_in_every_package_but_the_substrate(pyproject: dict[str, Any]) -> None:
     folders = {path.parent for path in (ROOT / "difftile").glob("*/*.py")}
     packages = {folder.relative_to(ROOT).as_posix() for folder in folders}
