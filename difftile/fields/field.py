@@ -56,6 +56,12 @@ class Storage:
         self.buffer = fresh
         POOL.disown(old)
 
+    def renew(self, *, copy: bool) -> None:
+        """Go on in fresh memory, with the contents or with any."""
+        old = self.buffer
+        self.buffer = POOL.relieve(old, copy=copy)
+        POOL.pack(old)
+
 
 class Field(Values):
     """Elements of one type in a grid of any number of dimensions, `()` included.
@@ -205,11 +211,7 @@ class Field(Values):
         """Return memory that no tape needs any more, with the contents if they must stay."""
         old = self.buffer
         if self.storage.buffer.pins:
-            fresh = POOL.take_like(self.storage.buffer)
-            if keep:
-                fresh.copy_from(self.storage.buffer)
-            self.storage.move(fresh)
-            POOL.pack(old)
+            self.storage.renew(copy=keep)
             return self.buffer
         return old
 

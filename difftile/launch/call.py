@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from difftile.diagnostics import Span
-from difftile.fields.field import GRADIENTS, Field
+from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.launch.captured import Captured
+from difftile.launch.plan import StagePlan, make_plans
+from difftile.launch.prepared import PreparedStage
 from difftile.launch.random import STREAMS
 from difftile.launch.specialisation import Specialisation
 from difftile.substrate.device import Session
-
-if TYPE_CHECKING:
-    from difftile.launch.plan import StagePlan
 
 _I32_LIMIT = 2**31
 
@@ -39,7 +38,22 @@ class Object:
     type: type
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """How a call is recorded, as long as no field is given other gradients.
+
+    Args:
+        stages: How its stages are.
+        written: The fields through whose new contents gradients pass, by their memory.
+        result_cut: Where the kernel returns a value that varies with fields that have gradients.
+    """
+
+    stages: list[StagePlan]
+    written: dict[Storage, Field]
+    result_cut: Span | None
+
+
+@dataclass(slots=True, eq=False)
 class Call:
     """A launch: the specialisation and the values of its parameters.
 
@@ -55,7 +69,10 @@ class Call:
             nothing.
         arrays: The field passed for each parameter that is an array of its own.
         captured_at: Where the captured values begin.
-        result_cut: Where the kernel returns a value that varies with fields that have gradients.
+
+    Attributes:
+        stages: Its stages, ready to be launched.
+        checked: The epoch of `GRADIENTS` in which an open tape has found nothing to refuse in it.
     """
 
     code: Specialisation
@@ -68,9 +85,13 @@ class Call:
     captured: Captured | None
     arrays: dict[str, Field]
     captured_at: int
-    result_cut: Span | None = None
+    stages: list[PreparedStage] = field(init=False)
+    checked: int = -1
     _epoch: int = -1
-    _plans: list[StagePlan] = field(default_factory=list[Any])
+    _plans: dict[bool, Plans] = field(default_factory=dict[bool, Plans])
+
+    def __post_init__(self) -> None:
+        self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.launches]
 
     def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
         """Return the values for a launch that differs in numbers alone, or None."""
@@ -88,10 +109,8 @@ class Call:
             if number.wanted is int and not -_I32_LIMIT <= arg < _I32_LIMIT:
                 return None
             values[number.value] = arg if number.given is number.wanted else number.wanted(arg)
-        if self.captured is not None:
-            known = {one.name: args[one.argument] for one in self.objects}
-            if not self.captured.put(known, values):
-                return None
+        if self.captured is not None and not self.captured.put(args, values):
+            return None
         return values
 
     def draw_anew(self, values: list[Any]) -> None:
@@ -104,14 +123,31 @@ class Call:
         at = self.code.drawn_at
         values[at : at + 2] = self.code.drawn
 
-    def plans(self, make: Callable[[Specialisation, tuple[bool, ...]], list[StagePlan]]) -> Any:
-        """Return how the stages are recorded, worked out again when some gradient was attached."""
+    def run(self, values: list[Any]) -> None:
+        """Launch without a tape."""
+        for stage in self.stages:
+            stage.run(values)
+
+    def plans(self, *, constant: bool = False) -> Plans:
+        """Return how the call is recorded, worked out again when some gradient was attached.
+
+        Args:
+            constant: Take all that the kernel computes as constants.
+        """
         if self._epoch != GRADIENTS.epoch:
-            grads = self.grads()
-            self._plans = make(self.code, grads)
-            self.result_cut = self.code.result_cut(grads)
+            self._plans = {}
             self._epoch = GRADIENTS.epoch
-        return self._plans
+        found = self._plans.get(constant)
+        if found is None:
+            found = self._plans[constant] = self._planned(constant)
+        return found
+
+    def _planned(self, constant: bool) -> Plans:
+        grads, values = self.grads(), self.values
+        stages = make_plans(self.code, grads, constant=constant)
+        given = [values[k] for plan in stages if plan.adjoint is not None for k in plan.writes]
+        cut = None if constant else self.code.result_cut(grads)
+        return Plans(stages, {one.storage: one for one in given}, cut)
 
     def fields(self) -> list[Field]:
         """Return the fields that are passed."""

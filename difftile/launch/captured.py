@@ -10,16 +10,14 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, is_, itemgetter
+from itertools import compress
+from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
-from difftile.frontend.captures import Capture, SameObject, key_of, look_up, plain
+from difftile.frontend.captures import MISSING, Capture, SameObject, key_of, look_up, plain
 from difftile.frontend.items import Path
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32
-
-_Roots = Mapping[str, Any]
-_BUILTINS = SameObject(vars(builtins))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,68 +25,41 @@ class _Group:
     """What is found from one place on: attributes of an argument, or names of a module.
 
     Args:
-        argument: The name of the argument; None for `scope`.
+        argument: The position of the argument; None for `scope`.
         scope: The names of a module.
         get: Returns what is found there, as a tuple.
+        objects: What was found there.
+        captures: What each of them is.
+        positions: The places of numbers, which are passed at each launch, among its values; None
+            for what must be the same object again, or have the key the kernel was compiled for.
+        every: The places of all of these.
     """
 
-    argument: str | None
+    argument: int | None
     scope: dict[str, Any]
     get: Callable[[Any], tuple[Any, ...]]
-
-    def find(self, known: _Roots) -> tuple[Any, ...] | None:
-        """Return what is there now, or None if something is gone."""
-        try:
-            return self.get(self.scope if self.argument is None else known[self.argument])
-        except (AttributeError, KeyError):
-            return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Same:
-    """Things that are the same objects again, or have the keys that the kernel was compiled for."""
-
-    group: _Group
     objects: tuple[Any, ...]
     captures: tuple[Capture, ...]
+    positions: tuple[int | None, ...]
+    every: range
 
-    def holds(self, known: _Roots) -> bool:
-        found = self.group.find(known)
-        if found is None:
+    def put(self, args: Sequence[Any], values: list[Any]) -> bool:
+        """Write the numbers that changed; return whether all is there and nothing else changed."""
+        try:
+            found = self.get(self.scope if self.argument is None else args[self.argument])
+        except (AttributeError, KeyError):
             return False
-        if all(map(is_, found, self.objects)):
-            return True
-        return all(
-            new is old or (capture.key is not None and key_of(new) == capture.key)
-            for new, old, capture in zip(found, self.objects, self.captures, strict=True)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """Numbers that are passed at each launch, and their places among its values."""
-
-    group: _Group
-    objects: tuple[Any, ...]
-    types: tuple[type, ...]
-    positions: tuple[int, ...]
-
-    def put(self, known: _Roots, values: list[Any]) -> bool:
-        """Write the numbers of now, or leave those that the values began with, if they are these.
-
-        Returns:
-            Whether they are of the types that they had.
-        """
-        found = self.group.find(known)
-        if found is None:
-            return False
-        if all(map(is_, found, self.objects)):
-            return True
-        if tuple(map(type, found)) != self.types:
-            return False
-        for position, number in zip(self.positions, found, strict=True):
-            values[position] = number
+        for changed in compress(self.every, map(is_not, found, self.objects)):
+            if not self._put_one(changed, found[changed], values):
+                return False
         return True
+
+    def _put_one(self, k: int, new: Any, values: list[Any]) -> bool:
+        position, capture = self.positions[k], self.captures[k]
+        if position is None:
+            return capture.key is not None and key_of(new) == capture.key
+        values[position] = new
+        return type(new) is type(self.objects[k])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,37 +67,32 @@ class Captured:
     """What a prepared launch takes from outside.
 
     Args:
-        absent: Names that must not be in a module, since they are taken from the builtins.
-        same: What must be as it was.
-        numbers: What is passed anew.
+        groups: What is found together.
         single: The rest, which is looked up one by one: captures, what they were, and the places
             of numbers among the values.
+        arguments: The positions of the arguments in which captures are found, by parameter.
     """
 
-    absent: tuple[tuple[dict[str, Any], frozenset[str]], ...]
-    same: tuple[_Same, ...]
-    numbers: tuple[_Numbers, ...]
+    groups: tuple[_Group, ...]
     single: tuple[tuple[Capture, Any, int | None], ...]
+    arguments: Mapping[str, int]
 
-    def put(self, known: _Roots, values: list[Any]) -> bool:
+    def put(self, args: Sequence[Any], values: list[Any]) -> bool:
         """Write the captured numbers of now into the values of a launch.
 
         Args:
-            known: The arguments in which a capture may be found, by parameter.
-            values: A copy of those that the launch was prepared with, which is changed.
+            args: The arguments of the launch.
+            values: Those of the launch before, which are changed.
 
         Returns:
             Whether all else is as it was at the launch before.
         """
-        for scope, names in self.absent:
-            if not scope.keys().isdisjoint(names):
+        for group in self.groups:
+            if not group.put(args, values):
                 return False
-        for same in self.same:
-            if not same.holds(known):
-                return False
-        for numbers in self.numbers:
-            if not numbers.put(known, values):
-                return False
+        if not self.single:
+            return True
+        known = {name: args[k] for name, k in self.arguments.items()}
         for capture, before, position in self.single:
             found = look_up(capture.path, known)
             if position is not None:
@@ -139,20 +105,27 @@ class Captured:
         return True
 
 
-def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured | None:
+def captured(
+    captures: Sequence[Capture],
+    args: Sequence[Any],
+    arguments: Mapping[str, int],
+    values: Sequence[Any],
+    first: int,
+) -> Captured | None:
     """Return what a launch that has just been prepared takes from outside, if anything.
 
     Args:
         captures: What the specialisation takes.
-        known: The arguments in which a capture may be found, by parameter.
-        first: The place of the first captured value among those of the launch.
+        args: The arguments of the launch.
+        arguments: The positions of those in which a capture may be found, by parameter.
+        values: The values of the launch.
+        first: The place of the first captured value among those.
     """
     if not captures:
         return None
-    same: dict[Any, list[tuple[Capture, str, Any]]] = {}
-    numbers: dict[Any, list[tuple[int, str, Any]]] = {}
+    groups: dict[_Root, list[tuple[str, Any, Capture, int | None]]] = {}
     single: list[tuple[Capture, Any, int | None]] = []
-    absent: dict[SameObject, set[str]] = {}
+    known = {name: args[k] for name, k in arguments.items()}
     position = first
     for capture in captures:
         value = look_up(capture.path, known)
@@ -161,69 +134,70 @@ def captured(captures: Sequence[Capture], known: _Roots, first: int) -> Captured
             place = position if isinstance(capture.param, Var) else None
             position += 1
         root, name = _split(capture.path)
-        if root is not None and root.scope == _BUILTINS:
-            module = SameObject(capture.path.function.__globals__)
-            absent.setdefault(module, set()).add(name)
         wanted = int if isinstance(capture.param, Var) and capture.param.type == I32 else float
         if root is None or (place is not None and type(value) is not wanted):
             single.append((capture, plain(value), place))
-        elif place is not None:
-            numbers.setdefault(root, []).append((place, name, value))
         else:
-            same.setdefault(root, []).append((capture, name, value))
+            was = value if place is None else values[place]
+            groups.setdefault(root, []).append((name, was, capture, place))
     return Captured(
-        tuple((module.value, frozenset(names)) for module, names in absent.items()),
-        tuple(
-            _Same(
-                _group(root, [name for _, name, _ in found]),
-                tuple(value for _, _, value in found),
-                tuple(capture for capture, _, _ in found),
-            )
-            for root, found in same.items()
-        ),
-        tuple(
-            _Numbers(
-                _group(root, [name for _, name, _ in found]),
-                tuple(value for _, _, value in found),
-                tuple(map(type, (value for _, _, value in found))),
-                tuple(place for place, _, _ in found),
-            )
-            for root, found in numbers.items()
-        ),
+        tuple(_group(root, found, arguments) for root, found in groups.items()),
         tuple(single),
+        arguments,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """Where a group begins: an argument, or with None the names of a module."""
+    """Where a group begins.
+
+    Args:
+        argument: The name of an argument; None for `scope`.
+        scope: The names of a module.
+        builtin: Whether the names are Python's own, which a module may hide.
+    """
 
     argument: str | None
-    scope: SameObject | None
+    scope: SameObject | None = None
+    builtin: bool = False
 
 
 def _split(path: Path) -> tuple[_Root | None, str]:
     """Return where a path begins and what follows, or None for what is no plain name in there."""
     (kind, first), *rest = path.steps
     if kind == "argument" and rest and all(step == "attribute" for step, _ in rest):
-        return _Root(first, None), ".".join(key for _, key in rest)
+        return _Root(first), ".".join(key for _, key in rest)
     scope = path.function.__globals__
     if kind == "name" and not rest and first not in path.function.__code__.co_freevars:
-        if first in scope:
-            return _Root(None, SameObject(scope)), first
-        if first in _BUILTINS.value:
-            return _Root(None, _BUILTINS), first
+        return _Root(None, SameObject(scope), builtin=first not in scope), first
     return None, ""
 
 
-def _group(root: _Root, names: Sequence[str]) -> _Group:
-    """Return what finds some names from one place on."""
-    if root.scope is None:
-        return _Group(root.argument, {}, _getter(attrgetter, names))
-    return _Group(None, root.scope.value, _getter(itemgetter, names))
+def _group(
+    root: _Root,
+    found: Sequence[tuple[str, Any, Capture, int | None]],
+    arguments: Mapping[str, int],
+) -> _Group:
+    """Return what finds some names from one place on again."""
+    names, objects, captures, positions = zip(*found, strict=True)
+    if root.argument is not None:
+        get, argument = _getter(attrgetter, names), arguments[root.argument]
+        return _Group(argument, {}, get, objects, captures, positions, range(len(names)))
+    assert root.scope is not None
+    get = _visible(names) if root.builtin else _getter(itemgetter, names)
+    return _Group(None, root.scope.value, get, objects, captures, positions, range(len(names)))
 
 
 def _getter(make: Callable[..., Any], names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     """Return a function that finds several names, also where there is one alone."""
     get = make(*names)
     return get if len(names) > 1 else lambda place: (get(place),)
+
+
+def _visible(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return a function that finds names in a module, or where it has none Python's own."""
+
+    def get(scope: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple([scope.get(name, getattr(builtins, name, MISSING)) for name in names])
+
+    return get

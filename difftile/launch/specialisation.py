@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StageLaunch:
-    """A stage of one specialisation, and where each of its forward parameters comes from.
+    """A stage of one specialisation, by its number.
 
-    `plans` holds what recording it does, for each set of fields with gradients and with or without
-    `no_grad`.
+    `positions` are those of the values of its forward parameters, `writes` those of the fields that
+    it writes. `plans` holds what recording it does, for each set of fields with gradients and with
+    or without `no_grad`.
     """
 
+    number: int
     stage: Stage
     positions: tuple[int, ...]
+    writes: tuple[int, ...]
     plans: dict[tuple[tuple[bool, ...], bool], StagePlan] = field(default_factory=dict[Any, Any])
 
 
@@ -67,16 +70,21 @@ class Specialisation:
         self.rules: dict[str, RuleCode] = {}
         self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self.launches = [
-            StageLaunch(stage, tuple(self.position[p] for p in stage.forward.params))
-            for stage in stages
+            StageLaunch(
+                number,
+                stage,
+                tuple(self.position[p] for p in stage.forward.params),
+                tuple(sorted(self.position[a] for a in stage.written)),
+            )
+            for number, stage in enumerate(stages)
         ]
-        self.writes = sorted({self.position[a] for s in stages for a in s.written})
+        self.writes = sorted({k for launch in self.launches for k in launch.writes})
 
     def run(self, values: list[Any]) -> None:
-        """Launch without a tape."""
+        """Launch on any values, without a tape; see `Call.run`."""
         for launch in self.launches:
-            for array in launch.stage.written:
-                make_writable(values[self.position[array]])
+            for k in launch.writes:
+                make_writable(values[k])
             launch.stage.forward.launch(arguments(launch.positions, values))
 
     def returned(self) -> Any:
@@ -155,12 +163,8 @@ def scratch_for(
 
 def make_writable(target: Field) -> None:
     """Move a field whose contents a recording still needs, so that it can be written."""
-    old = target.storage.buffer
-    if old.pins:
-        fresh = POOL.take_like(old)
-        fresh.copy_from(old)
-        target.storage.move(fresh)
-        POOL.pack(old)
+    if target.storage.buffer.pins:
+        target.storage.renew(copy=True)
 
 
 def _as_python(value: Any, type_: Type) -> Any:

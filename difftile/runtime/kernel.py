@@ -26,7 +26,7 @@ from difftile.launch.captured import captured
 from difftile.launch.definition import Body, Definition, lowered_for
 from difftile.launch.func import WATCHING, Func, plain
 from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
-from difftile.launch.methods import BoundKernel, check_class
+from difftile.launch.methods import BoundKernel, check_class, is_data_oriented
 from difftile.launch.passing import Taken, current_captures, take_apart
 from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
@@ -104,7 +104,8 @@ class Kernel:
         """Return the kernel as a method of an object."""
         if instance is None:
             return self
-        check_class(f"Kernel '{self.function.__name__}'", instance)
+        if not is_data_oriented(instance):
+            check_class(f"Kernel '{self.function.__name__}'", instance)
         return BoundKernel(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -128,7 +129,7 @@ class Kernel:
         elif tape is None:
             if OPEN_IN.heed:
                 _heed(self, call, values)
-            call.code.run(values)
+            call.run(values)
         else:
             cast("LaunchRecorder", tape).launch(call, values)
         if call.session.debug:
@@ -281,6 +282,7 @@ class Kernel:
         pick = picker(taken.others)
         drawn = [0, 0] if code.streams else []
         values = [*taken.values, *outside, *drawn, *code.temps]
+        arguments = {one.name: one.argument for one in taken.objects}
         call = Call(
             code,
             values,
@@ -289,7 +291,7 @@ class Kernel:
             pick,
             pick(args),
             session,
-            captured(found.captures, taken.known, len(taken.values)),
+            captured(found.captures, args, arguments, values, len(taken.values)),
             taken.arrays,
             len(taken.values),
         )

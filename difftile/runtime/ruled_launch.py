@@ -101,7 +101,7 @@ class RuledLaunch(OpaqueStep):
 
     def run(self) -> None:
         """Launch the kernel."""
-        self._call.code.run(self._values)
+        self._call.run(self._values)
 
     def reverse(self, then: Then, saved: None) -> None:
         """Launch the rule."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import taichi as ti
@@ -44,6 +44,14 @@ _MOST_ARGUMENTS = 64
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
+
+
+class Launchable(Protocol):
+    """What runs on buffers and numbers, one for each parameter."""
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run."""
+        ...
 
 
 class CompiledProgram:
@@ -95,19 +103,31 @@ class CompiledProgram:
             return
         fresh = self._fresh(args) if self._stored and self._on_host else ()
         key = self._work.key(args)
-        variant = self._choice.get((fresh, key))
-        if variant is None:
-            serial = self._on_host and self._work.is_for_one(key, self._threads)
-            variant = self._variants.get((serial, fresh))
-            if variant is None:
-                variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)
-            self._choice[(fresh, key)] = variant
-        for position in self._written:
-            args[position].zeros = False
+        variant = self._choice.get((fresh, key)) or self._choose(fresh, key)
         if self._report is None:
             variant.launch(args)
         else:
             self._report.collect(lambda memory: variant.launch([*args, *memory]))
+
+    def settled(self, args: Sequence[Any]) -> Launchable:
+        """Return what launches the program on buffers of these shapes, and on any numbers.
+
+        That is one variant of the code where shapes alone decide about it, else the program.
+        """
+        numbers_matter = any(isinstance(self.params[k], Var) for k in self._work.positions)
+        zeros_matter = self._on_host and any(args[k].nbytes >= _FRESH_BYTES for k in self._stored)
+        if self._speaks or numbers_matter or zeros_matter:
+            return self
+        return self._choose((), self._work.key(args))
+
+    def _choose(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> _Variant:
+        """Return the variant for some arguments that hold zeros, and what the work depends on."""
+        serial = self._on_host and self._work.is_for_one(key, self._threads)
+        variant = self._variants.get((serial, fresh))
+        if variant is None:
+            variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)
+        self._choice[(fresh, key)] = variant
+        return variant
 
     def _variant(self, serial: bool, fresh: tuple[int, ...]) -> _Variant:
         started = time.perf_counter()
@@ -120,27 +140,29 @@ class CompiledProgram:
             report=self._reported,
         )
         params = (*self.params, *(self._reported or ()))
-        variant = _Variant(emitted, self.program, params, self._on_host)
+        variant = _Variant(emitted, self.program, params, self._written, self._on_host)
         self.seconds += time.perf_counter() - started
         return variant
 
     def _fresh(self, args: Sequence[Any]) -> tuple[int, ...]:
         """Return the arguments that hold zeros, which what is added to them may replace."""
+        large = [k for k in self._stored if args[k].nbytes >= _FRESH_BYTES and args[k].zeros]
+        if not large:
+            return ()
         addresses = [arg.address for arg in args if isinstance(arg, Buffer)]
-        return tuple(
-            k
-            for k in self._stored
-            if (buffer := args[k]).zeros
-            and buffer.nbytes >= _FRESH_BYTES
-            and addresses.count(buffer.address) == 1
-        )
+        return tuple([k for k in large if addresses.count(args[k].address) == 1])
 
 
 class _Variant:
     """One compiled kernel and its launch context."""
 
     def __init__(
-        self, emitted: Emitted, of: Program, params: tuple[Array | Var, ...], on_host: bool
+        self,
+        emitted: Emitted,
+        of: Program,
+        params: tuple[Array | Var, ...],
+        written: Sequence[int],
+        on_host: bool,
     ) -> None:
         kernel = _build(emitted)
         primal: Any = kernel._primal
@@ -159,6 +181,7 @@ class _Variant:
                 emitted, of, error, lambda: _build(emitted)._primal.ensure_compiled(*examples)
             ) from None
         self._name = emitted.name
+        self._written = written
         self._run: Callable[[Any, Any], None] = program.launch_kernel
         self._on_host = on_host
         self._context: Any = self._kernel.make_launch_context()
@@ -166,6 +189,8 @@ class _Variant:
         self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
 
     def launch(self, args: Sequence[Any]) -> None:
+        for position in self._written:
+            args[position].contents.zeros = False
         if not self._on_host:
             # A context that held ndarrays cannot be launched twice (the launcher rewrites it).
             self._context = self._kernel.make_launch_context()
@@ -175,7 +200,7 @@ class _Variant:
             if arg is last[position]:
                 continue
             if isinstance(arg, Buffer):
-                if self._on_host:
+                if arg.address:
                     context.set_arg_external_array_with_shape(
                         (position,), arg.address, arg.nbytes, arg.shape, 0
                     )

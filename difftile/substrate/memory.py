@@ -30,6 +30,15 @@ _ATTEMPTS_LEFT_OUT = 15
 _SINGLE_MAX = float(np.finfo(np.float32).max)
 
 
+class Contents:
+    """What is known of what a block of memory holds: whether it is all zero."""
+
+    __slots__ = ("zeros",)
+
+    def __init__(self) -> None:
+        self.zeros = False
+
+
 class Buffer:
     """A block of memory for elements of one type in one shape.
 
@@ -46,8 +55,8 @@ class Buffer:
     __slots__ = (
         "_array",
         "_reshaped",
-        "_zeros",
         "address",
+        "contents",
         "element",
         "held",
         "nbytes",
@@ -70,7 +79,7 @@ class Buffer:
         self.packed: _PackedBuffer | None = None
         self.siblings: list[Buffer] = []
         self._reshaped: dict[tuple[int, ...], Buffer] = {}
-        self._zeros = [False]  # shared with those of other shapes
+        self.contents = Contents()  # shared with those of other shapes
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
         self.nbytes = self.held = math.prod(full) * dtype.itemsize
@@ -89,11 +98,11 @@ class Buffer:
     @property
     def zeros(self) -> bool:
         """Whether all contents are known to be zero."""
-        return self._zeros[0]
+        return self.contents.zeros
 
     @zeros.setter
     def zeros(self, value: bool) -> None:
-        self._zeros[0] = value
+        self.contents.zeros = value
 
     @property
     def view(self) -> npt.NDArray[Any] | None:
@@ -126,7 +135,6 @@ class Buffer:
                     "Fields are reshaped on the CPU alone; elsewhere copy the contents: "
                     "dt.from_numpy(x.to_numpy().reshape(...))."
                 )
-            found = object.__new__(Buffer)
             found = self._alias(shape)
             self._reshaped[shape] = found
         return found
@@ -135,7 +143,7 @@ class Buffer:
         """Return another buffer of the same memory."""
         assert self._array is not None
         other = object.__new__(Buffer)
-        for name in ("element", "session", "nbytes", "held", "ndarray", "address", "_zeros"):
+        for name in ("element", "session", "nbytes", "held", "ndarray", "address", "contents"):
             setattr(other, name, getattr(self, name))
         other.shape = shape
         other.pins = other.packing_pins = other.owners = 0
@@ -289,35 +297,56 @@ class Pool:
         else:
             self.give(buffer)
 
-    def pack(self, buffer: Buffer) -> None:
-        """Pack old contents if they are large, mostly zero and read by those who can unpack."""
-        if (
-            buffer.nbytes < _WORTH_PACKING
-            or buffer.owners
-            or not buffer.pins
-            or buffer.pins != buffer.packing_pins
-            or buffer.packed is not None
-        ):
-            return
-        # Fields of a kind that were not mostly zero will hardly be so at the next launch.
-        kind = id(buffer.siblings)
-        left_out = self._unpackable.get(kind, 0)
-        if left_out:
-            self._unpackable[kind] = left_out - 1
-            return
-        memory = buffer.pack()
-        if memory is None:
-            self._unpackable[kind] = _ATTEMPTS_LEFT_OUT
-        else:
-            self.kept -= buffer.nbytes - buffer.held
-            self.give(memory)
+    def relieve(self, old: Buffer, *, copy: bool) -> Buffer:
+        """Return a buffer in which a field goes on, with the same contents or any.
 
-    def unpin(self, buffer: Buffer) -> None:
-        """Let go of contents that a record of a tape kept."""
-        buffer.pins -= 1
-        if not buffer.pins and not buffer.owners:
-            self.kept -= buffer.held
-            self.give(buffer)
+        Raises:
+            OutOfMemory: The memory is not there.
+        """
+        fresh = self.take_like(old)
+        if copy:
+            fresh.copy_from(old)
+        fresh.owners += 1
+        self.disown(old)
+        return fresh
+
+    def pack(self, *buffers: Buffer) -> None:
+        """Pack old contents that are large, mostly zero and read by those who can unpack."""
+        for buffer in buffers:
+            if (
+                buffer.nbytes < _WORTH_PACKING
+                or buffer.owners
+                or not buffer.pins
+                or buffer.pins != buffer.packing_pins
+                or buffer.packed is not None
+            ):
+                continue
+            # Fields of a kind that were not mostly zero will hardly be so at the next launch.
+            kind = id(buffer.siblings)
+            left_out = self._unpackable.get(kind, 0)
+            if left_out:
+                self._unpackable[kind] = left_out - 1
+                continue
+            memory = buffer.pack()
+            if memory is None:
+                self._unpackable[kind] = _ATTEMPTS_LEFT_OUT
+            else:
+                self.kept -= buffer.nbytes - buffer.held
+                self.give(memory)
+
+    def unpin(self, *buffers: Buffer, packing: bool = False) -> None:
+        """Let go of contents that a record of a tape kept.
+
+        Args:
+            buffers: Where they are.
+            packing: Whether the record was prepared for them to be packed.
+        """
+        for buffer in buffers:
+            buffer.pins -= 1
+            buffer.packing_pins -= packing
+            if not buffer.pins and not buffer.owners:
+                self.kept -= buffer.held
+                self.give(buffer)
 
     def keep(self, nbytes: int) -> None:
         """Count bytes that a tape keeps elsewhere; a negative number when it lets go of them."""

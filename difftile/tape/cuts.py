@@ -28,12 +28,15 @@ class Cuts:
     def launched(self, plan: StagePlan, values: list[Any]) -> None:
         """Note what a stage reads and writes, and warn of what it cuts."""
         early, late = plan.ungraded
+        held = self._held
         for k in early:
-            self._warn(values[k].storage, plan.code.params[k].name)
+            if values[k].storage in held:
+                self._warn(values[k].storage, plan.code.params[k].name)
         for k, name_and_span in plan.cuts.items():
-            self._held[values[k].storage] = name_and_span
+            held[values[k].storage] = name_and_span
         for k in late:
-            self._warn(values[k].storage, plan.code.params[k].name)
+            if values[k].storage in held:
+                self._warn(values[k].storage, plan.code.params[k].name)
 
     def copied(self, target: Values, source: Values) -> None:
         """Note that Python copied a field into another."""

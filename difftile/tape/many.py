@@ -154,7 +154,7 @@ class _Many:
         call, values = step.call, step.values
         grads = active.along(call, values)
         if not any(grads):
-            call.code.run(values)
+            call.run(values)
             return
         if constant:
             raise Unbatchable

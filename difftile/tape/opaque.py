@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, TapeError
-from difftile.fields.field import WITH_GRADS, Field, Storage
+from difftile.fields.field import GRADIENTS, WITH_GRADS, Field, Storage
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
@@ -355,7 +355,9 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         OPEN_IN.thread = thread
         OPEN_TAPE.reset(token)
         for storage, field in graded.items():
-            storage.graded = field
+            if storage.graded is not field:
+                storage.graded = field
+                GRADIENTS.epoch += 1
         for storage, buffer in guarded.items():
             if storage.buffer is not buffer:
                 storage.move(buffer)

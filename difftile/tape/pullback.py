@@ -350,7 +350,7 @@ class Tangents:
         call, values = step.call, step.values
         grads = self.active.along(call, values)
         if not any(grads):
-            call.code.run(values)
+            call.run(values)
             return
         if constant:
             for record in _record_launch(step, grads, constant=True):

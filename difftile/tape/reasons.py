@@ -181,7 +181,10 @@ class Ways:
             way.passages[number] = smooth_in, smooth_out, tuple(masks)
 
     def _passage(self, ran: Ran, plan: StagePlan, held: dict[Array, Flow]) -> Passage:
-        overwritten = frozenset(o.array for o in plan.overwrites.values() if o.covers(ran.values))
+        stage = ran.call.stages[plan.number]
+        overwritten = frozenset(
+            array for k in stage.overwritten if isinstance(array := plan.code.params[k], Array)
+        )
         key = (id(plan), ran.graded, overwritten, frozenset(held.items()))
         found = self._passages.get(key)
         if found is None:

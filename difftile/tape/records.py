@@ -45,10 +45,9 @@ class LaunchRecord:
 
     def release(self) -> None:
         """Let go of the old values."""
-        for buffer in self.kept:
-            buffer.packing_pins -= self.packing
-            POOL.unpin(buffer)
-        self.kept = []
+        if self.kept:
+            POOL.unpin(*self.kept, packing=self.packing)
+            self.kept = []
 
 
 @dataclass(slots=True)
@@ -105,11 +104,9 @@ def record_stage(
         buffer.packing_pins += packing
     patches: dict[int, Patch] = {}
     try:
-        plan.launch(values, patches if patching else None)
+        call.stages[plan.number].launch(values, patches if patching else None, plan.both)
     except BaseException:
-        for buffer in kept:
-            buffer.packing_pins -= packing
-            POOL.unpin(buffer)
+        POOL.unpin(*kept, packing=packing)
         for patch in patches.values():
             patch.release()
         raise
@@ -120,10 +117,13 @@ def record_stage(
         buffer.pins += 1
         buffer.packing_pins += packing
         kept.append(buffer)
+    record = LaunchRecord(plan, call, values, kept, packing)
+    if not patches:
+        return [record]
     # In reverse, a field that the adjoint reads as it was before is mended before the adjoint runs.
     first = [patch for k, patch in patches.items() if k not in plan.reads]
     last = [patch for k, patch in patches.items() if k in plan.reads]
-    return [*first, LaunchRecord(plan, call, values, kept, packing), *last]
+    return [*first, record, *last]
 
 
 def write_again(write: HostWrite) -> None:

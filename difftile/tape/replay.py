@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,70 @@ import numpy.typing as npt
 
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
-from difftile.launch.plan import Source
+from difftile.launch.call import Call
+from difftile.launch.plan import Source, StagePlan
+from difftile.substrate.compile import Launchable
 from difftile.substrate.memory import POOL
 from difftile.tape.opaque import OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.tape.standins import reverse_opaque
 from difftile.tape.working import add_to, copied
+
+
+class BoundAdjoint:
+    """The adjoint of one stage of a call, with the gradients that a backward pass works on.
+
+    Args:
+        record: One of its launches.
+        gradient: Returns the gradient of a field.
+    """
+
+    __slots__ = ("_args", "_launchable", "_plan", "_reshaped", "_shapes")
+
+    def __init__(self, record: LaunchRecord, gradient: Callable[[Field], Field]) -> None:
+        plan = self._plan = record.plan
+        self._launchable: Launchable | None = None
+        self._args: list[Any] = [None] * len(plan.adjoint_params)
+        for place, (source, which) in enumerate(plan.adjoint_params):
+            if source is Source.GRADIENT:
+                self._args[place] = gradient(record.values[which]).buffer
+        read = [*plan.shapes, *zip(plan.kept_places, plan.kept, strict=True)]
+        fields: list[tuple[int, Field]] = [(place, record.values[k]) for place, k in read]
+        self._shapes = [(place, field.storage) for place, field in fields[: len(plan.shapes)]]
+        self._reshaped = [
+            (place, field.shape)
+            for place, field in fields
+            if field.storage.buffer.shape != field.shape
+        ]
+
+    def arguments(self, record: LaunchRecord) -> list[Any]:
+        """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
+        args, values = self._args.copy(), record.values
+        for place, position in self._plan.numbers:
+            args[place] = values[position]
+        for place, storage in self._shapes:
+            args[place] = storage.buffer
+        for place, buffer in zip(self._plan.kept_places, record.kept, strict=True):
+            args[place] = buffer if buffer.packed is None else buffer.unpacked()
+        for place, shape in self._reshaped:
+            args[place] = args[place].under(shape)
+        return args
+
+    def launch(self, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch."""
+        args, values, plan = self.arguments(record), record.values, self._plan
+        scratch = [
+            POOL.take(element, () if which is None else values[which].shape)
+            for element, which in plan.scratch
+        ]
+        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
+            args[place] = buffer
+        if self._launchable is None:
+            assert plan.adjoint is not None
+            self._launchable = plan.adjoint.code.settled(args)
+        self._launchable.launch(args)
+        for buffer in scratch:
+            POOL.give(buffer)
 
 
 class Replay:
@@ -45,7 +103,7 @@ class Replay:
         self.seeds = seeds
         self.private = private
         self._work: dict[Storage, tuple[Field, Field]] = {}
-        self._templates: dict[tuple[int, int], list[Any]] = {}
+        self._adjoints: dict[tuple[StagePlan, Call], BoundAdjoint] = {}
 
     def gradient(self, field: Field) -> Field:
         """Return the gradient that the pass works on, in the field's shape."""
@@ -77,7 +135,7 @@ class Replay:
         """Run the adjoint of one record."""
         match record:
             case LaunchRecord():
-                self._launch(record)
+                self._adjoint(record).launch(record)
             case HostWrite(field=field, where=where):
                 if isinstance(where, tuple):
                     zero = np.zeros(np.shape(field.buffer.read_at(where)))
@@ -104,42 +162,13 @@ class Replay:
 
     def arguments(self, record: LaunchRecord) -> list[Any]:
         """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
-        plan, values = record.plan, record.values
-        args = self._template(record).copy()
-        for place, position in plan.numbers:
-            args[place] = values[position]
-        for place, position in plan.shapes:
-            args[place] = values[position].buffer
-        for place, kept, which in zip(plan.kept_places, record.kept, plan.kept, strict=True):
-            shape, memory = values[which].shape, kept.unpacked()
-            args[place] = memory if memory.shape == shape else memory.under(shape)
-        return args
+        return self._adjoint(record).arguments(record)
 
-    def _launch(self, record: LaunchRecord) -> None:
-        plan, values = record.plan, record.values
-        adjoint = plan.adjoint
-        assert adjoint is not None
-        args = self.arguments(record)
-        scratch = [
-            POOL.take(element, () if which is None else values[which].shape)
-            for element, which in plan.scratch
-        ]
-        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
-            args[place] = buffer
-        adjoint.code.launch(args)
-        for buffer in scratch:
-            POOL.give(buffer)
-
-    def _template(self, record: LaunchRecord) -> list[Any]:
-        """Return the arguments that all records of a plan and a call have in common."""
-        key = (id(record.plan), id(record.call))
-        found = self._templates.get(key)
+    def _adjoint(self, record: LaunchRecord) -> BoundAdjoint:
+        key = (record.plan, record.call)
+        found = self._adjoints.get(key)
         if found is None:
-            found = list[Any]((None,)) * len(record.plan.adjoint_params)
-            for place, (source, which) in enumerate(record.plan.adjoint_params):
-                if source is Source.GRADIENT:
-                    found[place] = self.gradient(record.values[which]).buffer
-            self._templates[key] = found
+            found = self._adjoints[key] = BoundAdjoint(record, self.gradient)
         return found
 
     def clear(self) -> None:

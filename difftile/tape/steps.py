@@ -62,10 +62,10 @@ class Run:
         values = launch.values
         self.make_room(lambda: sum(self._growth(plan, values) for plan in launch.plans))
         for plan in launch.plans:
-            self._touch(plan, values, position)
+            self._touch(plan, launch, position)
         for plan in launch.plans:
             if self.records is None:
-                plan.launch(values)
+                launch.call.stages[plan.number].launch(values)
                 continue
             for record in record_stage(plan, launch.call, values):
                 if isinstance(record, LaunchRecord):
@@ -122,14 +122,13 @@ class Run:
         if self.snapshots.concerns(storage):
             self.snapshots.touch((storage,), position, overwritten=overwritten)
 
-    def _touch(self, plan: StagePlan, values: list[Any], position: int) -> None:
+    def _touch(self, plan: StagePlan, launch: Launch, position: int) -> None:
+        values = launch.values
         for k in plan.loads:
             self._touch_storage(values[k].storage, position, overwritten=False)
         for k in plan.writes:
-            if self.snapshots.concerns(values[k].storage):
-                overwrite = plan.overwrites.get(k)
-                whole = overwrite is not None and overwrite.covers(values)
-                self._touch_storage(values[k].storage, position, overwritten=whole)
+            whole = k in launch.call.stages[plan.number].overwritten
+            self._touch_storage(values[k].storage, position, overwritten=whole)
 
     def _growth(self, plan: StagePlan, values: list[Any]) -> int:
         """Return the bytes of the buffers that a stage must leave because they are kept."""

@@ -23,12 +23,11 @@ import numpy.typing as npt
 
 from difftile.diagnostics import GradientWarning, LossNotFinite, OutOfMemory, TapeError, counted
 from difftile.fields.exchange import as_integer
-from difftile.fields.field import Field, Storage, zero_grads
+from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.call import Call
-from difftile.launch.plan import StagePlan, make_plans
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
@@ -241,22 +240,18 @@ class Tape(Recorder):
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
-        plans: list[StagePlan]
-        if NO_GRAD.depth:
-            plans = make_plans(call.code, call.grads(), constant=True)
-        else:
-            plans = call.plans(make_plans)
-        for plan in plans:
-            if self._cuts or plan.cuts:
+        plans = call.plans(constant=NO_GRAD.depth > 0)
+        if call.checked != GRADIENTS.epoch:
+            for k in call.code.writes:
+                _check_twin(values[k])
+            call.checked = GRADIENTS.epoch
+        for plan in plans.stages:
+            if plan.cuts or self._cuts:
                 self._cuts.launched(plan, values)
-            for k in plan.writes:
-                field: Field = values[k]
-                if field.storage.graded is not None:
-                    _check_twin(field)
         self._launches += 1
         started = time.perf_counter() if self._times is not None else 0.0
         try:
-            self._into.launch(call, values, plans)
+            self._into.launch(call, values, plans.stages)
         except OutOfMemory as error:
             raise TapeError(
                 f"No memory is left at launch {self._launches} on the tape, of kernel "
@@ -265,16 +260,13 @@ class Tape(Recorder):
             ) from error
         if self._times is not None:
             self._times.forward[id(values)] = 1e3 * (time.perf_counter() - started)
-        if failed():
+        if call.session.debug and failed():
             self._failed = call.code.name
-        for plan in plans:
-            if plan.adjoint is not None:
-                for k in plan.writes:
-                    self._written[values[k].storage] = values[k]
-                    if self.loss is not None and values[k] is self.loss.base:
-                        self._last_writer = f"kernel '{call.code.name}'"
-        if call.result_cut is not None and not NO_GRAD.depth:
-            warn_of_result(call.code.name, call.result_cut)
+        self._written.update(plans.written)
+        if self.loss is not None and self.loss.base.storage in plans.written:
+            self._last_writer = f"kernel '{call.code.name}'"
+        if plans.result_cut is not None:
+            warn_of_result(call.code.name, plans.result_cut)
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step whose inside the tape does not see, record it, and return what it saved.

@@ -51,7 +51,7 @@ class Watch(Recorder):
                     labels = [] if stmt.span is None else [Label(stmt.span, "constant here")]
                     title = "What 'stop_grad' keeps constant varies for differences."
                     self.notes[render(title, labels, (), None)] = None
-        call.code.run(values)
+        call.run(values)
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
