@@ -197,12 +197,15 @@ class _Variant:
             self._last = [None] * len(self._last)
         context, last = self._context, self._last
         for position, arg in enumerate(args):
-            if arg is last[position]:
+            before = last[position]
+            if arg is before:
                 continue
             if isinstance(arg, Buffer):
-                if arg.address:
+                if self._on_host:
+                    # The context still has the sizes, and to set them takes half of the time.
+                    sizes = arg.shape if before is None or before.shape != arg.shape else ()
                     context.set_arg_external_array_with_shape(
-                        (position,), arg.address, arg.nbytes, arg.shape, 0
+                        (position,), arg.address, arg.nbytes, sizes, 0
                     )
                 else:
                     context.set_arg_ndarray((position,), arg.ndarray.arr)
