@@ -153,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not training.losses:
         return 130  # interrupted before there was anything to show
     u, w = training.best["velocity"]
-    after = watch(simulation, f"thrown with ({u:.2f}, {w:.2f}) m/s")
+    after = watch(simulation, f"at ({u:.2f}, {w:.2f}) m/s")
     print(training)
     missed = [np.sqrt(2 * loss) for loss in (training.losses[0], min(training.losses))]
     print(
