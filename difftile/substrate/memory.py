@@ -216,7 +216,7 @@ class Buffer:
         self.zeros = number == 0
         if self._array is not None:
             self._array.fill(number)
-        elif abs(number) < _SINGLE_MAX and np.float32(number) == number:
+        elif abs(number) < _SINGLE_MAX and float(np.float32(number)) == number:
             self.ndarray.fill(number)
         else:  # Taichi passes the number to a kernel, in single precision
             full = (*self.shape, *shape_of(self.element))
