@@ -57,7 +57,7 @@ class Storage:
         POOL.disown(old)
 
     def renew(self, *, copy: bool) -> None:
-        """Go on in fresh memory, with the contents or with any."""
+        """Leave pinned memory and go on in fresh, with the contents or with any."""
         old = self.buffer
         self.buffer = POOL.relieve(old, copy=copy)
         POOL.pack(old)

@@ -118,7 +118,9 @@ class PreparedStage:
             if k in self.overwritten:
                 moved.append((k, storage))
                 continue
-            patch = None if patches is None or k in both else self._patch(k, values)
+            patch = None
+            if patches is not None and k not in both and storage.buffer.nbytes >= _WORTH_A_PATCH:
+                patch = self._patch(k, values)
             if patch is None:
                 storage.renew(copy=True)
             elif patches is not None:
@@ -161,8 +163,6 @@ class PreparedStage:
     def _patch(self, k: int, values: list[Any]) -> Patch | None:
         """Return what the launch is going to overwrite of a field, if that is the smaller part."""
         target: Field = values[k]
-        if target.storage.buffer.nbytes < _WORTH_A_PATCH:
-            return None
         code, stage = self._code, self._stage
         array = code.params[k]
         known = {p: v for p, v in zip(code.params, values, strict=True) if isinstance(p, Var)}

@@ -298,7 +298,7 @@ class Pool:
             self.give(buffer)
 
     def relieve(self, old: Buffer, *, copy: bool) -> Buffer:
-        """Return a buffer in which a field goes on, with the same contents or any.
+        """Return a buffer in which a field of a pinned one goes on, with the same contents or any.
 
         Raises:
             OutOfMemory: The memory is not there.
@@ -307,7 +307,9 @@ class Pool:
         if copy:
             fresh.copy_from(old)
         fresh.owners += 1
-        self.disown(old)
+        old.owners -= 1
+        if not old.owners:
+            self.keep(old.held)
         return fresh
 
     def pack(self, *buffers: Buffer) -> None:
