@@ -91,6 +91,31 @@ def test_the_gradient_is_that_of_full_storage_in_any_memory(count: int) -> None:
         assert_same(run.gradient(count, snapshots=snapshots), wanted)
 
 
+@dt.kernel
+def churn(u, grid, energy_grid):
+    for i in grid:
+        grid[i] = u[i] * u[i]
+    for i in grid:
+        energy_grid[i] = grid[i] * u[i]
+    for i in grid:
+        grid[i] = ti.sin(grid[i]) * energy_grid[i]
+    for i in u:
+        u[i] += 0.01 * grid[i] * grid[i]
+
+
+def test_what_the_stages_of_one_launch_leave_behind_counts() -> None:
+    u, grid, other = (dt.ones(100, dtype=ti.f64, grad=True) for _ in range(3))
+    loss = dt.zeros((), dtype=ti.f64, grad=True)
+    for limit in range(7300, 40 * 800, 700):
+        u.fill(0.3)
+        loss.fill(0.0)
+        with dt.Tape(loss, memory=limit) as tape:
+            for _ in range(12):
+                churn(u, grid, other)
+            energy(u, loss)
+        assert tape.peak_nbytes <= limit
+
+
 def test_what_fits_is_not_run_again() -> None:
     run = Run()
     run.gradient(20, memory="1 MB")

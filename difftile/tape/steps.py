@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -60,7 +60,7 @@ class Run:
     def launch(self, launch: Launch, position: int) -> None:
         """Run a kernel."""
         values = launch.values
-        self.make_room(lambda: sum(self._growth(plan, values) for plan in launch.plans))
+        self.make_room(lambda: self._growth(launch.plans, values))
         for plan in launch.plans:
             self._touch(plan, launch, position)
         for plan in launch.plans:
@@ -130,15 +130,22 @@ class Run:
             whole = k in launch.call.stages[plan.number].overwritten
             self._touch_storage(values[k].storage, position, overwritten=whole)
 
-    def _growth(self, plan: StagePlan, values: list[Any]) -> int:
-        """Return the bytes of the buffers that a stage must leave because they are kept."""
+    def _growth(self, plans: Sequence[StagePlan], values: list[Any]) -> int:
+        """Return the bytes of the buffers that a launch must leave because they are kept."""
         growth = 0
-        for k in plan.writes:
-            storage = values[k].storage
-            if self.records is not None and k in plan.reads:
-                growth += storage.buffer.nbytes
-            else:
-                growth += self._leaving(storage)
+        pinned: set[Storage] = set()  # what earlier stages of this launch have found or left there
+        fresh: set[Storage] = set()
+        for plan in plans:
+            for k in plan.writes:
+                storage = values[k].storage
+                if self.records is not None and (k in plan.reads or storage in pinned):
+                    growth += storage.buffer.nbytes
+                elif storage not in fresh:
+                    growth += self._leaving(storage)
+                pinned.discard(storage)
+                fresh.add(storage)
+            stay = (k for k in plan.reads if k not in plan.writes)
+            pinned |= {values[k].storage for k in (*stay, *plan.reads_after)}
         return growth
 
     def _opaque_growth(self, opaque: Opaque) -> int:
