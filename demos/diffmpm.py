@@ -45,13 +45,14 @@ class Mpm:
 
     def __init__(self, scene: MpmScene, controller: Controller, steps: int, dtype=ti.f32):
         self.scene, self.steps, self.n = scene, steps, scene.n_grid
-        vector, matrix = dt.vec(2, dtype), dt.mat(2, 2, dtype)
+        self.dim = d = scene.positions.shape[1]
+        vector, matrix, grid = dt.vec(d, dtype), dt.mat(d, d, dtype), (self.n,) * d
         self.x = dt.from_numpy(scene.positions, dtype=vector, grad=True)
         self.v = dt.zeros_like(self.x)
         self.C = dt.zeros(self.x.shape, dtype=matrix, grad=True)  # gradient of the velocity
         self.F = dt.zeros_like(self.C)  # gradient of the position by that at rest
-        self.grid_v = dt.zeros((self.n, self.n), dtype=vector, grad=True)
-        self.grid_m = dt.zeros((self.n, self.n), dtype=dtype, grad=True)
+        self.grid_v = dt.zeros(grid, dtype=vector, grad=True)  # momentum, then velocity
+        self.grid_m = dt.zeros(grid, dtype=dtype, grad=True)
         self.activation = dt.zeros(scene.n_muscles, dtype=dtype, grad=True)
         self.loss = dt.zeros((), dtype=dtype, grad=True)
         self.fluid, self.muscle = dt.from_numpy(scene.fluid), dt.from_numpy(scene.muscle)
@@ -118,7 +119,7 @@ class Mpm:
     def start(self) -> None:
         """Put all where it starts, at rest."""
         self.x.from_numpy(self.scene.positions)
-        self.F.fill(np.eye(2))
+        self.F.fill(np.eye(self.dim))
         self.v.fill(0.0)
         self.C.fill(0.0)
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import taichi as ti
 
 import difftile as dt
-from demos.diffmpm import watch
+from demos.diffmpm import Mpm, watch
 from demos.support.material_points import WALL, collect, spread
 from demos.support.options import make_parser, start
 from demos.support.particles import Swarm
@@ -22,7 +21,7 @@ from demos.support.perspective import save_perspective_animation, save_perspecti
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train
 from difftile.arguments import positive_int
-from scenes.mpm import Controller, MpmScene, make_controller
+from scenes.mpm import make_controller
 from scenes.mpm3d import PER_CELL, SCENE_NAMES, make_scene
 
 LEARNING_RATES = {"robot": 0.2, "liquid": 0.6}  # of Adam
@@ -37,24 +36,8 @@ def neo_hookean(F, stiffness):
 
 
 @dt.data_oriented
-class Mpm3d:
-    """Particles and grid in fields, which a step updates in place, and what drives the muscles."""
-
-    def __init__(self, scene: MpmScene, controller: Controller, steps: int, dtype=ti.f32):
-        self.scene, self.steps, self.n = scene, steps, scene.n_grid
-        vector, matrix, grid = dt.vec(3, dtype), dt.mat(3, 3, dtype), (self.n,) * 3
-        self.x = dt.from_numpy(scene.positions, dtype=vector, grad=True)
-        self.v = dt.zeros_like(self.x)
-        self.C = dt.zeros(self.x.shape, dtype=matrix, grad=True)  # gradient of the velocity
-        self.F = dt.zeros_like(self.C)  # gradient of the position by that at rest
-        self.grid_v = dt.zeros(grid, dtype=vector, grad=True)  # momentum, then velocity
-        self.grid_m = dt.zeros(grid, dtype=dtype, grad=True)
-        self.activation = dt.zeros(scene.n_muscles, dtype=dtype, grad=True)
-        self.loss = dt.zeros((), dtype=dtype, grad=True)
-        self.fluid, self.muscle = dt.from_numpy(scene.fluid), dt.from_numpy(scene.muscle)
-        self.weights = dt.from_numpy(controller.weights, dtype=dtype, grad=True)
-        self.bias = dt.from_numpy(controller.bias, dtype=dtype, grad=True)
-        self.parameters = {"weights": self.weights, "bias": self.bias}
+class Mpm3d(Mpm):
+    """The same in three dimensions, with a stress of its own."""
 
     @dt.kernel
     def step(self, t: int):
@@ -108,28 +91,6 @@ class Mpm3d:
         for p in self.x:
             self.v[p], self.C[p] = collect(self.grid_v, n, self.x[p])
             self.x[p] += h * self.v[p]
-
-    @dt.kernel
-    def measure(self):
-        """The farther right what is elastic, the better."""
-        self.loss[None] = 0.0
-        for p in self.x:
-            if self.fluid[p] == 0:
-                self.loss[None] -= self.x[p].x / self.scene.n_solid
-
-    def start(self) -> None:
-        """Put all where it starts, at rest."""
-        self.x.from_numpy(self.scene.positions)
-        self.F.fill(np.eye(3))
-        self.v.fill(0.0)
-        self.C.fill(0.0)
-
-    def run(self) -> None:
-        """Simulate from the start and measure the loss."""
-        self.start()
-        for t in range(self.steps):
-            self.step(t)
-        self.measure()
 
 
 def look(mpm: Mpm3d, label: str) -> Swarm:

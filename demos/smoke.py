@@ -99,7 +99,8 @@ class Smoke:
         """Put smoke and velocities where they start; there is no pressure yet."""
         self.v.copy_from(self.v0)
         self.smoke.from_numpy(self.scene.smoke)
-        self.p.fill(0.0), self.q.fill(0.0), self.loss.fill(0.0)
+        for field in (self.p, self.q, self.loss):
+            field.fill(0.0)
 
     def step(self, t: int) -> None:
         """Advance by one time step; `p` is the last pressure found, `q` the one before."""

@@ -25,9 +25,7 @@ def make_panels(
     floor: float | None,
     target: tuple[float, float] | None,
 ) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure of axes that show `window` at equal scales, in rows.
-
-    Placed by hand: the automatic layouts leave gaps around axes of a fixed aspect.
+    """Return a figure of axes with a scale along x that show `window`, in rows.
 
     Args:
         width: Of the figure [inch].
@@ -37,21 +35,11 @@ def make_panels(
         floor: Height of the floor [m], if one is to be drawn.
         target: A point to mark [m].
     """
-    left, right, bottom, top = window
-    inner = (width - (n_columns + 1) * _MARGIN) / n_columns
-    panel = inner * (top - bottom) / (right - left)
-    height = n_rows * (panel + _HEADER) + _FOOTER
-    figure = make_figure(width, height)
-    figure.set_layout_engine("none")
-    rows = []
-    for row in range(n_rows):
-        low = height - (row + 1) * (panel + _HEADER)
-        rows.append([])
-        for column in range(n_columns):
-            start = _MARGIN + column * (inner + _MARGIN)
-            box = (start / width, low / height, inner / width, panel / height)
-            axes = figure.add_axes(box)
-            axes.set(xlim=(left, right), ylim=(bottom, top), yticks=[])
+    figure, rows = place_panels(width, n_rows, n_columns, window, _FOOTER)
+    bottom = window[2]
+    for row, columns in enumerate(rows):
+        for axes in columns:
+            axes.set_yticks([])
             axes.xaxis.set_major_locator(MaxNLocator(4, prune="both"))
             axes.tick_params(colors=INK, labelsize=8)
             axes.spines[["top", "right", "left"]].set_color(PALE)
@@ -64,8 +52,37 @@ def make_panels(
                 axes.axhline(floor, color=INK, linewidth=0.8, zorder=0)
             if target is not None:
                 axes.plot(*target, "x", color="#c23b22", markersize=9, markeredgewidth=2, zorder=9)
-            rows[-1].append(axes)
     return figure, rows
+
+
+def place_panels(
+    width: float, n_rows: int, n_columns: int, window: Window, footer: float
+) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure of empty axes that show `window` at equal scales, in rows.
+
+    Placed by hand: the automatic layouts leave gaps around axes of a fixed aspect.
+
+    Args:
+        width: Of the figure [inch].
+        n_rows: Number of rows of axes.
+        n_columns: Number of axes in a row.
+        window: What is shown.
+        footer: Room below the last row [inch].
+    """
+    left, right, bottom, top = window
+    inner = (width - (n_columns + 1) * _MARGIN) / n_columns
+    panel = inner * (top - bottom) / (right - left)
+    height = n_rows * (panel + _HEADER) + footer
+    figure = make_figure(width, height)
+    figure.set_layout_engine("none")
+
+    def place(row: int, column: int) -> Axes:
+        start, low = _MARGIN + column * (inner + _MARGIN), height - (row + 1) * (panel + _HEADER)
+        axes = figure.add_axes((start / width, low / height, inner / width, panel / height))
+        axes.set(xlim=(left, right), ylim=(bottom, top))
+        return axes
+
+    return figure, [[place(row, k) for k in range(n_columns)] for row in range(n_rows)]
 
 
 def draw_activation_key(figure: Figure) -> None:

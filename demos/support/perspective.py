@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 
+from demos.support.panels import place_panels
 from demos.support.particles import Swarm, draw_key
-from demos.support.pictures import FLOOR, INK, PALE, make_figure, save_animation
+from demos.support.pictures import FLOOR, INK, PALE, save_animation
 
 _SNAPSHOTS = 4
 _EYE, _AIM = np.array([0.42, 0.62, 1.85]), np.array([0.5, 0.08, 0.45])  # [m]
-_MARGIN, _HEADER = 0.15, 0.34  # around and between panels [inch]
+_FOOTER = 0.15  # below the panels [inch]
 _TILE = 0.1  # of the floor [m]
 _SHADOW = "#b9b2a3"
 _WATER = 0.35  # how opaque a particle of it is
@@ -109,25 +110,11 @@ def save_perspective_animation(path: Path, swarms: Sequence[Swarm], fps: float =
 def _make_panels(
     width: float, n_rows: int, n_columns: int, stage: Stage
 ) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure of axes that show the stage, placed by hand since their aspect is fixed."""
-    left, right, bottom, top = stage.window
-    inner = (width - (n_columns + 1) * _MARGIN) / n_columns
-    panel = inner * (top - bottom) / (right - left)
-    height = n_rows * (panel + _HEADER) + _MARGIN
-    figure = make_figure(width, height)
-    figure.set_layout_engine("none")
-    rows = []
-    for row in range(n_rows):
-        low = height - (row + 1) * (panel + _HEADER)
-        rows.append([])
-        for column in range(n_columns):
-            start = _MARGIN + column * (inner + _MARGIN)
-            box = (start / width, low / height, inner / width, panel / height)
-            axes = figure.add_axes(box)
-            axes.set(xlim=(left, right), ylim=(bottom, top))
-            axes.set_axis_off()
-            _draw_floor(axes, stage)
-            rows[-1].append(axes)
+    """Return a figure of axes that show the stage."""
+    figure, rows = place_panels(width, n_rows, n_columns, stage.window, _FOOTER)
+    for axes in (axes for row in rows for axes in row):
+        axes.set_axis_off()
+        _draw_floor(axes, stage)
     return figure, rows
 
 
