@@ -57,12 +57,12 @@ from difftile.frontend.methods import method_call, truth_call
 from difftile.frontend.names import parts_of
 from difftile.frontend.power import power_call
 from difftile.frontend.random import rand, randint, randn
-from difftile.frontend.ranges import unrolled
+from difftile.frontend.ranges import cells_of, unrolled
 from difftile.frontend.rules import ruled_call
 from difftile.frontend.structs import free_struct, struct_call
 from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import scalar_of, shape_of
+from difftile.ir.types import I32, scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.table import OPS
 from difftile.ops.vocabulary import (
@@ -263,6 +263,20 @@ def _loops_only(what: str, instead: str) -> Callable[..., Item]:
     return handler
 
 
+_GROUPED_LOOPS = _loops_only(
+    "'ti.grouped' stands in a 'for' only", "write 'for I in ti.grouped(x):'"
+)
+
+
+def _grouped(cx: Context, node: ast.Call, name: str) -> Item:
+    """Return the tuples of an ndrange as vectors, as under `ti.static`; loops have their own."""
+    (argument,) = counted_arguments(cx, node, 1, 1)
+    if not isinstance(argument, ast.Call) or cx.special(argument) != "ndrange":
+        return _GROUPED_LOOPS(cx, node, name)
+    cells = cells_of(cx, argument)
+    return Several(tuple(cx.call("vec", *(Const(k, I32) for k in cell)) for cell in cells))
+
+
 def _len(cx: Context, node: ast.Call, name: str) -> Item:
     (argument,) = counted_arguments(cx, node, 1, 1)
     item = cx.operand(argument)
@@ -336,9 +350,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "static": _static,
     "range": _range("range"),
     "ndrange": _range("ndrange"),
-    "grouped": _loops_only(
-        "'ti.grouped' stands in a 'for' only", "write 'for I in ti.grouped(x):'"
-    ),
+    "grouped": _grouped,
     **ATOMICS,
     "loop_config": _loops_only(
         "'ti.loop_config' gives back no value", "write it on a line of its own before the loop"

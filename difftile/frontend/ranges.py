@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -148,25 +149,27 @@ def _axis(cx: Context, node: ast.expr, item: Item) -> tuple[Value, Value]:
 
 def unrolled(cx: Context, special: str, node: ast.Call) -> Sequence[object]:
     """Return the numbers of a range, or the tuples of an ndrange, known while compiling."""
-    axes: list[range] = []
+    if special == "ndrange":
+        return cells_of(cx, node)
     arguments = spread(cx, positional(cx, node))
-    if special == "range":
-        if not 1 <= len(arguments) <= 3:
-            raise CallMismatch(cx.span(node), "'range' takes one to three integers.")
-        numbers = [_known(cx, where, item) for where, item in arguments]
-        if len(numbers) == 3 and numbers[2] == 0:
-            raise TypeMismatch(cx.span(arguments[2][0]), "the step of a range is not 0.")
-        return range(*numbers)
-    for where, item in arguments:
+    if not 1 <= len(arguments) <= 3:
+        raise CallMismatch(cx.span(node), "'range' takes one to three integers.")
+    numbers = [_known(cx, where, item) for where, item in arguments]
+    if len(numbers) == 3 and numbers[2] == 0:
+        raise TypeMismatch(cx.span(arguments[2][0]), "the step of a range is not 0.")
+    return range(*numbers)
+
+
+def cells_of(cx: Context, node: ast.Call) -> list[tuple[int, ...]]:
+    """Return the tuples of an ndrange, known while compiling."""
+    axes: list[range] = []
+    for where, item in spread(cx, positional(cx, node)):
         parts = parts_of(cx, item)
         bounds = [_known(cx, where, part) for part in (parts or (item,))]
         if len(bounds) not in (1, 2):
             raise CallMismatch(cx.span(where), "an axis of 'ti.ndrange' is n or (start, stop).")
         axes.append(range(*bounds))
-    cells: list[tuple[int, ...]] = [()]
-    for axis in axes:
-        cells = [(*cell, i) for cell in cells for i in axis]
-    return cells
+    return list(itertools.product(*axes))
 
 
 def _known(cx: Context, node: ast.expr, item: Item) -> int:

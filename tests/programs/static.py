@@ -82,3 +82,11 @@ def lists_of_values(x, y):
         for k in ti.static(range(3)):
             s += terms[k] * (k + 1)
         y[i] = s * terms[2]
+
+
+@program(x=floats(4), y=floats(4, 4))
+def unrolled_cells_as_vectors(x, y):
+    for i in range(3):
+        w = [x[i], 0.5 * x[i + 1], 2.0]
+        for at in ti.static(ti.grouped(ti.ndrange(2, (1, 3)))):
+            y[ti.Vector([i, 0]) + at] += w[at[0]] * w[at.y] * (at + 0.5).norm()
