@@ -33,7 +33,7 @@ from difftile.ir.types import shape_of
 from difftile.ir.walk import operands, regions
 from difftile.ops.table import OPS
 
-_WAKING = 200_000  # steps in the 20-40 us that waking the threads of the pool takes
+_WAKING = 400_000  # steps in the 40-80 us that a parallel loop takes to wake threads and wait
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
 _COUNTING = frozenset(("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast"))
@@ -67,7 +67,8 @@ class Work:
         """Tell whether one thread is done before so many threads are."""
         alone = self.amount(key)
         shared = min(self.amount(key, _ATOMIC), _MOST_BY_ATOMICS * alone) / threads
-        return alone <= shared + (1.0 - 1.0 / threads) * _WAKING
+        loops = sum(isinstance(stmt, ParallelFor) for stmt in self.program.body.stmts)
+        return alone <= shared + loops * _WAKING
 
 
 def work_of(program: Program) -> Work:
