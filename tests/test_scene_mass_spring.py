@@ -65,3 +65,37 @@ def test_loss_and_gradient_are_those_of_the_reference(name: str) -> None:
         found = sum(np.vdot(w.grad.to_numpy(), direction[k]) for k, w in walker.parameters.items())
         expected = derivative(scene, network.arrays(), direction, steps)
         assert found == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", ROBOT_NAMES)
+def test_gradient_is_that_of_differences_of_the_reference_entry_by_entry(name: str) -> None:
+    steps, eps = 100, 1e-4
+    scene = make_scene(name)
+    params = make_network(scene, seed=2).arrays()
+    walker = Walker(scene, make_network(scene, seed=2), steps, ti.f64)
+    with dt.Tape(walker.loss):
+        walker.run()
+    for key, field in walker.parameters.items():
+        gradient = field.grad.to_numpy()
+        for entry in np.argsort(np.abs(gradient), axis=None)[-2:]:
+            losses = []
+            for move in (2, 1, -1, -2):
+                moved = {k: v.copy() for k, v in params.items()}
+                moved[key].flat[entry] += move * eps
+                losses.append(simulate(scene, moved, steps)[0].real)
+            difference = (8 * (losses[1] - losses[2]) - (losses[0] - losses[3])) / (12 * eps)
+            assert gradient.flat[entry] == pytest.approx(difference, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_loss_and_gradient_of_the_whole_walk_are_those_of_the_reference() -> None:
+    steps = 681
+    scene = make_scene("C")
+    network = make_network(scene)
+    walker = Walker(scene, network, steps, ti.f64)
+    with dt.Tape(walker.loss):
+        walker.run()
+    assert walker.loss[None] == pytest.approx(simulate(scene, network.arrays(), steps)[0], rel=1e-8)
+    direction = random_direction(network, 7)
+    found = sum(np.vdot(w.grad.to_numpy(), direction[k]) for k, w in walker.parameters.items())
+    assert found == pytest.approx(derivative(scene, network.arrays(), direction, steps), rel=1e-6)
