@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import difftile as dt
 from difftile.passes.optimise import finish
-from difftile.substrate.work import work_of
+from difftile.substrate.work import Work, work_of
 
 
 @dt.kernel
@@ -34,3 +35,15 @@ def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) ->
     work = work_of(finish(launch.stage.program, 32))
     key = work.key((x, y))
     assert [n for n in (1, 2, 16) if not work.is_for_one(key, n)] == threads
+
+
+def test_work_is_estimated_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimated: list[object] = []
+    amount = Work.amount
+    monkeypatch.setattr(Work, "amount", lambda self, *a: estimated.append(self) or amount(self, *a))
+    x, y = dt.ones(8, grad=True), dt.zeros(8, grad=True)
+    for _ in range(3):
+        with dt.Tape() as tape:
+            scale(x, y)
+        tape.backward({y: np.ones(8)})
+    assert len(estimated) == len({id(one) for one in estimated}) * 2  # with and without atomics

@@ -103,7 +103,7 @@ class CompiledProgram:
             return
         fresh = self._fresh(args) if self._stored and self._on_host else ()
         key = self._work.key(args)
-        variant = self._choice.get((fresh, key)) or self._choose(fresh, key)
+        variant = self._chosen(fresh, key)
         if self._report is None:
             variant.launch(args)
         else:
@@ -118,10 +118,13 @@ class CompiledProgram:
         zeros_matter = self._on_host and any(args[k].nbytes >= _FRESH_BYTES for k in self._stored)
         if self._speaks or numbers_matter or zeros_matter:
             return self
-        return self._choose((), self._work.key(args))
+        return self._chosen((), self._work.key(args))
 
-    def _choose(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> _Variant:
+    def _chosen(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> _Variant:
         """Return the variant for some arguments that hold zeros, and what the work depends on."""
+        known = self._choice.get((fresh, key))
+        if known is not None:
+            return known
         serial = self._on_host and self._work.is_for_one(key, self._threads)
         variant = self._variants.get((serial, fresh))
         if variant is None:
