@@ -166,16 +166,23 @@ def check(simulation: Simulation, name: str, eps: float = 1e-5) -> tuple[float, 
     parameter = simulation.parameters[name]
     gradient, values = parameter.grad.to_numpy(), parameter.to_numpy()
     entry = np.unravel_index(int(np.argmax(np.abs(gradient))), gradient.shape)
-    losses = []
-    for steps in (2.0, 1.0, -1.0, -2.0):
+
+    def loss(change: float) -> float:
         moved = values.copy()
-        moved[entry] += steps * eps
+        moved[entry] += change
         parameter.from_numpy(moved)
         simulation.run()
-        losses.append(simulation.loss[None])
+        return simulation.loss[None]
+
+    by_differences = slope(loss, eps)
     parameter.from_numpy(values)
-    difference = (8 * (losses[1] - losses[2]) - (losses[0] - losses[3])) / (12 * eps)
-    return float(gradient[entry]), difference
+    return float(gradient[entry]), by_differences
+
+
+def slope(loss: Callable[[float], float], eps: float) -> float:
+    """Return the derivative of a function at 0, by central differences of fourth order."""
+    near, far = (loss(change) - loss(-change) for change in (eps, 2 * eps))
+    return (8 * near - far) / (12 * eps)
 
 
 def print_check(simulation: Simulation, name: str, eps: float = 1e-5, rel: float = 1e-6) -> int:

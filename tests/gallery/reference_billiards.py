@@ -6,6 +6,7 @@ complex step as well as by differences.
 
 import numpy as np
 
+from demos.support.training import slope
 from scenes.billiards import BilliardsScene
 
 
@@ -66,8 +67,11 @@ def differences(scene: BilliardsScene, start: np.ndarray, steps: int, eps: float
     """Return the same by central differences of fourth order."""
     found = np.zeros((2, 2))
     for entry in np.ndindex(2, 2):
-        for weight, far in ((8, 1), (-8, -1), (-1, 2), (1, -2)):
+
+        def loss(change: float, entry: tuple[int, ...] = entry) -> float:
             moved = start.copy()
-            moved[entry] += far * eps
-            found[entry] += weight * float(simulate(scene, *moved, steps)[0].real) / (12 * eps)
+            moved[entry] += change
+            return float(simulate(scene, *moved, steps)[0].real)
+
+        found[entry] = slope(loss, eps)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import taichi as ti
 
 import difftile as dt
 from demos.electric import Electric, main
+from demos.support.training import slope
 from scenes.electric import ElectricScene, make_network, make_ways
 from tests.gallery.reference_electric import simulate
 
@@ -36,8 +38,7 @@ def differences(electric: Electric, stale, eps: float = 1e-4) -> dict[tuple[str,
     found = {}
     for name, values in weights.items():
         for entry in {0, values.size // 2, values.size - 1}:
-            near, far = (loss(name, entry, d) - loss(name, entry, -d) for d in (eps, 2 * eps))
-            found[name, entry] = (8 * near - far) / (12 * eps)
+            found[name, entry] = slope(partial(loss, name, entry), eps)
     return found
 
 
@@ -50,13 +51,13 @@ def compare(electric: Electric, stale=None) -> tuple[np.ndarray, np.ndarray]:
     assert electric.loss[None] == pytest.approx(loss, rel=1e-12)
     np.testing.assert_allclose(electric.x.to_numpy()[-1], xs[-1].real, rtol=1e-12)
     gradient = {name: field.grad.to_numpy() for name, field in electric.parameters.items()}
-    for (name, entry), slope in differences(electric, stale).items():
-        assert gradient[name].flat[entry] == pytest.approx(slope, rel=1e-6), (name, entry)
+    for (name, entry), wanted in differences(electric, stale).items():
+        assert gradient[name].flat[entry] == pytest.approx(wanted, rel=1e-6), (name, entry)
     rng = np.random.default_rng(1)
     along = {name: rng.standard_normal(value.shape) for name, value in weights.items()}
     moved = {name: value + 1j * STEP * along[name] for name, value in weights.items()}
-    slope = simulate(electric.scene, moved, ways, electric.steps, stale)[0].imag / STEP
-    assert sum((gradient[n] * along[n]).sum() for n in along) == pytest.approx(slope, rel=1e-10)
+    wanted = simulate(electric.scene, moved, ways, electric.steps, stale)[0].imag / STEP
+    assert sum((gradient[n] * along[n]).sum() for n in along) == pytest.approx(wanted, rel=1e-10)
     return xs, vs
 
 
