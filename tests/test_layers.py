@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[1]
 _COMPILER = {"diagnostics", "ir", "ops"}
 _RUNNING = _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
 
+_LANGUAGE = _RUNNING | {"launch", "tape", "runtime"}
+
 # Every package and module of `difftile`, and what it may import of the rest.
 ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
@@ -27,11 +29,16 @@ ALLOWED: dict[str, set[str]] = {
     "launch": _RUNNING,
     "tape": _RUNNING | {"launch"},
     "runtime": _RUNNING | {"launch", "tape"},
-    "solvers": _RUNNING | {"launch", "tape", "runtime"},
-    "optim": _RUNNING | {"launch", "tape", "runtime", "solvers"},
-    "transforms": _RUNNING | {"launch", "tape", "runtime"},
-    "testing": _RUNNING | {"launch", "tape", "runtime"},
+    "solvers": _LANGUAGE,
+    "optim": _LANGUAGE | {"solvers"},
+    "transforms": _LANGUAGE,
+    "testing": _LANGUAGE,
+    "textures": _LANGUAGE,
+    "render": _LANGUAGE | {"textures"},
+    "datasets": {"diagnostics"},
+    "training": _LANGUAGE | {"arguments", "datasets", "optim", "render"},
     "__init__": {
+        "datasets",
         "diagnostics",
         "fields",
         "launch",
@@ -39,7 +46,10 @@ ALLOWED: dict[str, set[str]] = {
         "runtime",
         "solvers",
         "optim",
+        "render",
         "testing",
+        "textures",
+        "training",
         "transforms",
     },
     # The command line stands apart: it answers without starting Taichi.

@@ -57,11 +57,15 @@ def test_every_demo_is_in_the_readme_and_on_the_page_of_the_gallery(
         assert any(name in heading.split() for heading in headings)
 
 
+# These are written in the kernel language, whose annotations and operators no type checker knows.
+IN_KERNEL_LANGUAGE = {"difftile/render", "difftile/textures", "difftile/training"}
+
+
 def test_types_are_strict_in_every_package_but_the_substrate(pyproject: dict[str, Any]) -> None:
     folders = {path.parent for path in (ROOT / "difftile").glob("*/*.py")}
     packages = {folder.relative_to(ROOT).as_posix() for folder in folders}
     strict = set(pyproject["tool"]["pyright"]["strict"])
-    assert packages - strict <= {"difftile/substrate"}
+    assert packages - strict <= {"difftile/substrate"} | IN_KERNEL_LANGUAGE
     assert "difftile/*.py" in strict
 
 

@@ -1,0 +1,1 @@
+"""Scenes as files: splats, cameras, images."""

@@ -1,0 +1,1 @@
+"""Rendering: cameras, splats, losses over images."""

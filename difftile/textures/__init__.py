@@ -1,0 +1,1 @@
+"""Textures: fields that are sampled between their elements."""

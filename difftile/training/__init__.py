@@ -1,0 +1,1 @@
+"""Training of splats: what grows, what goes, and the command that does it all."""
