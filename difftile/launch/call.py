@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from difftile.diagnostics import Span
+from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.launch.captured import Captured
 from difftile.launch.plan import StagePlan, make_plans
@@ -72,6 +73,7 @@ class Call:
 
     Attributes:
         stages: Its stages, ready to be launched.
+        derived: The fields among the values that follow from others.
         checked: The epoch of `GRADIENTS` in which an open tape has found nothing to refuse in it.
     """
 
@@ -86,12 +88,14 @@ class Call:
     arrays: dict[str, Field]
     captured_at: int
     stages: list[PreparedStage] = field(init=False)
+    derived: tuple[DerivedField, ...] = field(init=False)
     checked: int = -1
     _epoch: int = -1
     _plans: dict[bool, Plans] = field(default_factory=dict[bool, Plans])
 
     def __post_init__(self) -> None:
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.launches]
+        self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
 
     def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
         """Return the values for a launch that differs in numbers alone, or None."""

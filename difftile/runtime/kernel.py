@@ -121,6 +121,8 @@ class Kernel:
                 is out of range or an assertion does not hold; the launch has run to its end.
         """
         call, values = self._ready(args, kwargs)
+        for one in call.derived:
+            one.refresh()
         if call.code.streams:
             call.draw_anew(values)
         tape = OPEN_TAPE.get()
@@ -150,8 +152,7 @@ class Kernel:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
             KernelError: The body is not a program of the kernel language, or has no adjoint.
         """
-        self._refuse_tape("bwds")
-        call, values = self._ready(args, kwargs)
+        call, values = self._ready_alone("bwds", args, kwargs)
         if call.code.streams:
             call.draw_again(values)
         if "backward" in self._rules:
@@ -170,8 +171,7 @@ class Kernel:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
             KernelError: The body is not a program of the kernel language.
         """
-        self._refuse_tape("fwds")
-        call, values = self._ready(args, kwargs)
+        call, values = self._ready_alone("fwds", args, kwargs)
         if call.code.streams:
             call.draw_anew(values)
         if "forward" in self._rules:
@@ -256,11 +256,23 @@ class Kernel:
         name = self.function.__name__
         return RuledLaunch(name, call, values, rules, word, approximate=approximate)
 
-    def _refuse_tape(self, method: str) -> None:
+    def _ready_alone(
+        self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Call, list[Any]]:
+        """Return the prepared launch for derivatives without a tape."""
         if OPEN_IN.thread is not None:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."
             )
+        call, values = self._ready(args, kwargs)
+        for one in call.derived:
+            one.refresh()
+            if one.has_grads:
+                raise LaunchError(
+                    f"{self!r}: {method}() passes derivatives of one launch alone, and {one!r} "
+                    "follows from other fields: launch the kernel on a tape."
+                )
+        return call, values
 
     def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, list[Any]]:
         """Return the prepared launch for some arguments, and the values of its parameters."""

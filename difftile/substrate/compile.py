@@ -193,7 +193,7 @@ class _Variant:
 
     def launch(self, args: Sequence[Any]) -> None:
         for position in self._written:
-            args[position].contents.zeros = False
+            args[position].contents.known = None
         if not self._on_host:
             # A context that held ndarrays cannot be launched twice (the launcher rewrites it).
             self._context = self._kernel.make_launch_context()

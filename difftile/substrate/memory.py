@@ -30,13 +30,26 @@ _ATTEMPTS_LEFT_OUT = 15
 _SINGLE_MAX = float(np.finfo(np.float32).max)
 
 
-class Contents:
-    """What is known of what a block of memory holds: whether it is all zero."""
+ZEROS = object()
 
-    __slots__ = ("zeros",)
+
+class Contents:
+    """What is known of what a block of memory holds: `ZEROS`, a name of its own, or None.
+
+    Whoever writes sets it to None.
+    """
+
+    __slots__ = ("known",)
 
     def __init__(self) -> None:
-        self.zeros = False
+        self.known: object = None
+
+    @property
+    def version(self) -> object:
+        """What stays the same object until the contents change."""
+        if self.known is None:
+            self.known = object()
+        return self.known
 
 
 class Buffer:
@@ -98,11 +111,11 @@ class Buffer:
     @property
     def zeros(self) -> bool:
         """Whether all contents are known to be zero."""
-        return self.contents.zeros
+        return self.contents.known is ZEROS
 
     @zeros.setter
     def zeros(self, value: bool) -> None:
-        self.contents.zeros = value
+        self.contents.known = ZEROS if value else None
 
     @property
     def view(self) -> npt.NDArray[Any] | None:

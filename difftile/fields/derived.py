@@ -1,0 +1,87 @@
+"""Fields that are computed from others, and always agree with them when they are read."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.field import Field, make
+from difftile.fields.recording import NO_GRAD, OPEN_TAPE
+from difftile.ir.types import Type
+
+
+class DerivedField(Field):
+    """A field that a function fills from others before a launch, or Python, reads it.
+
+    The function runs if the contents of a source, or those of the field itself, are not those of
+    its last run. It runs on each open tape as well, once for contents, so that gradients pass on
+    to the sources. The field has a gradient if a source has one.
+
+    Args:
+        element: The type of its elements.
+        shape: Its shape.
+        sources: The fields that it is computed from.
+        derive: Fills the field that it is given, all of it, by launches and what else tapes record.
+    """
+
+    __slots__ = ("_derive", "_filled", "_filling", "_recorded", "_sources")
+
+    def __init__(
+        self,
+        element: Type,
+        shape: tuple[int, ...],
+        sources: Sequence[Field],
+        derive: Callable[[DerivedField], None],
+    ) -> None:
+        super().__init__(element, shape, make(element, shape).storage)
+        self._sources = tuple(sources)
+        self._derive = derive
+        self._filling = False
+        self._filled: tuple[object, ...] = ()
+        self._recorded: weakref.ref[Any] | None = None
+        if any(one.has_grads for one in sources):
+            gradient = make(element, shape)
+            gradient.fill(0.0)
+            self.grad_in = self.grad_out = gradient
+
+    def refresh(self) -> None:
+        """Fill the field if what it holds does not follow from its sources, or no tape knows."""
+        if self._filling:
+            return
+        tape = None if NO_GRAD.depth else OPEN_TAPE.get()
+        known = tape is None or (self._recorded is not None and self._recorded() is tape)
+        if (known or not self.has_grads) and self._versions() == self._filled:
+            return
+        self._filling = True
+        try:
+            self._derive(self)
+        finally:
+            self._filling = False
+        self._filled = self._versions()
+        self._recorded = None if tape is None else weakref.ref(tape)
+
+    def _versions(self) -> tuple[object, ...]:
+        return tuple([one.storage.buffer.contents.version for one in (*self._sources, self)])
+
+    def to_numpy(self) -> npt.NDArray[Any]:
+        """Return a copy of the contents, as they follow from the sources."""
+        self.refresh()
+        return super().to_numpy()
+
+    def __getitem__(self, index: Any) -> Any:
+        self.refresh()
+        return super().__getitem__(index)
+
+    def under(self, shape: tuple[int, ...]) -> Field:
+        """Return the field itself: it has no other shape.
+
+        Raises:
+            FieldError: Another one is asked for.
+        """
+        if shape != self.shape:
+            raise FieldError(f"{self!r} follows from other fields and has one shape alone.")
+        return self
