@@ -17,7 +17,7 @@ from matplotlib.image import AxesImage
 
 from demos.support.pictures import INK, make_figure, save_animation
 
-_PANEL = 2.3  # inches
+_PANEL = 2.3  # the width of an image [inch]
 _TITLE, _ROW_NAME, _KEY = 0.3, 0.32, 0.75
 _TITLE_STYLE = {"loc": "left", "fontsize": 9, "color": INK}
 _MOVING_DPI = 80  # of animations, which would be large files
@@ -112,26 +112,28 @@ def save_images_animation(
 def _make_grid(
     rows: int, columns: int, look: Look, panels: Sequence[Panel]
 ) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with square places for images, and a key at the right if there is one.
+    """Return a figure with places for images, and a key at the right if there is one.
 
-    Placed by hand: the automatic layouts leave gaps around images.
+    The images have one shape. Placed by hand: the automatic layouts leave gaps around images.
     """
     gap, key = 0.08, _KEY if look.label else 0.0
+    pixels = panels[0].image.shape[:-1] if panels[0].image.shape[-1] == 3 else panels[0].image.shape
+    panel = _PANEL * pixels[-2] / pixels[-1]
     width = _ROW_NAME + columns * (_PANEL + gap) + key
-    height = rows * (_PANEL + _TITLE) + gap
+    height = rows * (panel + _TITLE) + gap
     figure = make_figure(width, height)
     figure.set_layout_engine("none")
     places = []
     for row in range(rows):
-        low = height - (row + 1) * (_PANEL + _TITLE)
+        low = height - (row + 1) * (panel + _TITLE)
         boxes = [(_ROW_NAME + k * (_PANEL + gap), low) for k in range(columns)]
-        size = (_PANEL / width, _PANEL / height)
+        size = (_PANEL / width, panel / height)
         places.append([figure.add_axes((x / width, y / height, *size)) for x, y in boxes])
         for axes in places[-1]:
             axes.set(xticks=[], yticks=[])
             axes.spines[:].set_visible(False)
     if look.label:
-        box = ((width - key + 0.05) / width, gap / height, 0.1 / width, _PANEL / height)
+        box = ((width - key + 0.05) / width, gap / height, 0.1 / width, panel / height)
         colors = ScalarMappable(Normalize(look.low, look.high), look.colors)
         below = any(panel.image.min() < look.low for panel in panels)
         above = any(panel.image.max() > look.high for panel in panels)

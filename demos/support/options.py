@@ -15,7 +15,7 @@ def make_parser(
     name: str,
     description: str | None,
     *,
-    steps: int,
+    steps: int | None = None,
     iterations: int,
     memory: bool = True,
     limit: str | None = None,
@@ -25,7 +25,7 @@ def make_parser(
     Args:
         name: The demo, as the command line calls it.
         description: What `--help` begins with.
-        steps: Default number of simulation steps.
+        steps: Default number of simulation steps; without it there is no such option.
         iterations: Default number of iterations of the optimisation.
         memory: Whether the tape may be given a limit.
         limit: What it is by default.
@@ -33,7 +33,8 @@ def make_parser(
     parser = Parser(f"difftile demo {name}", description)
     folder = Path("out") / name.replace("-", "_")
     say = "default: %(default)s"
-    parser.add_argument("--steps", type=positive_int, default=steps, help=f"of a run; {say}")
+    if steps is not None:
+        parser.add_argument("--steps", type=positive_int, default=steps, help=f"of a run; {say}")
     parser.add_argument(
         "--iterations", type=positive_int, default=iterations, help=f"of the optimisation; {say}"
     )

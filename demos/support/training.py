@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from tqdm import tqdm
@@ -33,6 +33,11 @@ class Optimiser(Protocol):
     def step(self) -> object: ...
 
 
+# Is given the number of a gradient, when that is known and no step was taken yet; returns what the
+# progress bar says beside the loss.
+Watch: TypeAlias = Callable[[int], Mapping[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Training:
     """How an optimisation went.
@@ -42,7 +47,8 @@ class Training:
         seconds: Wall-clock time of all of it, compilation included.
         kept: Most bytes that the last tape held beside the fields.
         first: The parameters before any step, by name.
-        best: Those with the least loss; they are in the fields at the end.
+        best: Those with the least loss, or the last ones if these are kept; they are in the
+            fields at the end.
     """
 
     losses: list[float]
@@ -66,6 +72,8 @@ def train(
     label: str,
     *,
     memory: str | int | None = None,
+    watch: Watch | None = None,
+    keep: Literal["best", "last"] = "best",
 ) -> Training:
     """Take `iterations` steps along the gradient, and leave the best parameters in their fields.
 
@@ -77,6 +85,9 @@ def train(
         iterations: Number of steps; the loss is measured once more after the last one.
         label: What the progress bar says.
         memory: The most that a tape may hold, as `dt.Tape` takes it.
+        watch: Is called after each gradient.
+        keep: Which parameters are left in their fields: those of the least loss, or the last ones,
+            for losses that are measured on something else each time.
     """
 
     def descend(measure: Callable[[], dt.Field]) -> None:
@@ -84,7 +95,7 @@ def train(
             measure()
             optimiser.step()
 
-    return _learn(simulation, descend, iterations + 1, label, memory)
+    return _learn(simulation, descend, iterations + 1, label, memory, watch, keep)
 
 
 def fit(
@@ -117,6 +128,8 @@ def _learn(
     total: int | None,
     label: str,
     memory: str | int | None,
+    watch: Watch | None = None,
+    keep: Literal["best", "last"] = "best",
 ) -> Training:
     """Let `improve` call a function that runs and differentiates the simulation."""
     first = read(simulation)
@@ -130,9 +143,10 @@ def _learn(
                 simulation.run()
             losses.append(float(simulation.loss[None]))
             kept = tape.peak_nbytes
-            bar.set_postfix(loss=f"{losses[-1]:.4g}", refresh=False)
+            seen = watch(len(losses) - 1) if watch else {}
+            bar.set_postfix(loss=f"{losses[-1]:.4g}", **seen, refresh=False)
             bar.update()
-            if losses[-1] == np.nanmin(losses):
+            if keep == "best" and losses[-1] == np.nanmin(losses):
                 best = read(simulation)
             return simulation.loss
 
@@ -140,6 +154,8 @@ def _learn(
             improve(measure)
         except KeyboardInterrupt:
             bar.set_description("interrupted")
+    if keep == "last":
+        best = read(simulation)
     write(simulation, best)
     return Training(losses, time.perf_counter() - started, kept, first, best)
 
