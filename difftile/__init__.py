@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         zeros_like,
     )
     from difftile.fields.field import Field, zero_grads
+    from difftile.fields.rows import Rows
     from difftile.fields.structs import StructField
     from difftile.launch.functions import (
         cholesky,
@@ -122,6 +123,7 @@ _HOME = {
         "zeros_like",
     ),
     "difftile.fields.field": ("Field", "zero_grads"),
+    "difftile.fields.rows": ("Rows",),
     "difftile.fields.structs": ("StructField",),
     "difftile.tape.checkpoint": ("checkpoint",),
     "difftile.launch.functions": (
@@ -199,6 +201,7 @@ __all__ = [
     "LaunchError",
     "NotConverged",
     "Out",
+    "Rows",
     "RuleCheck",
     "SolverError",
     "StructField",

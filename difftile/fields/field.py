@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
 from difftile.substrate.device import current
 from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
+
+if TYPE_CHECKING:
+    from difftile.fields.rows import Rows
 
 
 class Gradients:
@@ -35,15 +38,16 @@ class Storage:
     """Where the contents of a field are now; fields that share their values share this.
 
     A launch on a tape may move the contents to another buffer, for all of them at once. `graded` is
-    the field among them that was given gradients last.
+    the field among them that was given gradients last, `rows` the rows that they belong to.
     """
 
-    __slots__ = ("buffer", "graded")
+    __slots__ = ("buffer", "graded", "rows")
 
     def __init__(self, buffer: Buffer) -> None:
         POOL.own(buffer)
         self.buffer = buffer
         self.graded: weakref.ref[Field] | None = None
+        self.rows: weakref.ref[Rows] | None = None
 
     def __del__(self) -> None:
         if POOL is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends

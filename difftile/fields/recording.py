@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
 
+from difftile.diagnostics import TapeError
+
 if TYPE_CHECKING:
     from difftile.fields.field import Field
     from difftile.fields.values import Values
@@ -88,3 +90,16 @@ class NoGrad:
 NO_GRAD = NoGrad()
 OPEN_TAPE: ContextVar[Recorder | None] = ContextVar("difftile_open_tape", default=None)
 OPEN_IN = OpenIn()
+
+
+def check_no_tape(what: str) -> None:
+    """Check that no tape is open.
+
+    Raises:
+        TapeError: One is.
+    """
+    if OPEN_TAPE.get() is not None:
+        raise TapeError(
+            f"{what} is no part of what a tape differentiates, and one is open. "
+            "Call it after the 'with' block, when the gradients are there."
+        )

@@ -12,11 +12,19 @@ import numpy.typing as npt
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import zero_grads
+from difftile.fields.recording import check_no_tape
+from difftile.fields.rows import Change
 from difftile.ir.types import shape_of
 from difftile.optim.line_search import search
 from difftile.optim.objective import Objective, Point
-from difftile.optim.parameters import FieldsLike, number, parameters_of
-from difftile.optim.saved import check_no_tape, restored
+from difftile.optim.parameters import (
+    FieldsLike,
+    after,
+    follow_rows,
+    number,
+    parameters_of,
+)
+from difftile.optim.saved import restored
 from difftile.optim.update import first_not_finite
 from difftile.solvers.vectors import Vector, read
 
@@ -43,8 +51,8 @@ class LBFGS:
     on the CPU that costs two copies an evaluation. Random or noisy losses are not for this method.
 
     Args:
-        fields: What to move: a field of floats with a gradient, a field of structs, a sequence of
-            those, or a mapping from names to them.
+        fields: What to move: a field of floats with a gradient, a field of structs, `dt.Rows`, a
+            sequence of those, or a mapping from names to them.
         lr: The first length that a line search tries, in units of the direction.
         iterations: The most iterations of a step.
         history: The number of differences that are remembered.
@@ -77,6 +85,7 @@ class LBFGS:
         self.reason = ""
         self._moves: list[Vector] = []  # differences of x, and of gradients, the oldest first
         self._turns: list[Vector] = []
+        follow_rows(self.parameters, self)
 
     def __repr__(self) -> str:
         return "dt.optim.LBFGS"
@@ -163,6 +172,11 @@ class LBFGS:
     def zero_grads(self) -> None:
         """Set the gradients of the fields to zero; entering a tape does it, too."""
         zero_grads([one.field for one in self.parameters])
+
+    def follow(self, change: Change) -> None:
+        """Go on with other rows, another function, of which no differences are known yet."""
+        self.parameters = after(self.parameters, change)
+        self._moves, self._turns = [], []
 
     # Saving
 

@@ -14,10 +14,19 @@ import numpy.typing as npt
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
+from difftile.fields.recording import check_no_tape
+from difftile.fields.rows import Change
 from difftile.ir.types import F16, F32, F64, scalar_of, shape_of, with_scalar
 from difftile.launch.func import Func
-from difftile.optim.parameters import FieldsLike, number, of_each, parameters_of
-from difftile.optim.saved import check_no_tape, restored
+from difftile.optim.parameters import (
+    FieldsLike,
+    after,
+    follow_rows,
+    number,
+    of_each,
+    parameters_of,
+)
+from difftile.optim.saved import restored
 from difftile.optim.update import first_not_finite, move, norm
 
 Rate: TypeAlias = "float | Callable[[int], float]"
@@ -55,8 +64,9 @@ class Optimiser(ABC):
     kept in fields of the same shape, by name in `state`: in single precision for fields in half.
 
     Args:
-        fields: A field of floats with a gradient, a field of structs (its members are moved), a
-            sequence of those, or a mapping from names to them. The names are those in `state`.
+        fields: A field of floats with a gradient, a field of structs (its members are moved),
+            `dt.Rows` (so are its fields), a sequence of those, or a mapping from names to them. The
+            names are those in `state`.
         lr: The learning rate; or a function from the number of steps done to it, such as those in
             `dt.optim.schedules`; or a mapping from each field, or its name, to one of the two.
         weight_decay: A number, or a mapping from each field to one.
@@ -108,6 +118,7 @@ class Optimiser(ABC):
             one.name: {slot: _zeros_beside(one.field) for slot in self._used()}
             for one in self.parameters
         }
+        follow_rows(self.parameters, self)
 
     @abstractmethod
     def _used(self) -> tuple[str, ...]:
@@ -183,6 +194,17 @@ class Optimiser(ABC):
         """Set the gradients of the fields to zero; entering a tape does it, too."""
         zero_grads([one.field for one in self.parameters])
 
+    def follow(self, change: Change) -> None:
+        """Go on with other rows: what is remembered of a row goes with it."""
+        self.state = {
+            one.name: {
+                slot: change.beside(field) if one.field.storage in change.fields else field
+                for slot, field in self.state[one.name].items()
+            }
+            for one in self.parameters
+        }
+        self.parameters = after(self.parameters, change)
+
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
@@ -195,6 +217,8 @@ class Optimiser(ABC):
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
         """Go on from a state that `state_dict` returned, or `np.load` of it.
+
+        Rows whose number has changed since are given back first: `rows.from_numpy(saved_rows)`.
 
         Raises:
             LaunchError: It is that of another optimiser, or of other fields. Nothing was changed.

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.field import Field, Storage
+from difftile.fields.rows import Change, Follower, Rows, rows_of
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.ir.types import is_float
 
-FieldsLike: TypeAlias = "Member | Sequence[Member] | Mapping[str, Member]"
+Given: TypeAlias = "Member | Rows"
+FieldsLike: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,12 @@ class Parameter:
     Args:
         name: What its state is called by: the user's name, or its place; "robot.pos" in structs.
         field: The field.
-        given: What the user passed: the field, or the struct field that it is a member of.
+        given: What the user passed: the field, or the struct field or the rows that it is part of.
     """
 
     name: str
     field: Field
-    given: Member
+    given: Given
 
     @property
     def keys(self) -> tuple[Any, ...]:
@@ -47,10 +49,11 @@ class Parameter:
 def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Parameter, ...]:
     """Return the fields that a user gave.
 
-    Of fields of structs, members that hold integers are left out.
+    Of fields of structs and of rows, those that hold integers are left out.
 
     Args:
-        given: A field, a field of structs, a sequence of those, or a mapping from names to them.
+        given: A field, a field of structs, rows, a sequence of those, or a mapping from names to
+            them.
         what: Who asks, for errors.
         grads: Whether they need gradients.
 
@@ -64,9 +67,9 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Paramet
                 f"{what}: {one!r} is a part of a field, and whole fields are moved. Make the part "
                 "a field of its own and copy it in on the tape: 'x[1:3].copy_from(part)'."
             )
-        if isinstance(one, StructField):
-            leaves = [(n, leaf) for n, leaf in one.fields(name) if is_float(leaf.element)]
-            found += [Parameter(dotted, leaf, one) for dotted, leaf in leaves]
+        if isinstance(one, (StructField, Rows)):
+            leaves = one.fields(name) if isinstance(one, StructField) else _fields_of(one, name)
+            found += [Parameter(n, leaf, one) for n, leaf in leaves if is_float(leaf.element)]
         elif isinstance(one, Field):
             found.append(Parameter(name, one, one))
         else:
@@ -86,7 +89,13 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Paramet
     return tuple(found)
 
 
+def _fields_of(rows: Rows, prefix: str) -> list[tuple[str, Field]]:
+    return [(f"{prefix}.{name}" if prefix else name, field) for name, field in rows.items()]
+
+
 def _named(given: Any) -> list[tuple[str, Any]]:
+    if isinstance(given, Rows):
+        return [("", given)]
     if isinstance(given, Mapping):
         return [(str(name), one) for name, one in cast("Mapping[Any, Any]", given).items()]
     fields = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
@@ -101,6 +110,34 @@ def _check(field: Field, what: str, grads: bool) -> None:
             f"{what}: {field!r} has no gradient to follow. "
             "Make it with grad=True, or use x = x.with_grads()."
         )
+
+
+def follow_rows(parameters: Sequence[Parameter], follower: Follower) -> None:
+    """Let someone hear when rows change that parameters belong to.
+
+    Raises:
+        FieldError: A parameter shares the memory of a field of rows, and would stay behind.
+    """
+    for one in parameters:
+        rows = rows_of(one.field)
+        if rows is None:
+            continue
+        if all(field is not one.field for field in rows.values()):
+            raise FieldError(
+                f"{follower!r}: {one} has the memory of a field of {rows!r}, and would not follow "
+                "when those change. Give the field itself: 'rows.x'."
+            )
+        rows.followed_by(follower)
+
+
+def after(parameters: Sequence[Parameter], change: Change) -> tuple[Parameter, ...]:
+    """Return parameters after a change of rows."""
+    found: list[Parameter] = []
+    for one in parameters:
+        field = change.fields.get(one.field.storage, one.field)
+        given = field if one.given is one.field else one.given
+        found.append(replace(one, field=field, given=given))
+    return tuple(found)
 
 
 def of_each(option: Any, parameters: Sequence[Parameter], what: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What an optimiser is when it stands still: no tape is open, and its state is arrays by name."""
+"""What an optimiser is when it stands still: arrays by name."""
 
 from __future__ import annotations
 
@@ -8,21 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import LaunchError, TapeError
-from difftile.fields.recording import OPEN_TAPE
-
-
-def check_no_tape(what: str) -> None:
-    """Check that no tape is open.
-
-    Raises:
-        TapeError: One is.
-    """
-    if OPEN_TAPE.get() is not None:
-        raise TapeError(
-            f"{what} is no part of what a tape differentiates, and one is open. "
-            "Call it after the 'with' block, when the gradients are there."
-        )
+from difftile.diagnostics import LaunchError
 
 
 def restored(

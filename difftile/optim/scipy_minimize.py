@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.exchange import as_array
+from difftile.fields.recording import check_no_tape
 from difftile.optim.objective import Objective
 from difftile.optim.parameters import FieldsLike, Parameter, of_each, parameters_of
-from difftile.optim.saved import check_no_tape
 from difftile.solvers.vectors import Vector, joined, read, split
 
 _WHO = "dt.optim.scipy_minimize"
@@ -50,8 +50,8 @@ def scipy_minimize(
 
     Args:
         f: The function; it returns a field of one element, or a number.
-        fields: A field of floats, a field of structs, a sequence of those, or a mapping from names
-            to them.
+        fields: A field of floats, a field of structs, `dt.Rows`, a sequence of those, or a mapping
+            from names to them.
         method: A name that SciPy knows.
         bounds: The least and the largest value of the components, numbers or arrays of a field's
             shape, None for no bound; or that for each field by field, None for no bounds.

@@ -1,0 +1,380 @@
+"""Rows: fields with one first axis, which grow, shrink and change places together."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, FieldIndexError, TapeError, counted, did_you_mean
+from difftile.fields.exchange import as_array, as_contents
+from difftile.fields.field import Field, Storage, make
+from difftile.fields.recording import OPEN_IN, check_no_tape
+from difftile.fields.values import Values
+from difftile.ir.types import shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How rows have changed.
+
+    Args:
+        fields: The field that has taken the place of each, by the memory of the one before.
+        index: Which row each one was before, shape (rows,).
+        fresh: Which rows begin anew, shape (rows,).
+    """
+
+    fields: Mapping[Storage, Field]
+    index: npt.NDArray[np.intp]
+    fresh: npt.NDArray[np.bool_]
+
+    def beside(self, field: Field) -> Field:
+        """Return what was kept of each row, with zeros for those that begin anew.
+
+        Args:
+            field: What was kept, a row for each row that there was.
+        """
+        values = field.buffer.array()[self.index]
+        values[self.fresh] = 0
+        return _filled(field, values)
+
+
+class Follower(Protocol):
+    """Keeps something for each row, and hears when rows change."""
+
+    def follow(self, change: Change) -> None:
+        """Do to what is kept what has been done to the rows."""
+        ...
+
+
+class Rows:
+    """Fields with one first axis, whose rows are kept, dropped, repeated and added together.
+
+    `rows.means` and `rows["means"]` are the field of that name *now*: a change of rows makes new
+    fields, with a gradient of zeros where there was a gradient. What was made from the fields
+    follows: an optimiser keeps what it remembers of a row with that row. `len(rows)` is the number
+    of rows; `keys()`, `values()` and `items()` are those of the fields by name.
+
+    Changes are made on the host: on other devices the contents go there and back.
+
+    Args:
+        named: Fields by name, all with the same size along their first axis.
+        fields: More of them.
+
+    Raises:
+        FieldError: One is no whole field, has other rows, or belongs to other rows already.
+    """
+
+    def __init__(self, named: Mapping[str, Field] | None = None, /, **fields: Field) -> None:
+        self._fields = {**(named or {}), **fields}
+        self._followers: weakref.WeakSet[Follower] = weakref.WeakSet()
+        self._check()
+        for field in self._fields.values():
+            field.storage.rows = weakref.ref(self)
+
+    def _check(self) -> None:
+        if not self._fields:
+            raise FieldError("Rows are made of fields: dt.Rows(means=x, colours=c).")
+        known: dict[Storage, str] = {}
+        for name, field in self._fields.items():
+            if name.startswith("_") or hasattr(type(self), name):
+                raise FieldError(f"A field of rows cannot be called '{name}': rows have that.")
+            _check_is_whole(name, field)
+            first, (size, *_) = next(iter(self._fields)), self._fields[name].shape
+            if size != len(self._fields[first]):
+                raise FieldError(
+                    f"'{name}' has {counted(size, 'row')}, and '{first}' has "
+                    f"{len(self._fields[first])}: fields of rows have the same first axis."
+                )
+            other = known.setdefault(field.storage, name)
+            if other != name:
+                raise FieldError(f"'{other}' and '{name}' are the same memory.")
+            if rows_of(field) is not None:
+                raise FieldError(f"'{name}', {field!r}, belongs to other rows already.")
+
+    # What they are
+
+    def __len__(self) -> int:
+        return len(next(iter(self._fields.values())))
+
+    def __getattr__(self, name: str) -> Field:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._fields:
+            raise AttributeError(self._missing(name))
+        return self._fields[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_") and name in self._fields:
+            raise FieldError(
+                f"'{name}' stays a field of these rows. Write into it, or give all rows anew: "
+                "'rows.from_numpy({...})'."
+            )
+        object.__setattr__(self, name, value)
+
+    def __getitem__(self, name: str) -> Field:
+        if name not in self._fields:
+            raise KeyError(self._missing(name))
+        return self._fields[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._fields
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def keys(self) -> Iterable[str]:
+        """Return the names of the fields."""
+        return self._fields.keys()
+
+    def values(self) -> Iterable[Field]:
+        """Return the fields as they are now."""
+        return self._fields.values()
+
+    def items(self) -> Iterable[tuple[str, Field]]:
+        """Return the fields as they are now, with their names."""
+        return self._fields.items()
+
+    def __repr__(self) -> str:
+        inside = ", ".join(
+            f"{name}: {field.element} {field.shape}" for name, field in self._fields.items()
+        )
+        return f"<{counted(len(self), 'row')} of {inside}>"
+
+    def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of the contents of each field, by name."""
+        return {name: field.to_numpy() for name, field in self._fields.items()}
+
+    # Changes
+
+    def take(self, index: npt.ArrayLike, fresh: npt.ArrayLike | None = None) -> None:
+        """Keep the rows of an index, in its order; a row may be there several times.
+
+        Args:
+            index: The rows, integers of shape (n,); negative ones count from the end.
+            fresh: Of which of them followers start anew, booleans of shape (n,). By default where a
+                row is taken again: its first place keeps what is remembered of it.
+
+        Raises:
+            FieldIndexError: There is no such row.
+            FieldError: No row would be left, or these are no integers and booleans of one length.
+            TapeError: A tape is open.
+        """
+        self._check_may_change("take()")
+        rows = self._as_index(index)
+        if fresh is None:
+            anew = np.ones(len(rows), bool)
+            anew[np.unique(rows, return_index=True)[1]] = False
+        else:
+            anew = self._as_mask(fresh, len(rows), "fresh")
+        values = {name: field.buffer.array()[rows] for name, field in self._fields.items()}
+        self._become(values, rows, anew)
+
+    def prune(self, mask: npt.ArrayLike) -> None:
+        """Drop the rows where a mask is True.
+
+        Args:
+            mask: Booleans of shape (rows,).
+
+        Raises:
+            FieldError: No row would be left, or the mask is none.
+            TapeError: A tape is open.
+        """
+        self._check_may_change("prune()")
+        gone = self._as_mask(mask, len(self), "mask")
+        if gone.any():
+            self.take(np.flatnonzero(~gone))
+
+    def append(
+        self, rows: Rows | Mapping[str, npt.ArrayLike] | None = None, /, **arrays: npt.ArrayLike
+    ) -> None:
+        """Add rows behind the others; of them followers know nothing yet.
+
+        Args:
+            rows: Other rows, or arrays by name: for each field one of shape (added, ...).
+            arrays: More of them.
+
+        Raises:
+            FieldError: A name is missing or too much, or the arrays do not fit.
+            TapeError: A tape is open.
+        """
+        self._check_may_change("append()")
+        added, values = self._as_rows({**_arrays_of(rows), **arrays})
+        if not added:
+            return
+        before = len(self)
+        joined = {
+            name: np.concatenate((field.buffer.array(), values[name]))
+            for name, field in self._fields.items()
+        }
+        index = np.concatenate((np.arange(before), np.zeros(added, np.intp)))
+        self._become(joined, index, np.arange(before + added) >= before)
+
+    def from_numpy(self, values: Mapping[str, npt.ArrayLike]) -> None:
+        """Set all rows anew, any number of them; followers start anew.
+
+        To go on where a run was saved, give the rows first and then the optimiser its state.
+
+        Args:
+            values: For each field an array of shape (rows, ...), by name.
+
+        Raises:
+            FieldError: A name is missing or too much, or the arrays do not fit.
+            TapeError: A tape is open.
+        """
+        self._check_may_change("from_numpy()")
+        count, contents = self._as_rows(values)
+        if not count:
+            raise FieldError(self._none_left("from_numpy()"))
+        self._become(contents, np.zeros(count, np.intp), np.ones(count, bool))
+
+    def forget(self, *names: str) -> None:
+        """Let followers start anew with some fields, whose contents stay; with all by default.
+
+        Raises:
+            FieldError: There is no such field.
+            TapeError: A tape is open.
+        """
+        self._check_may_change("forget()")
+        for name in names:
+            if name not in self._fields:
+                raise FieldError(self._missing(name))
+        kept = [self._fields[name] for name in names or self._fields]
+        same = {field.storage: field for field in kept}
+        self._tell(Change(same, np.arange(len(self)), np.ones(len(self), bool)))
+
+    def followed_by(self, follower: Follower) -> None:
+        """Tell someone about changes, for as long as he lives."""
+        self._followers.add(follower)
+
+    def _become(
+        self,
+        values: Mapping[str, npt.NDArray[Any]],
+        index: npt.NDArray[np.intp],
+        fresh: npt.NDArray[np.bool_],
+    ) -> None:
+        """Go on with other contents, and say so.
+
+        Args:
+            values: They, by name.
+            index: Which row each one was before.
+            fresh: Which rows begin anew.
+        """
+        old = self._fields
+        self._fields = {name: _like(field, values[name]) for name, field in old.items()}
+        for name, field in self._fields.items():
+            old[name].storage.rows = None
+            field.storage.rows = weakref.ref(self)
+        self._tell(Change({old[n].storage: f for n, f in self._fields.items()}, index, fresh))
+
+    def _tell(self, change: Change) -> None:
+        for follower in list(self._followers):
+            follower.follow(change)
+
+    # What is given
+
+    def _check_may_change(self, what: str) -> None:
+        check_no_tape(f"{self!r}: {what}")
+        if OPEN_IN.outlook is not None:
+            raise TapeError(
+                f"{self!r}: {what} changes which fields there are, and is no part of a step that a "
+                "tape or a check runs again. Call it outside."
+            )
+
+    def _as_index(self, index: npt.ArrayLike) -> npt.NDArray[np.intp]:
+        given, count = as_array(index), len(self)
+        if given.ndim == 1 and not given.size:
+            raise FieldError(self._none_left("take()"))
+        if given.dtype.kind not in "iu" or given.ndim != 1:
+            advice = " Drop rows by a mask with prune()." if given.dtype.kind == "b" else ""
+            raise FieldError(
+                f"{self!r}: take() wants integers of shape (n,), not {given.dtype} of shape "
+                f"{given.shape}.{advice}"
+            )
+        wrong = (given < -count) | (given >= count)
+        if wrong.any():
+            raise FieldIndexError(f"{self!r} has no row {given[wrong][0]}.")
+        return given.astype(np.intp) % count
+
+    def _as_mask(self, mask: npt.ArrayLike, count: int, what: str) -> npt.NDArray[np.bool_]:
+        given = as_array(mask)
+        if given.dtype.kind != "b" or given.shape != (count,):
+            raise FieldError(
+                f"{self!r}: {what} is booleans of shape ({count},), not {given.dtype} of shape "
+                f"{given.shape}."
+            )
+        return given
+
+    def _as_rows(
+        self, arrays: Mapping[str, npt.ArrayLike]
+    ) -> tuple[int, dict[str, npt.NDArray[Any]]]:
+        """Return how many rows are given, and their contents in the types of the fields."""
+        for name in arrays:
+            if name not in self._fields:
+                raise FieldError(self._missing(name))
+        missing = next((name for name in self._fields if name not in arrays), None)
+        if missing is not None:
+            raise FieldError(f"{self!r} is given no '{missing}'; each field takes its rows.")
+        given = {name: as_array(values) for name, values in arrays.items()}
+        first = next(iter(self._fields))
+        count = len(given[first]) if given[first].ndim else 0
+        found: dict[str, npt.NDArray[Any]] = {}
+        for name, field in self._fields.items():
+            wanted = (count, *field.shape[1:], *shape_of(field.element))
+            if given[name].shape != wanted:
+                raise FieldError(
+                    f"{self!r}: {counted(count, 'row')} of '{name}' are an array of shape "
+                    f"{wanted}, not {given[name].shape}."
+                )
+            found[name] = as_contents(field, field.element, given[name], wanted)
+        return count, found
+
+    def _missing(self, name: str) -> str:
+        guess = did_you_mean(name, self._fields) or f"they have {', '.join(self._fields)}."
+        return f"{self!r} have no field '{name}'; {guess}"
+
+    def _none_left(self, what: str) -> str:
+        return f"{self!r}: {what} would leave no row, and a field has at least one element."
+
+
+def rows_of(field: Field) -> Rows | None:
+    """Return the rows that a field belongs to, or None."""
+    return None if field.storage.rows is None else field.storage.rows()
+
+
+def _check_is_whole(name: str, field: object) -> None:
+    if not isinstance(field, Field) or field.origin is not field:
+        a_part = isinstance(field, Values)
+        raise FieldError(
+            f"Rows are made of whole fields, and '{name}' is {field!r}."
+            + (" Copy it into a field of its own: copy.copy(x)." if a_part else "")
+        )
+    if not field.shape:
+        raise FieldError(f"'{name}', {field!r}, has no axis along which rows could be.")
+
+
+def _arrays_of(rows: Rows | Mapping[str, npt.ArrayLike] | None) -> Mapping[str, npt.ArrayLike]:
+    if isinstance(rows, Rows):
+        return rows.to_numpy()
+    return rows or {}
+
+
+def _filled(field: Field, values: npt.NDArray[Any]) -> Field:
+    """Return a field of the same elements with other rows."""
+    made = make(field.element, (len(values), *field.shape[1:]))
+    made.buffer.write(values)
+    return made
+
+
+def _like(field: Field, values: npt.NDArray[Any]) -> Field:
+    """Return a field with other rows, and with gradients of zeros where there are gradients."""
+    made = _filled(field, values)
+    if field.grad_in is field.grad_out:
+        return made.with_grads() if field.has_grads else made
+    buffers = (field.grad_in, field.grad_out)
+    new = [None if one is None else make(made.element, made.shape) for one in buffers]
+    return made.with_grads(*new, zero=True)
