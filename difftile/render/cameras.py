@@ -1,0 +1,230 @@
+"""Pinhole cameras in batches, whose poses and intrinsics may have gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError
+from difftile.fields.create import from_numpy, mat, vec, zeros
+from difftile.launch.func import func
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+_ORTHOGONAL = 1e-4  # how far rows of a rotation may be from orthonormal
+
+
+@final
+class Cameras:
+    """Pinhole cameras that look along +z, with +x to the right and +y down, as in OpenCV.
+
+    `rotation` (mat3) and `translation` (vec3) take points of the world to the camera and are
+    constant. On top of them comes `twist` (vec6, zero at first), a motion in the frame of the
+    camera: exp(twist) [rotation | translation], the first three components its translation [scene
+    units], the last three its rotation [rad]. `intrinsics` (vec4) are focal lengths and centre fx,
+    fy, cx, cy [pixels]; the centre of the pixel in row i and column j is (j + 0.5, i + 0.5).
+
+    All are fields of shape (cameras,). Parts of a batch (`cameras[2]`, `cameras[1:3]`, iteration)
+    share its memory and its gradients.
+
+    Args:
+        world_to_camera: Matrices of shape (cameras, 4, 4), or one of shape (4, 4).
+        intrinsics: fx, fy, cx, cy of each camera, shape (cameras, 4), or one for all.
+        width: The width of the images [pixels].
+        height: The height of the images [pixels].
+        dtype: The type of the numbers.
+        grad: Give `twist` and `intrinsics` gradients.
+
+    Raises:
+        FieldError: The shapes do not fit, or a matrix is no rigid motion.
+    """
+
+    def __init__(
+        self,
+        world_to_camera: npt.ArrayLike,
+        intrinsics: npt.ArrayLike,
+        width: int,
+        height: int,
+        *,
+        dtype: Any = float,
+        grad: bool = False,
+    ) -> None:
+        poses = np.array(world_to_camera, np.float64, ndmin=3)
+        if poses.ndim != 3 or poses.shape[1:] != (4, 4):
+            raise FieldError(f"Cameras: poses have the shape (cameras, 4, 4), not {poses.shape}.")
+        lenses = np.array(intrinsics, np.float64, ndmin=2)
+        if lenses.shape not in ((1, 4), (len(poses), 4)):
+            raise FieldError(
+                f"Cameras: intrinsics are fx, fy, cx, cy of {len(poses)} cameras, shape "
+                f"({len(poses)}, 4), not {lenses.shape}."
+            )
+        _check_is_rigid(poses)
+        self.rotation = from_numpy(poses[:, :3, :3], mat(3, 3, dtype))
+        self.translation = from_numpy(poses[:, :3, 3], vec(3, dtype))
+        self.twist = zeros(len(poses), vec(6, dtype), grad=grad)
+        lenses = np.broadcast_to(lenses, (len(poses), 4))
+        self.intrinsics = from_numpy(lenses, vec(4, dtype), grad=grad)
+        self.width = width
+        self.height = height
+
+    @classmethod
+    def look_at(
+        cls,
+        eyes: npt.ArrayLike,
+        target: npt.ArrayLike,
+        width: int,
+        height: int,
+        *,
+        fov: float = 60.0,
+        up: npt.ArrayLike = (0.0, 1.0, 0.0),
+        dtype: Any = float,
+        grad: bool = False,
+    ) -> Cameras:
+        """Return cameras that look at a point.
+
+        Args:
+            eyes: Where they are, shape (cameras, 3) or (3,).
+            target: What they look at, shape (3,), or one for each, shape (cameras, 3).
+            width: The width of the images [pixels].
+            height: The height of the images [pixels].
+            fov: The angle that the width of an image covers [degrees].
+            up: The direction that is up in the images.
+            dtype: The type of the numbers.
+            grad: See `Cameras`.
+
+        Raises:
+            FieldError: A camera is at its target, or looks along `up`.
+        """
+        eyes = np.array(eyes, np.float64, ndmin=2)
+        poses = np.tile(np.eye(4), (len(eyes), 1, 1))
+        forward = np.broadcast_to(np.asarray(target, np.float64), eyes.shape) - eyes
+        right = np.cross(forward, np.asarray(up, np.float64))
+        down = np.cross(forward, right)
+        for row, axis in enumerate((right, down, forward)):
+            length = np.linalg.norm(axis, axis=1, keepdims=True)
+            if not (length > 0).all():
+                raise FieldError("Cameras.look_at: a camera is at its target, or looks along up.")
+            poses[:, row, :3] = axis / length
+        poses[:, :3, 3] = -np.einsum("cij,cj->ci", poses[:, :3, :3], eyes)
+        focal = 0.5 * width / math.tan(0.5 * math.radians(fov))
+        intrinsics = [focal, focal, 0.5 * width, 0.5 * height]
+        return cls(poses, intrinsics, width, height, dtype=dtype, grad=grad)
+
+    def __len__(self) -> int:
+        return len(self.twist)
+
+    def __getitem__(self, which: int | slice) -> Cameras:
+        """Return a batch of one camera, or of several; it shares memory and gradients."""
+        if isinstance(which, slice):
+            part = which
+        else:
+            k = range(len(self))[which]  # raises IndexError, which ends iteration
+            part = slice(k, k + 1)
+        made = object.__new__(Cameras)
+        for name in ("rotation", "translation", "twist", "intrinsics"):
+            setattr(made, name, getattr(self, name)[part])
+        made.width, made.height = self.width, self.height
+        return made
+
+    def __iter__(self) -> Iterator[Cameras]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} cameras of {self.width}x{self.height} pixels>"
+
+    def world_to_camera(self) -> npt.NDArray[np.float64]:
+        """Return the poses with their twists, shape (cameras, 4, 4)."""
+        poses = Poses(len(self), self.twist.element.scalar)
+        poses.set(self)
+        matrices = np.tile(np.eye(4), (len(self), 1, 1))
+        matrices[:, :3, :3] = poses.rotation.to_numpy()
+        matrices[:, :3, 3] = poses.translation.to_numpy()
+        return matrices
+
+
+def _check_is_rigid(poses: npt.NDArray[np.float64]) -> None:
+    turns = poses[:, :3, :3]
+    off = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    wrong = ~(off < _ORTHOGONAL) | ~(np.linalg.det(turns) > 0) | ~np.isfinite(poses).all((1, 2))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise FieldError(
+            f"Cameras: the pose {k} is no rigid motion from the world to the camera: its rotation "
+            f"is off by {off[k]:.2g}, with determinant {np.linalg.det(turns[k]):.3g}."
+        )
+
+
+@final
+class Poses:
+    """What kernels read of cameras: their motions with the twists, and their places.
+
+    Args:
+        count: The number of cameras.
+        dtype: The type of the numbers.
+    """
+
+    def __init__(self, count: int, dtype: Any) -> None:
+        self.rotation = zeros(count, mat(3, 3, dtype), grad=True)
+        self.translation = zeros(count, vec(3, dtype), grad=True)
+        self.place = zeros(count, vec(3, dtype), grad=True)
+        self.intrinsics = zeros(count, vec(4, dtype), grad=True)
+
+    def set(self, cameras: Cameras) -> None:
+        """Take the poses of cameras; a launch, which tapes record."""
+        given = (cameras.rotation, cameras.translation, cameras.twist, cameras.intrinsics)
+        _pose(*given, self.rotation, self.translation, self.place, self.intrinsics)
+
+
+@func
+def _sines(t):
+    """Return sin(x)/x, (1 - cos(x))/x^2 and (x - sin(x))/x^3, given t = x^2."""
+    third = 0.0
+    second = 0.0
+    if t < 0.25:
+        # The series of Taylor, off by 1e-16 at most.
+        third = 1.0 - t / 72 * (1.0 - t / 110 * (1.0 - t / 156 * (1.0 - t / 210)))
+        third = (1.0 - t / 20 * (1.0 - t / 42 * third)) / 6
+        second = 1.0 - t / 56 * (1.0 - t / 90 * (1.0 - t / 132 * (1.0 - t / 182)))
+        second = 0.5 * (1.0 - t / 12 * (1.0 - t / 30 * second))
+    else:
+        x = ti.sqrt(t)
+        second = (1.0 - ti.cos(x)) / t
+        third = (x - ti.sin(x)) / (t * x)
+    return 1.0 - t * third, second, third
+
+
+@func
+def _crossing(w):
+    """Return the matrix whose product with a vector is the cross product with w."""
+    return ti.Matrix([[0.0, -w.z, w.y], [w.z, 0.0, -w.x], [-w.y, w.x, 0.0]])
+
+
+@func
+def motion(twist):
+    """Return rotation and translation of the rigid motion exp(twist).
+
+    Source: Barfoot, State Estimation for Robotics, section 7.1.
+    """
+    w = ti.Vector([twist[3], twist[4], twist[5]])
+    first, second, third = _sines(w.dot(w))
+    turn = _crossing(w)
+    square = turn @ turn
+    one = ti.Matrix.identity(float, 3)
+    shift = (one + second * turn + third * square) @ ti.Vector([twist[0], twist[1], twist[2]])
+    return one + first * turn + second * square, shift
+
+
+@kernel
+def _pose(rotation, translation, twist, intrinsics, turned, moved, place, lens):
+    for c in twist:
+        turn, shift = motion(twist[c])
+        whole = turn @ rotation[c]
+        way = turn @ translation[c] + shift
+        turned[c] = whole
+        moved[c] = way
+        place[c] = -(whole.transpose() @ way)
+        lens[c] = intrinsics[c]

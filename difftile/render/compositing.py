@@ -1,0 +1,203 @@
+"""Gaussians on the image plane blended front to back: `composite`, and its derivative as a rule.
+
+A gaussian with centre m, conic (a, b, c) and opacity o covers the point m + d by
+
+    alpha = min(0.99, o exp(-sigma)),  sigma = (a dx^2 + c dy^2) / 2 + b dx dy,
+
+and is left out where alpha < 1/255. The light T that is left behind some of them is the product of
+their 1 - alpha. A pixel ends before the gaussian that would leave T <= 1e-4.
+
+Source: Kerbl, Kopanas, Leimkuehler and Drettakis, 3D Gaussian Splatting for Real-Time Radiance
+Field Rendering, 2023; thresholds as in gsplat 1.6. They are jumps of the image, which derivatives
+do not see; where alpha is clamped it has the derivative 0.
+"""
+
+from __future__ import annotations
+
+from difftile.launch.func import func
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+MAX_ALPHA = 0.99
+MIN_ALPHA = 1.0 / 255.0
+MIN_LIGHT = 1e-4
+MAX_SIGMA = 5.5413  # just above ln 255: no opacity up to 1 is visible beyond it
+MIN_COVER = 1e-10  # in the quotient that is the depth of a pixel
+
+
+@func
+def pixel_of(t, k, tile, width, height):
+    """Return camera, row and column of pixel k of tile t; it may be outside the image."""
+    across = (width + tile - 1) // tile
+    down = (height + tile - 1) // tile
+    c = t // (across * down)
+    i = t // across % down * tile + k // tile
+    j = t % across * tile + k % tile
+    return c, i, j
+
+
+@func
+def offset(centre, i, j):
+    """Return how far the centre of the pixel in row i and column j is from a point [pixels]."""
+    return ti.Vector([j + 0.5 - centre.x, i + 0.5 - centre.y])
+
+
+@func
+def sigma_of(d, conic):
+    """Return half the square of an offset in standard deviations."""
+    return 0.5 * (conic.x * d.x * d.x + conic.z * d.y * d.y) + conic.y * d.x * d.y
+
+
+@func
+def alpha_of(sigma, opacity):
+    """Return how much of a pixel a gaussian covers, or 0 where it is left out."""
+    alpha = 0.0
+    if 0.0 <= sigma <= MAX_SIGMA:
+        alpha = min(MAX_ALPHA, opacity * ti.exp(-sigma))
+        if alpha < MIN_ALPHA:
+            alpha = 0.0
+    return alpha
+
+
+@kernel
+def composite(
+    means,
+    conics,
+    opacities,
+    colours,
+    depths,
+    background,
+    order,
+    starts,
+    tile: int,
+    image,
+    alpha,
+    depth,
+    light,
+    last,
+    absolute,
+):
+    """Blend gaussians front to back, in the order of the lists of their tiles.
+
+    Its derivative is a rule: from the end of each pixel back to its first gaussian, undoing what
+    each did to the light, so that nothing is kept but where pixels ended.
+
+    Args:
+        means: Centres [pixels], x to the right and y down, shape (cameras, n) of vec2.
+        conics: Inverse covariances xx, xy, yy [1/pixels^2], shape (cameras, n) of vec3.
+        opacities: In 0..1, shape (cameras, n).
+        colours: Shape (cameras, n) of vectors of any length.
+        depths: Shape (cameras, n), or None, which leaves out `depth`.
+        background: The colour behind all of them, shape (), or None for black.
+        order: The gaussians of each tile, front to back; see `tiles.TileLists`.
+        starts: Where the list of each tile starts in `order`, and where the last one ends.
+        tile: The side of a tile [pixels].
+        image: Is set to the colours, shape (cameras, height, width).
+        alpha: Is set to what the gaussians cover, shape (cameras, height, width).
+        depth: Is set to the expected depth of what covers, shape (cameras, height, width), or None.
+        light: Is set to 1 - alpha, which the rule needs to its last digit; without gradient.
+        last: Is set to where in `order` each pixel ended; of integers.
+        absolute: Without effect, or None: its gradient is the sum over pixels of the absolute
+            gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others, AbsGS, 2024.)
+    """
+    for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
+        c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])
+        if i < image.shape[1] and j < image.shape[2]:
+            left = 1.0
+            end = starts[t]
+            colour = ti.zero(image[c, i, j])
+            way = 0.0
+            for s in range(starts[t], starts[t + 1]):
+                g = order[s]
+                sigma = sigma_of(offset(means[c, g], i, j), conics[c, g])
+                covered = alpha_of(sigma, opacities[c, g])
+                if covered > 0.0:
+                    after = left * (1.0 - covered)
+                    if after <= MIN_LIGHT:
+                        break
+                    weight = covered * left
+                    colour += weight * colours[c, g]
+                    if ti.static(depths is not None):
+                        way += weight * depths[c, g]
+                    left = after
+                    end = s + 1
+            if ti.static(background is not None):
+                colour += left * background[None]
+            image[c, i, j] = colour
+            alpha[c, i, j] = 1.0 - left
+            if ti.static(depths is not None):
+                depth[c, i, j] = way / max(1.0 - left, MIN_COVER)
+            light[c, i, j] = left
+            last[c, i, j] = end
+
+
+composite_plain = kernel(composite.function)
+"""`composite` without its rule, differentiated like any other kernel."""
+
+
+@composite.backward
+@kernel
+def _(
+    means,
+    conics,
+    opacities,
+    colours,
+    depths,
+    background,
+    order,
+    starts,
+    tile: int,
+    image,
+    alpha,
+    depth,
+    light,
+    last,
+    absolute,
+):
+    for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
+        c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])
+        if i < image.shape[1] and j < image.shape[2]:
+            left = light[c, i, j]
+            d_image = image.grad_in[c, i, j]
+            d_left = -alpha.grad_in[c, i, j]
+            d_way = 0.0
+            if ti.static(depths is not None):
+                d_way = depth.grad_in[c, i, j] / max(1.0 - left, MIN_COVER)
+                if 1.0 - left > MIN_COVER:
+                    d_left += d_way * depth[c, i, j]
+            if ti.static(background is not None):
+                d_left += d_image.dot(background[None])
+            # What is behind the gaussian and goes through it, times its gradient.
+            behind = left * d_left
+            for back in range(last[c, i, j] - starts[t]):
+                g = order[last[c, i, j] - 1 - back]
+                d = offset(means[c, g], i, j)
+                conic = conics[c, g]
+                sigma = sigma_of(d, conic)
+                covered = alpha_of(sigma, opacities[c, g])
+                if covered > 0.0:
+                    left /= 1.0 - covered
+                    weight = covered * left
+                    shade = d_image.dot(colours[c, g])
+                    colours.grad_out[c, g] += weight * d_image
+                    if ti.static(depths is not None):
+                        shade += d_way * depths[c, g]
+                        depths.grad_out[c, g] += weight * d_way
+                    d_alpha = left * shade - behind / (1.0 - covered)
+                    behind += weight * shade
+                    fall = ti.exp(-sigma)
+                    if opacities[c, g] * fall <= MAX_ALPHA:
+                        opacities.grad_out[c, g] += fall * d_alpha
+                        d_sigma = -opacities[c, g] * fall * d_alpha
+                        conics.grad_out[c, g] += d_sigma * ti.Vector(
+                            [0.5 * d.x * d.x, d.x * d.y, 0.5 * d.y * d.y]
+                        )
+                        d_mean = -d_sigma * ti.Vector(
+                            [conic.x * d.x + conic.y * d.y, conic.y * d.x + conic.z * d.y]
+                        )
+                        means.grad_out[c, g] += d_mean
+                        if ti.static(absolute is not None):
+                            absolute.grad_out[c, g] += abs(d_mean)
+    if ti.static(background is not None):
+        for c, i, j in light:
+            background.grad_out[None] += light[c, i, j] * image.grad_in[c, i, j]

@@ -1,0 +1,80 @@
+"""Colours that depend on the direction of view: real spherical harmonics to degree 3."""
+
+from __future__ import annotations
+
+from difftile.launch.func import func
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+MAX_DEGREE = 3
+
+
+@func
+def spherical_harmonics(degree, d, sh0, shN, k):
+    """Return the sum of coefficients times harmonics in a direction.
+
+    Bands and signs are those of files of gaussians.
+
+    Args:
+        degree: The last band, 0 to 3.
+        d: The direction, of length 1.
+        sh0: The coefficients of band 0, shape (n,) of vectors.
+        shN: Those of the other bands, shape (n, (degree + 1)^2 - 1 or more); None for degree 0.
+        k: Which of the n.
+    """
+    x, y, z = d.x, d.y, d.z
+    total = 0.28209479177387814 * sh0[k]
+    if ti.static(degree >= 1):
+        total += 0.4886025119029199 * (z * shN[k, 1] - y * shN[k, 0] - x * shN[k, 2])
+    if ti.static(degree >= 2):
+        total += 1.0925484305920792 * (x * y * shN[k, 3] - y * z * shN[k, 4] - x * z * shN[k, 6])
+        total += 0.31539156525252005 * (2.0 * z * z - x * x - y * y) * shN[k, 5]
+        total += 0.5462742152960396 * (x * x - y * y) * shN[k, 7]
+    if ti.static(degree >= 3):
+        total += 0.5900435899266435 * (
+            y * (y * y - 3.0 * x * x) * shN[k, 8] + x * (3.0 * y * y - x * x) * shN[k, 14]
+        )
+        total += 2.890611442640554 * x * y * z * shN[k, 9]
+        total -= (
+            0.4570457994644658 * (4.0 * z * z - x * x - y * y) * (y * shN[k, 10] + x * shN[k, 12])
+        )
+        total += 0.3731763325901154 * z * (2.0 * z * z - 3.0 * (x * x + y * y)) * shN[k, 11]
+        total += 1.445305721320277 * z * (x * x - y * y) * shN[k, 13]
+    return total
+
+
+@kernel
+def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
+    """Set the colours of gaussians as cameras see them: harmonics + 0.5, and 0 at least.
+
+    Args:
+        degree: The last band, 0 to 3.
+        means: Centres [scene units], shape (n,) of vec3.
+        sh0: The coefficients of band 0, shape (n,) of vectors.
+        shN: Those of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree 0.
+        places: Where the cameras are, shape (cameras,) of vec3.
+        radii: Of the gaussians on the image planes, shape (cameras, n); those with 0 are left out.
+        colours: Is set, shape (cameras, n) of vectors.
+    """
+    for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
+        colour = ti.zero(sh0[k])
+        if radii[c, k].x > 0:
+            d = (means[k] - places[c]).normalized()
+            colour = max(spherical_harmonics(degree, d, sh0, shN, k) + 0.5, 0.0)
+        colours[c, k] = colour
+
+
+@kernel
+def spread(features, radii, colours):
+    """Set the colours of gaussians to the same in all cameras, see `shade`.
+
+    Args:
+        features: Shape (n,) of vectors.
+        radii: See `shade`.
+        colours: Is set, shape (cameras, n) of vectors.
+    """
+    for k, c in ti.ndrange(features.shape[0], radii.shape[0]):
+        colour = ti.zero(features[k])
+        if radii[c, k].x > 0:
+            colour = features[k]
+        colours[c, k] = colour

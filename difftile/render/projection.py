@@ -1,0 +1,151 @@
+"""Gaussians in space to gaussians on the image plane, by an affine map at each centre (EWA).
+
+Source: Zwicker, Pfister, van Baar and Gross, EWA Splatting, 2002; constants as in gsplat 1.6.
+"""
+
+from __future__ import annotations
+
+from difftile.launch.func import func
+from difftile.launch.functions import sigmoid
+from difftile.render.compositing import MIN_ALPHA
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+MARGIN = 0.3  # of the field of view beside the image, within which the affine map is taken
+REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there
+MIN_COMPENSATION = 0.005
+_LARGEST = 1e9  # of radii, which are integers
+_SHORTEST = 1e-12
+
+
+@func
+def rotation_of(quaternion):
+    """Return the rotation of a quaternion w, x, y, z, which need not have the length 1."""
+    q = quaternion / max(quaternion.norm(), _SHORTEST)
+    w, x, y, z = q[0], q[1], q[2], q[3]
+    return ti.Matrix(
+        [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ]
+    )
+
+
+@func
+def projected(p, axes, lens, width, height):
+    """Return centre and covariance xx, xy, yy on the image plane [pixels, pixels^2].
+
+    The map is linearised at p; far beside the image at the edge of a margin, along with its slope.
+
+    Args:
+        p: The centre in the frame of the camera, in front of it.
+        axes: A matrix whose columns are the half axes of the gaussian, in the frame of the camera.
+        lens: fx, fy, cx, cy [pixels].
+        width: The width of the image [pixels].
+        height: The height of the image [pixels].
+    """
+    fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]
+    x, y = p.x / p.z, p.y / p.z
+    half_x, half_y = MARGIN * 0.5 * width / fx, MARGIN * 0.5 * height / fy
+    tx = ti.math.clamp(x, -(cx / fx + half_x), (width - cx) / fx + half_x)
+    ty = ti.math.clamp(y, -(cy / fy + half_y), (height - cy) / fy + half_y)
+    across = ti.Vector([axes[0, k] - tx * axes[2, k] for k in ti.static(range(3))]) * (fx / p.z)
+    down = ti.Vector([axes[1, k] - ty * axes[2, k] for k in ti.static(range(3))]) * (fy / p.z)
+    centre = ti.Vector([fx * x + cx, fy * y + cy])
+    return centre, ti.Vector([across.dot(across), across.dot(down), down.dot(down)])
+
+
+@kernel
+def project(
+    means,
+    scales,
+    quaternions,
+    opacities,
+    rotation,
+    translation,
+    intrinsics,
+    width: int,
+    height: int,
+    near: float,
+    far: float,
+    blur: float,
+    antialiased: ti.template(),
+    raw: ti.template(),
+    centres,
+    conics,
+    covers,
+    depths,
+    radii,
+    moved,
+):
+    """Project gaussians into each camera.
+
+    One that is culled has the radii 0, and zeros elsewhere: nearer or farther than allowed, less
+    opaque than 1/255, or beside the image.
+
+    Args:
+        means: Centres [scene units], shape (n,) of vec3.
+        scales: Standard deviations [scene units], shape (n,) of vec3; their logarithms if `raw`.
+        quaternions: Orientations w, x, y, z of any length, shape (n,) of vec4.
+        opacities: In 0..1, shape (n,); their logits if `raw`.
+        rotation: From the world to the cameras, shape (cameras,) of mat3.
+        translation: Likewise, shape (cameras,) of vec3.
+        intrinsics: fx, fy, cx, cy [pixels], shape (cameras,) of vec4.
+        width: The width of the images [pixels].
+        height: The height of the images [pixels].
+        near: The least depth [scene units].
+        far: The largest depth.
+        blur: Is added to the variances on the image plane [pixels^2].
+        antialiased: Whether opacity is taken away for what the blur adds to the area.
+        raw: Whether scales and opacities are given as in files.
+        centres: Is set [pixels], shape (cameras, n) of vec2.
+        conics: Is set to the inverse covariances xx, xy, yy, shape (cameras, n) of vec3.
+        covers: Is set to the opacities, shape (cameras, n).
+        depths: Is set to the depths in the frame of the camera, shape (cameras, n).
+        radii: Is set to half the sides of the box that holds all that is visible [pixels], shape
+            (cameras, n) of vec2 of integers.
+        moved: Is added to the centres, shape (cameras, n) of vec2; its gradient is that of the
+            centres. Or None.
+    """
+    for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
+        centre = ti.zero(centres[c, k])
+        conic = ti.zero(conics[c, k])
+        cover = 0.0
+        z = 0.0
+        box = ti.Vector([0, 0])
+        p = rotation[c] @ means[k] + translation[c]
+        if near <= p.z <= far:
+            s = scales[k]
+            o = opacities[k]
+            if ti.static(raw):
+                s = ti.exp(s)
+                o = sigmoid(o)
+            axes = rotation[c] @ rotation_of(quaternions[k])
+            for i, j in ti.static(ti.ndrange(3, 3)):
+                axes[i, j] *= s[j]
+            at, flat = projected(p, axes, intrinsics[c], width, height)
+            wide = flat + ti.Vector([blur, 0.0, blur])
+            det = wide.x * wide.z - wide.y * wide.y
+            if ti.static(antialiased):
+                share = (flat.x * flat.z - flat.y * flat.y) / det
+                o *= ti.sqrt(max(share, MIN_COMPENSATION * MIN_COMPENSATION))
+            if det > 0.0 and o >= MIN_ALPHA:
+                reach = min(REACH, ti.sqrt(2.0 * ti.log(o / MIN_ALPHA)))
+                rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
+                ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)
+                inside_x = at.x + rx > 0.0 and at.x - rx < width
+                inside_y = at.y + ry > 0.0 and at.y - ry < height
+                if inside_x and inside_y and rx > 0.0 and ry > 0.0:
+                    box = ti.Vector([ti.cast(rx, ti.i32), ti.cast(ry, ti.i32)])
+                    centre = at
+                    if ti.static(moved is not None):
+                        centre += moved[c, k]
+                    conic = ti.Vector([wide.z, -wide.y, wide.x]) / det
+                    cover = o
+                    z = p.z
+        centres[c, k] = centre
+        conics[c, k] = conic
+        covers[c, k] = cover
+        depths[c, k] = z
+        radii[c, k] = box
