@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from difftile.testing.report import GradCheck
     from difftile.testing.rulecheck import check_rule
     from difftile.testing.rulereport import RuleCheck
+    from difftile.textures.texture import Texture
     from difftile.transforms.gradients import grad, value_and_grad, vjp
     from difftile.transforms.jacobians import hessian, jacfwd, jacrev
     from difftile.transforms.sparse import sparse_jacobian
@@ -179,6 +180,7 @@ _HOME = {
     "difftile.testing.report": ("GradCheck",),
     "difftile.testing.rulecheck": ("check_rule",),
     "difftile.testing.rulereport": ("RuleCheck",),
+    "difftile.textures.texture": ("Texture",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -207,6 +209,7 @@ __all__ = [
     "StructField",
     "Tape",
     "TapeError",
+    "Texture",
     "bwd_diff",
     "call_id",
     "check_rule",

@@ -1,0 +1,78 @@
+"""Filters: which texels a position takes, and with which weights.
+
+Positions are in texels along one axis: texel i covers [i, i + 1), its centre is at i + 1/2.
+"""
+
+from __future__ import annotations
+
+from difftile.launch.methods import data_oriented
+from difftile.runtime.funcs import func
+from difftile.substrate.language import ti
+
+
+@data_oriented
+class Nearest:
+    """The texel that the position is in; constant, so that positions have no gradient."""
+
+    taps = 1
+
+    @staticmethod
+    @func
+    def first(x):
+        """Return the first texel taken, which may be outside."""
+        return int(ti.floor(x))
+
+    @staticmethod
+    @func
+    def weights(x):
+        """Return the weight of each texel taken; they sum to 1."""
+        return ti.Vector([1.0])
+
+
+@data_oriented
+class Linear:
+    """The two nearest texels; at a texel's centre the derivative is that to the right."""
+
+    taps = 2
+
+    @staticmethod
+    @func
+    def first(x):
+        """Return the first texel taken, which may be outside."""
+        return int(ti.floor(x - 0.5))
+
+    @staticmethod
+    @func
+    def weights(x):
+        """Return the weight of each texel taken; they sum to 1."""
+        f = x - 0.5 - ti.floor(x - 0.5)
+        return ti.Vector([1.0 - f, f])
+
+
+@data_oriented
+class Cubic:
+    """The uniform cubic B-spline over the four nearest texels: smooth, and no interpolation.
+
+    Source: de Boor, A Practical Guide to Splines, 1978. Second derivatives are continuous.
+    """
+
+    taps = 4
+
+    @staticmethod
+    @func
+    def first(x):
+        """Return the first texel taken, which may be outside."""
+        return int(ti.floor(x - 0.5)) - 1
+
+    @staticmethod
+    @func
+    def weights(x):
+        """Return the weight of each texel taken; they sum to 1."""
+        f = x - 0.5 - ti.floor(x - 0.5)
+        g = 1.0 - f
+        low = 4.0 / 6.0 - (1.0 - 0.5 * f) * f * f
+        high = 4.0 / 6.0 - (1.0 - 0.5 * g) * g * g
+        return ti.Vector([g * g * g / 6.0, low, high, f * f * f / 6.0])
+
+
+FILTERS = {"nearest": Nearest(), "linear": Linear(), "cubic": Cubic()}

@@ -1,0 +1,155 @@
+"""One filtered lookup in one level of a texture: its value, and the rule for its derivative.
+
+Weights are products over the axes, w = w_0 w_1 ..., each a function of the position along its axis
+alone. What the texels outside would weigh along an axis goes to the border: it takes
+1 - (1 - o_0) (1 - o_1) ..., where o_a is the weight outside along axis a.
+"""
+
+from __future__ import annotations
+
+from difftile.launch.rules import fwd_diff
+from difftile.runtime.funcs import func
+from difftile.substrate.language import ti
+
+
+@func
+def size_of(texture, axis, level):
+    """Return the texels along an axis, on a level or in the data."""
+    if ti.static(level is None):
+        return texture.data.shape[axis]
+    return max(1, texture.data.shape[axis] >> level)
+
+
+@func
+def in_texels(texture, level, uv):
+    """Return a position, or a difference of two, in texels, by axis."""
+    n = ti.Vector(
+        [size_of(texture, texture.coordinates[c], level) for c in ti.static(range(texture.dims))]
+    )
+    if ti.static(texture.dims == 1):
+        return n * ti.Vector([uv])
+    x = n * uv[:]  # one component for each axis
+    return ti.Vector([x[texture.coordinates[a]] for a in ti.static(range(texture.dims))])
+
+
+@func
+def wrapped(texture, axis, i, n):
+    """Return the texel along an axis that stands for an index."""
+    return texture.wraps[axis](i, n)
+
+
+@func
+def tap_indices(texture, axis, x, n):
+    """Return the index of each tap along an axis, all of them inside."""
+    first = texture.taken.first(x)
+    return ti.Vector(
+        [wrapped(texture, axis, first + k, n) for k in ti.static(range(texture.taken.taps))]
+    )
+
+
+@func
+def tap_weights(texture, axis, x, n):
+    """Return the weight of each tap along an axis, and that of the border."""
+    weights = texture.taken.weights(x)
+    outside = 0.0
+    if ti.static(texture.bordered[axis]):
+        first = texture.taken.first(x)
+        for k in ti.static(range(texture.taken.taps)):
+            inside = first + k >= 0 and first + k < n
+            outside += 0.0 if inside else weights[k]
+            weights[k] = weights[k] if inside else 0.0
+    return weights, outside
+
+
+@func
+def place(texture, level, index):
+    """Return where a texel is held, in the data or in the chain of levels."""
+    if ti.static(level is None):
+        return ti.Vector(index)
+    at = 0
+    for a in ti.static(range(texture.dims)):
+        at = at * size_of(texture, a, level) + index[a]
+    return ti.Vector([texture.offsets[level] + at])
+
+
+@func
+def product(factors, but=None):
+    """Return the product of a list of numbers, or of all of them but one."""
+    total = 1.0
+    for a in ti.static(range(len(factors))):
+        if ti.static(a != but):
+            total *= factors[a]
+    return total
+
+
+@func
+def inner(texture, a, b):
+    """Return the inner product of two texels."""
+    if ti.static(texture.channels is None):
+        return a * b
+    return a.dot(b)
+
+
+@func
+def lookup(texture, texels, level, uv):
+    """Return the filtered value at a position.
+
+    Args:
+        texture: What is sampled.
+        texels: Its data, or the chain of its levels.
+        level: None for the data, an integer for the chain.
+        uv: The position in [0, 1), a number or a vector of as many components as axes.
+    """
+    axes = ti.static(range(texture.dims))
+    n = [size_of(texture, a, level) for a in axes]
+    x = in_texels(texture, level, uv)
+    at = [tap_indices(texture, a, x[a], n[a]) for a in axes]
+    taps = [tap_weights(texture, a, x[a], n[a]) for a in axes]
+    value = ti.zero(texture.border[None])
+    for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
+        w = product([taps[a][0][k[a]] for a in axes])
+        value += w * texels[place(texture, level, [at[a][k[a]] for a in axes])]
+    if ti.static(texture.has_border):
+        value += (1.0 - product([1.0 - taps[a][1] for a in axes])) * texture.border[None]
+    return value
+
+
+@lookup.backward
+def _(texture, texels, level, uv, d_out):
+    axes = ti.static(range(texture.dims))
+    n = [size_of(texture, a, level) for a in axes]
+    x = in_texels(texture, level, uv)
+    at = [tap_indices(texture, a, x[a], n[a]) for a in axes]
+    taps = [tap_weights(texture, a, x[a], n[a]) for a in axes]
+    slopes = [fwd_diff(tap_weights)(texture, a, x[a], n[a], 1.0 * n[a]) for a in axes]
+    d_x = ti.Vector([0.0 for a in axes])
+    for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
+        w = [taps[a][0][k[a]] for a in axes]
+        here = place(texture, level, [at[a][k[a]] for a in axes])
+        texels.grad_out[here] += product(w) * d_out
+        along = inner(texture, texels[here], d_out)
+        for a in ti.static(axes):
+            d_x[a] += slopes[a][0][k[a]] * product(w, but=a) * along
+    if ti.static(texture.has_border):
+        kept = [1.0 - taps[a][1] for a in axes]
+        texture.border.grad_out[None] += (1.0 - product(kept)) * d_out
+        along = inner(texture, texture.border[None], d_out)
+        for a in ti.static(axes):
+            d_x[a] += slopes[a][1] * product(kept, but=a) * along
+    if ti.static(texture.dims == 1):
+        return d_x[0]
+    return ti.Vector([d_x[texture.coordinates[a]] for a in axes])
+
+
+@func
+def texel(texture, texels, level, index):
+    """Return one texel, or the border for an index outside along an axis that has one."""
+    axes = ti.static(range(texture.dims))
+    given = [index if ti.static(texture.dims == 1) else index[a] for a in axes]
+    n = [size_of(texture, a, level) for a in axes]
+    at = [wrapped(texture, a, given[a], n[a]) for a in axes]
+    value = texels[place(texture, level, at)]
+    for a in ti.static(axes):
+        if ti.static(texture.bordered[a]) and (given[a] < 0 or given[a] >= n[a]):
+            value = texture.border[None]
+    return value

@@ -1,0 +1,86 @@
+"""Levels of a texture: each has half as many texels an axis as the one before."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from difftile.fields.create import from_numpy
+from difftile.fields.derived import DerivedField
+from difftile.fields.field import Field
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+
+def level_shapes(shape: tuple[int, ...], box: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the shape of each level, down to one texel.
+
+    Args:
+        shape: That of level 0.
+        box: How many texels along each axis become one: 2, or 1 where levels keep the axis.
+    """
+    longest = max(n for n, of in zip(shape, box, strict=True) if of == 2)
+    return [
+        tuple(max(1, n >> level) if of == 2 else n for n, of in zip(shape, box, strict=True))
+        for level in range(longest.bit_length())
+    ]
+
+
+@kernel
+def halve(fine, coarse, box: ti.template(), weight: float):
+    """Average boxes of texels; where a size is odd the last texel is left out."""
+    for at in ti.grouped(coarse):
+        total = ti.zero(coarse[at])
+        for k in ti.static(ti.grouped(ti.ndrange(*box))):
+            axes = ti.static(range(len(box)))
+            index = [min(box[a] * at[a] + k[a], fine.shape[a] - 1) for a in axes]
+            total += fine[ti.Vector(index)]
+        coarse[at] = weight * total
+
+
+@kernel
+def pack(level, chain, first: int, count: int):
+    """Copy a level into the chain, from an element on."""
+    for i in range(count):
+        rest, index = i, ti.Vector([0 for _ in ti.static(range(len(level.shape)))])
+        for b in ti.static(range(len(level.shape))):
+            a = ti.static(len(level.shape) - 1 - b)
+            index[a] = rest % level.shape[a]
+            rest //= level.shape[a]
+        chain[first + i] = level[index]
+
+
+class Levels:
+    """The levels of a texture, each on its own, and all of them in one field.
+
+    They follow from the data: they are filled again before they are read, and gradients pass on.
+
+    Args:
+        data: Level 0.
+        box: How many texels along each axis become one, as in `level_shapes`.
+    """
+
+    def __init__(self, data: Field, box: tuple[int, ...]) -> None:
+        shapes = level_shapes(data.shape, box)
+        self.fields = [data]
+        for shape in shapes[1:]:
+            self.fields.append(self._next(self.fields[-1], shape, box))
+        counts = [math.prod(shape) for shape in shapes]
+        first = np.cumsum([0, *counts[:-1]])
+        self.offsets = from_numpy(first.astype(np.int32))
+
+        def fill(chain: Any) -> None:
+            for level, start, count in zip(self.fields, first, counts, strict=True):
+                pack(level, chain, int(start), count)
+
+        self.chain = DerivedField(data.element, (sum(counts),), [data], fill)
+
+    def _next(self, fine: Field, shape: tuple[int, ...], box: tuple[int, ...]) -> Field:
+        weight = 1 / math.prod(box)
+
+        def fill(coarse: Any) -> None:
+            halve(fine, coarse, box, weight)
+
+        return DerivedField(fine.element, shape, [self.fields[0]], fill)

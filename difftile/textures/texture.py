@@ -1,0 +1,209 @@
+"""`dt.Texture`: a field that kernels sample between its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from difftile.diagnostics import FieldError, did_you_mean
+from difftile.fields.create import full
+from difftile.fields.exchange import as_integer
+from difftile.fields.field import Field
+from difftile.fields.values import Values
+from difftile.ir.types import Vector
+from difftile.launch.methods import data_oriented
+from difftile.runtime.funcs import func
+from difftile.substrate.language import ti
+from difftile.substrate.names import to_taichi
+from difftile.textures.filters import FILTERS
+from difftile.textures.footprint import count_of, footprint_lod, major_axis
+from difftile.textures.images import texels_of
+from difftile.textures.lookup import lookup, texel
+from difftile.textures.mips import Levels
+from difftile.textures.wraps import WRAPS
+
+MIPS = ("off", "nearest", "linear")
+AXES = ("image", "xy")
+
+
+@data_oriented
+class Texture:
+    """A field of texels, and how kernels sample it.
+
+    Positions are normalised: texel i of N covers [i / N, (i + 1) / N), and its centre is in the
+    middle. `sample`, `sample_lod`, `sample_grad` and `fetch` are funcs: kernels and other funcs
+    call them on a texture that is captured, or an argument, and Python maps them over fields of
+    positions. Gradients go to the texels, `data`, to positions, levels of detail, footprints, and
+    to the border.
+
+    Args:
+        data: An array or a field of texels; see `dims`. Bytes are divided by 255.
+        filter: "linear", "nearest", or "cubic": the uniform B-spline, which is smooth and blurs.
+        wrap: What is outside: "clamp" the nearest texel, "repeat", "mirror", or "border" a
+            constant. One for each coordinate, (u, v), or one for all.
+        border: The constant: a number, a number for each channel, or a field of shape ().
+        mip: "off", or how levels are chosen by a level of detail: "nearest" one, or "linear"
+            between two. Levels are averages of two texels along each axis.
+        max_aniso: How many lookups along its longer axis make up a footprint at most.
+        srgb: The array is encoded as sRGB, and decoded here. Every fourth channel is linear.
+        axes: "image", where u runs along the last axis of the data (columns), or "xy", where it
+            runs along the first.
+        dims: How many axes of an array are space. By default all up to two, the third of three
+            being channels, and three of four.
+        cube: The data is six faces.
+        dtype: The number type of texels made of an array; by default its own, `ti.f32` for bytes.
+        grad: Texels, and a border in use, have gradients.
+
+    Attributes:
+        data: The texels, a field of numbers or vectors.
+        border: The constant outside, a field of shape ().
+        levels: Fields of the texels of each level; the first is `data`.
+        dims: How many axes are space.
+        channels: Components of a texel; None if texels are numbers.
+
+    Raises:
+        FieldError: An argument is none of these, or does not fit the data.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        filter: str = "linear",
+        wrap: str | Iterable[str] = "clamp",
+        border: Any = 0.0,
+        mip: str = "off",
+        max_aniso: int = 1,
+        srgb: bool = False,
+        *,
+        axes: str = "image",
+        dims: int | None = None,
+        cube: bool = False,
+        dtype: Any = None,
+        grad: bool = False,
+    ) -> None:
+        self.data, self.dims = texels_of(data, dims, cube, srgb, dtype, grad)
+        self.filter = _chosen("filter", filter, FILTERS)
+        self.wrap = _wraps(wrap, self.dims)
+        self.mip = _chosen("mip", mip, MIPS)
+        self.axes = _chosen("axes", axes, AXES)
+        self.max_aniso = _count(max_aniso)
+        self.cube = cube
+        element = self.data.element
+        self.channels = element.n if isinstance(element, Vector) else None
+        # What the funcs of `lookup` read, in the order of the axes.
+        order = range(self.dims)
+        self.coordinates = tuple(reversed(order)) if axes == "image" else tuple(order)
+        self.taken = FILTERS[filter]
+        self.grid = (self.taken.taps,) * self.dims
+        self.wraps = tuple(WRAPS[self.wrap[c]] for c in self.coordinates)
+        self.bordered = tuple(self.wrap[c] == "border" for c in self.coordinates)
+        self.has_border = any(self.bordered)
+        self.border = _border(border, self.data, grad and self.has_border)
+        self.levels = [self.data]
+        if mip != "off":
+            built = Levels(self.data, (2,) * self.dims)
+            self.levels, self.chain, self.offsets = built.fields, built.chain, built.offsets
+
+    @func
+    def sample(self, uv):
+        """Return the filtered value at a position, on level 0.
+
+        Args:
+            uv: A number in 1-D, else a vector: (u, v) or (u, v, w).
+        """
+        return lookup(self, self.data, None, uv)
+
+    @func
+    def sample_lod(self, uv, lod):
+        """Return the filtered value at a position, at a level of detail.
+
+        Args:
+            uv: The position, as in `sample`.
+            lod: 0 for level 0, 1 for the next; kept between 0 and the last level, where its
+                gradient is 0. Without levels it is not looked at.
+        """
+        if ti.static(self.mip == "off"):
+            return self.sample(uv)
+        last = self.offsets.shape[0] - 1
+        shifted = lod + 0.5 if ti.static(self.mip == "nearest") else lod
+        level = last if shifted >= last else max(0, min(int(ti.floor(shifted)), last))
+        value = lookup(self, self.chain, level, uv)
+        if ti.static(self.mip == "linear") and not (lod < 0 or lod >= last):
+            beyond = lookup(self, self.chain, min(level + 1, last), uv)
+            value += (lod - level) * (beyond - value)
+        return value
+
+    @func
+    def sample_grad(self, uv, ddx, ddy):
+        """Return the mean over the footprint of a pixel.
+
+        Args:
+            uv: The position, as in `sample`.
+            ddx: By how much it differs at the next pixel in a row.
+            ddy: By how much it differs at the next pixel in a column.
+        """
+        lod, ratio = footprint_lod(self, ddx, ddy)
+        if ti.static(self.max_aniso == 1 or self.dims == 1):
+            return self.sample_lod(uv, lod)
+        n = count_of(self, ratio)
+        axis = ti.zero(uv)
+        if n > 1:
+            axis = major_axis(self, ddx, ddy)
+        value = ti.zero(self.border[None])
+        for k in range(n):
+            value += self.sample_lod(uv + ((k + 0.5) / n - 0.5) * axis, lod)
+        return value / n
+
+    @func
+    def fetch(self, index, level=0):
+        """Return one texel as it is; an index outside is wrapped.
+
+        Args:
+            index: An integer in 1-D, else a vector of integers, in the order of the data's axes.
+            level: The level it is on, kept between 0 and the last.
+        """
+        if ti.static(self.mip == "off" or level == 0):
+            return texel(self, self.data, None, index)
+        at = max(0, min(level, self.offsets.shape[0] - 1))
+        return texel(self, self.chain, at, index)
+
+    def __repr__(self) -> str:
+        kind = "cube map" if self.cube else "texture"
+        levels = f", {len(self.levels)} levels" if self.mip != "off" else ""
+        return f"<{kind} {self.data.element} {self.data.shape}, {self.filter}{levels}>"
+
+
+def _chosen(what: str, name: Any, known: Mapping[str, Any] | Iterable[str]) -> str:
+    names = list(known)
+    if isinstance(name, str) and name in names:
+        return name
+    question = did_you_mean(name, names) if isinstance(name, str) else None
+    listed = ", ".join(f"'{one}'" for one in names)
+    hint = f" {question[0].upper()}{question[1:]}" if question else ""
+    raise FieldError(f"{what}={name!r} is none of {listed}.{hint}")
+
+
+def _wraps(wrap: Any, dims: int) -> tuple[str, ...]:
+    """Return the wrap of each coordinate."""
+    if isinstance(wrap, str) or not isinstance(wrap, Iterable):
+        return (_chosen("wrap", wrap, WRAPS),) * dims
+    found = tuple(_chosen("wrap", one, WRAPS) for one in wrap)
+    if len(found) != dims:
+        raise FieldError(f"wrap={found!r} has not one entry for each of {dims} coordinates.")
+    return found
+
+
+def _count(max_aniso: Any) -> int:
+    count = as_integer(max_aniso)
+    if count is None or count < 1:
+        raise FieldError(f"max_aniso is an integer, 1 or more, not {max_aniso!r}.")
+    return count
+
+
+def _border(border: Any, data: Field, grad: bool) -> Field:
+    """Return the field of the constant outside a texture."""
+    if not isinstance(border, Values):
+        return full((), border, dtype=to_taichi(data.element), grad=grad)
+    if not isinstance(border, Field) or border.shape != () or border.element != data.element:
+        raise FieldError(f"The border is a field of shape () of {data.element}, not {border!r}.")
+    return border.with_grads() if grad and not border.has_grads else border
