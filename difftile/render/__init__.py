@@ -1,1 +1,5 @@
 """Rendering: cameras, splats, losses over images."""
+
+from difftile.render.tiles import TileLists
+
+__all__ = ["TileLists"]
