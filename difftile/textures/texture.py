@@ -101,8 +101,14 @@ class Texture:
         self.border = _border(border, self.data, grad and self.has_border)
         self.levels = [self.data]
         if mip != "off":
-            built = Levels(self.data, (2,) * self.dims)
+            box = (1, 2, 2) if cube else (2,) * self.dims
+            built = Levels(self.data, box)
             self.levels, self.chain, self.offsets = built.fields, built.chain, built.offsets
+
+    @func
+    def filtered(self, texels, level, uv):
+        """Return the value at a position, in the data or on a level of the chain."""
+        return lookup(self, texels, level, uv)
 
     @func
     def sample(self, uv):
@@ -111,7 +117,7 @@ class Texture:
         Args:
             uv: A number in 1-D, else a vector: (u, v) or (u, v, w).
         """
-        return lookup(self, self.data, None, uv)
+        return self.filtered(self.data, None, uv)
 
     @func
     def sample_lod(self, uv, lod):
@@ -127,9 +133,9 @@ class Texture:
         last = self.offsets.shape[0] - 1
         shifted = lod + 0.5 if ti.static(self.mip == "nearest") else lod
         level = last if shifted >= last else max(0, min(int(ti.floor(shifted)), last))
-        value = lookup(self, self.chain, level, uv)
+        value = self.filtered(self.chain, level, uv)
         if ti.static(self.mip == "linear") and not (lod < 0 or lod >= last):
-            beyond = lookup(self, self.chain, min(level + 1, last), uv)
+            beyond = self.filtered(self.chain, min(level + 1, last), uv)
             value += (lod - level) * (beyond - value)
         return value
 
