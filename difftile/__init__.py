@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from difftile import optim
+    from difftile import datasets, optim
     from difftile.diagnostics import (
+        DatasetError,
         DifftileError,
         FieldError,
         GradientCut,
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "difftile.diagnostics": (
+        "DatasetError",
         "DifftileError",
         "FieldError",
         "GradientCut",
@@ -182,6 +184,7 @@ _HOME = {
     "difftile.testing.rulereport": ("RuleCheck",),
     "difftile.textures.texture": ("Texture",),
 }
+_PACKAGES = ("datasets", "optim")  # used whole: `dt.optim.Adam`
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 try:
@@ -190,6 +193,7 @@ except PackageNotFoundError:  # run from a checkout that is not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "DatasetError",
     "DifftileError",
     "Field",
     "FieldError",
@@ -218,6 +222,7 @@ __all__ = [
     "clip_grad",
     "custom_op",
     "data_oriented",
+    "datasets",
     "empty",
     "empty_like",
     "expm1",
@@ -283,8 +288,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "optim":
-        return importlib.import_module("difftile.optim")
+    if name in _PACKAGES:
+        return importlib.import_module(f"difftile.{name}")
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'difftile' has no attribute '{name}'")

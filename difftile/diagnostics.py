@@ -269,6 +269,31 @@ class FieldIndexError(FieldError, IndexError):
     """An index outside the shape of a field."""
 
 
+class DatasetError(DifftileError, ValueError):
+    """A file or folder of splats, cameras or images that is not what it should be.
+
+    Args:
+        path: The file or folder at fault.
+        found: What it has, in words.
+        expected: What it should have, in words.
+        hint: What to do about it.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        found: str,
+        expected: str | None = None,
+        *,
+        hint: str | None = None,
+    ) -> None:
+        self.path = os.fspath(path)
+        self.found = found
+        self.expected = expected
+        said = found if expected is None else f"{found}; expected {expected}"
+        super().__init__(render(f"{_shown_path(self.path)}: {said}.", (), (), hint))
+
+
 class LaunchError(DifftileError, TypeError):
     """Arguments that do not fit the kernel they are passed to."""
 

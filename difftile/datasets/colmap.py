@@ -1,0 +1,221 @@
+"""COLMAP's models: cameras, pictures and points, and what they mean.
+
+Source: colmap.github.io/format.html and cameras.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.datasets.views import Doubles
+from difftile.diagnostics import DatasetError
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model of cameras.
+
+    Args:
+        number: What stands for it in binary files.
+        focal: How many focal lengths it has, 1 or 2; two coordinates of the centre follow.
+        distortion: How many coefficients follow then.
+        pinhole: Whether it is a pinhole when those are zero.
+    """
+
+    number: int
+    focal: int
+    distortion: int
+    pinhole: bool = True
+
+    @property
+    def count(self) -> int:
+        """How many parameters a camera has."""
+        return self.focal + 2 + self.distortion
+
+
+MODELS = {
+    "SIMPLE_PINHOLE": Model(0, 1, 0),
+    "PINHOLE": Model(1, 2, 0),
+    "SIMPLE_RADIAL": Model(2, 1, 1),
+    "RADIAL": Model(3, 1, 2),
+    "OPENCV": Model(4, 2, 4),
+    "OPENCV_FISHEYE": Model(5, 2, 4, pinhole=False),
+    "FULL_OPENCV": Model(6, 2, 8),
+    "FOV": Model(7, 2, 1, pinhole=False),
+    "SIMPLE_RADIAL_FISHEYE": Model(8, 1, 1, pinhole=False),
+    "RADIAL_FISHEYE": Model(9, 1, 2, pinhole=False),
+    "THIN_PRISM_FISHEYE": Model(10, 2, 8, pinhole=False),
+    "RAD_TAN_THIN_PRISM_FISHEYE": Model(11, 2, 12, pinhole=False),
+}
+_Numbered = TypeVar("_Numbered", "Camera", "Image")
+UNDISTORT = (
+    "undistort the pictures: 'colmap image_undistorter --image_path images --input_path sparse/0 "
+    "--output_path undistorted' writes them and a model of pinholes."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Camera:
+    """A camera of a model: its kind, the size of its pictures [pixels], its parameters."""
+
+    id: int
+    model: str
+    width: int
+    height: int
+    parameters: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture of a model: where its camera stood.
+
+    Args:
+        id: Its number.
+        quaternion: The rotation from world to camera, wxyz.
+        translation: The translation from world to camera [scene units].
+        camera_id: The number of its camera.
+        name: Its file, below the folder of pictures.
+    """
+
+    id: int
+    quaternion: tuple[float, float, float, float]
+    translation: tuple[float, float, float]
+    camera_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cloud:
+    """The points of a model.
+
+    Args:
+        ids: Their numbers, shape (n,).
+        positions: [scene units], shape (n, 3).
+        colours: 0 ... 255, shape (n, 3).
+    """
+
+    ids: npt.NDArray[np.uint64]
+    positions: Doubles
+    colours: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reconstruction:
+    """A whole model, by number."""
+
+    cameras: dict[int, Camera]
+    images: dict[int, Image]
+    cloud: Cloud
+
+
+def by_number(path: Path, records: Sequence[_Numbered]) -> dict[int, _Numbered]:
+    """Return the records of a file by their numbers.
+
+    Raises:
+        DatasetError: Two have the same.
+    """
+    found = {record.id: record for record in records}
+    if len(found) < len(records):
+        numbers = [record.id for record in records]
+        twice = next(number for number in numbers if numbers.count(number) > 1)
+        raise DatasetError(path, f"has the number {twice} twice", "a number for each record")
+    return found
+
+
+def intrinsics_of(camera: Camera, path: Path) -> Doubles:
+    """Return fx, fy, cx, cy [pixels].
+
+    Args:
+        camera: It.
+        path: The file that it is from, for errors.
+
+    Raises:
+        DatasetError: The camera is no pinhole, or its numbers make no sense.
+    """
+    what = f"camera {camera.id}"
+    model = MODELS.get(camera.model)
+    if model is None:
+        raise DatasetError(
+            path, f"{what} has the unknown model {camera.model}", f"one of {', '.join(MODELS)}"
+        )
+    if len(camera.parameters) != model.count:
+        raise DatasetError(
+            path,
+            f"{what} has {len(camera.parameters)} parameters",
+            f"the {model.count} of {camera.model}",
+        )
+    values = np.array(camera.parameters, np.float64)
+    focal = np.resize(values[: model.focal], 2)
+    if not (np.isfinite(values).all() and (focal > 0).all() and camera.width and camera.height):
+        raise DatasetError(
+            path,
+            f"{what} is {camera.width} x {camera.height} with the parameters {camera.parameters}",
+            "finite numbers and a focal length above 0",
+        )
+    if not model.pinhole or values[model.focal + 2 :].any():
+        raise DatasetError(
+            path,
+            f"{what} is distorted, with the model {camera.model}",
+            "a pinhole",
+            hint=UNDISTORT,
+        )
+    return np.concatenate([focal, values[model.focal : model.focal + 2]])
+
+
+def pose_of(image: Image, path: Path) -> Doubles:
+    """Return the matrix from world to camera, shape (4, 4).
+
+    Raises:
+        DatasetError: The quaternion has no length, or a number is not finite.
+    """
+    quaternion = np.array(image.quaternion, np.float64)
+    length = float(np.linalg.norm(quaternion))
+    if not (np.isfinite(length) and length > 0 and np.isfinite(image.translation).all()):
+        raise DatasetError(
+            path,
+            f"the pose of image {image.id} ('{image.name}') is {image.quaternion}, "
+            f"{image.translation}",
+            "a quaternion that is not zero, and finite numbers",
+        )
+    pose = np.eye(4)
+    pose[:3, :3] = rotation_of(quaternion / length)
+    pose[:3, 3] = image.translation
+    return pose
+
+
+def rotation_of(quaternion: Doubles) -> Doubles:
+    """Return the rotation matrix of a unit quaternion wxyz, shape (3, 3)."""
+    w, *vector = quaternion
+    x, y, z = vector
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+
+
+def quaternion_of(rotation: Doubles) -> tuple[float, float, float, float]:
+    """Return the unit quaternion wxyz of a rotation matrix, with w >= 0.
+
+    It is the eigenvector of the largest eigenvalue of a symmetric matrix, which is stable for every
+    rotation. Source: Bar-Itzhack, New Method for Extracting the Quaternion from a Rotation Matrix,
+    2000.
+    """
+    trace = np.trace(rotation)
+    skew = np.array(
+        [
+            rotation[2, 1] - rotation[1, 2],
+            rotation[0, 2] - rotation[2, 0],
+            rotation[1, 0] - rotation[0, 1],
+        ]
+    )
+    matrix = np.empty((4, 4))
+    matrix[0, 0] = trace
+    matrix[0, 1:] = matrix[1:, 0] = skew
+    matrix[1:, 1:] = rotation + rotation.T - trace * np.eye(3)
+    _, vectors = np.linalg.eigh(matrix)
+    w, x, y, z = vectors[:, -1] * (1.0 if vectors[0, -1] >= 0 else -1.0)
+    return float(w), float(x), float(y), float(z)

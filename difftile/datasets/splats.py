@@ -1,0 +1,88 @@
+"""Gaussian splats as they are stored: raw parameters, in the units of the INRIA files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+
+DEGREES = {0: 0, 3: 1, 8: 2, 15: 3}  # of spherical harmonics, by coefficients beside the constant
+C0 = 0.28209479177387814  # the constant harmonic, 1 / sqrt(4 pi)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Splats:
+    """Raw parameters of n gaussians, in single precision.
+
+    Args:
+        means: Centres [scene units], shape (n, 3).
+        scales: Logarithms of the standard deviations along the axes, shape (n, 3).
+        quaternions: Rotations wxyz, of any length but zero, shape (n, 4).
+        opacities: Logits of the opacities, shape (n,).
+        sh0: Coefficients of the constant harmonic, shape (n, 3): colour = 0.5 + 0.282 sh0.
+        shN: Coefficients of the others, shape (n, 0 | 3 | 8 | 15, 3).
+        dropped: How many rows of the file they come from are left out, not being finite or
+            without a rotation.
+
+    Raises:
+        ValueError: The shapes do not go together.
+    """
+
+    means: Floats
+    scales: Floats
+    quaternions: Floats
+    opacities: Floats
+    sh0: Floats
+    shN: Floats
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        for name in PARAMETERS:
+            array = np.ascontiguousarray(getattr(self, name), np.float32)
+            object.__setattr__(self, name, array)
+        n = len(self.means)
+        shapes = {name: getattr(self, name).shape for name in PARAMETERS}
+        wanted: dict[str, tuple[int, ...]] = {
+            **{"means": (n, 3), "scales": (n, 3), "quaternions": (n, 4), "opacities": (n,)},
+            **{"sh0": (n, 3), "shN": (n, *shapes["shN"][1:2], 3)},
+        }
+        wrong = [f"{k} {shapes[k]}, not {wanted[k]}" for k in PARAMETERS if shapes[k] != wanted[k]]
+        if wrong:
+            raise ValueError(f"Splats whose shapes do not go together: {'; '.join(wrong)}.")
+        if self.shN.shape[1] not in DEGREES:
+            raise ValueError(
+                f"Splats have 0, 3, 8 or 15 coefficients in shN, not {self.shN.shape[1]}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    @property
+    def sh_degree(self) -> int:
+        """The degree of the spherical harmonics, 0 to 3."""
+        return DEGREES[self.shN.shape[1]]
+
+    def kept(self) -> Splats:
+        """Return the rows that are finite and have a rotation; the others count as dropped."""
+        rows = np.any(self.quaternions != 0, axis=1)
+        for name in PARAMETERS:
+            array: Floats = getattr(self, name)
+            rows &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
+        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in PARAMETERS}
+        return Splats(**arrays, dropped=self.dropped + int(np.count_nonzero(~rows)))
+
+
+PARAMETERS = tuple(one.name for one in fields(Splats) if one.name != "dropped")
+
+
+def logit_of_byte(byte: npt.NDArray[Any]) -> Floats:
+    """Return logits of opacities stored as 0 ... 255.
+
+    0 and 255 stand for opacities a quarter step inside, where logits are finite.
+    """
+    opacity = np.clip(np.asarray(byte, np.float64), 0.25, 254.75) / 255.0
+    return np.asarray(np.log(opacity / (1.0 - opacity)), np.float32)
