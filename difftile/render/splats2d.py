@@ -1,0 +1,292 @@
+"""Gaussians on the image plane: added up, `sum_splats`, or blended front to back, `AlphaSplats`.
+
+A gaussian has its mean m [pixels], x to the right and y down, and the factor (l1, l2, l3) [pixels]
+of its covariance L L^T with L = [[l1, 0], [l2, l3]]. At the centre of a pixel, m + d, it weighs
+
+    exp(-sigma),  sigma = d^T (L L^T)^-1 d / 2 = (dy^2 / s + a (dx - slope dy)^2) / 2,
+
+    s = l2^2 + l3^2,  a = s / (l1 l3)^2,  slope = l1 l2 / s,
+
+which is the density along y times that along x given y. Rows of pixels are therefore walked without
+a test for each pixel, and the derivatives are sums that do not cancel, however thin the gaussian.
+
+Source of the sum model: Zhang, Ge, Xu and others, GaussianImage, 2024; as there, what weighs less
+than 1/255 is left out, a jump that derivatives do not see.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from difftile.diagnostics import FieldError
+from difftile.fields.create import vec, zeros
+from difftile.fields.field import Field
+from difftile.ir.types import I32
+from difftile.launch.func import func
+from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
+from difftile.render.tiles import TileLists
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+REACH = 11.082527  # 2 ln 255: what sigma may be, twice
+LEAST = 1e-12  # of the determinant of a covariance [pixels^4]; what is thinner is left out
+RUN = 16  # pixels after which weights are computed afresh, so that rounding does not add up
+
+
+@func
+def _spread(l):  # noqa: E741  (the factor, as it is written above)
+    """Return 1 / s, a and slope, and whether there is anything to see."""
+    s = l.y * l.y + l.z * l.z
+    det = (l.x * l.z) ** 2
+    seen = det > LEAST
+    if not seen:
+        s = 1.0
+        det = 1.0
+    return 1.0 / s, s / det, l.x * l.y / s, seen
+
+
+@func
+def _between(centre, reach, size):
+    """Return the first pixel whose centre is within reach, and the one behind the last."""
+    low = ti.math.clamp(ti.ceil(centre - reach - 0.5), 0.0, size)
+    high = ti.math.clamp(ti.floor(centre + reach + 0.5), 0.0, size)
+    return ti.cast(low, ti.i32), ti.cast(high, ti.i32)
+
+
+@func
+def _rows(m, flat, seen, image):
+    """Return the first row that a gaussian touches, and the one behind the last."""
+    y0, y1 = _between(m.y, ti.sqrt(REACH / flat), image.shape[0])
+    if not seen:
+        y1 = y0
+    return y0, y1
+
+
+@func
+def _columns(centre, dy, flat, a, image):
+    """Return the first column that it touches in a row, and the one behind the last."""
+    reach = ti.sqrt(ti.max(REACH - flat * dy * dy, 0.0) / a)
+    return _between(centre, reach, image.shape[1])
+
+
+@kernel
+def sum_splats_plain(means, factors, colours, image):
+    """`sum_splats` without its rule, differentiated like any other kernel."""
+    for y, x in image:
+        image[y, x] = ti.zero(image[y, x])
+    for n in means:
+        m = means[n]
+        flat, a, slope, seen = _spread(factors[n])
+        y0, y1 = _rows(m, flat, seen, image)
+        for y in range(y0, y1):
+            dy = y + 0.5 - m.y
+            centre = m.x + slope * dy
+            x0, x1 = _columns(centre, dy, flat, a, image)
+            for x in range(x0, x1):
+                t = x + 0.5 - centre
+                image[y, x] += colours[n] * ti.exp(-0.5 * (flat * dy * dy + a * t * t))
+
+
+@kernel
+def sum_splats(means, factors, colours, image):
+    """Set an image to the sum of gaussians.
+
+    Along a row each weight follows from the one before by two products. The derivative is a rule
+    that walks the pixels of each gaussian again and adds without atomics.
+
+    Args:
+        means: [pixels], shape (n,) of vec2; the centre of the pixel in row i and column j is
+            (j + 0.5, i + 0.5).
+        factors: (l1, l2, l3) [pixels], shape (n,) of vec3. A gaussian that is thinner than any
+            distance between pixels (|l1 l3| <= 1e-6) is left out.
+        colours: Shape (n,) of vectors of any length.
+        image: Is set, shape (height, width) of such vectors.
+    """
+    for y, x in image:
+        image[y, x] = ti.zero(image[y, x])
+    for n in means:
+        m = means[n]
+        colour = colours[n]
+        flat, a, slope, seen = _spread(factors[n])
+        y0, y1 = _rows(m, flat, seen, image)
+        fall = ti.exp(-a)
+        for y in range(y0, y1):
+            dy = y + 0.5 - m.y
+            centre = m.x + slope * dy
+            x0, x1 = _columns(centre, dy, flat, a, image)
+            for first in range(x0, x1, RUN):
+                t = first + 0.5 - centre
+                weight = ti.exp(-0.5 * (flat * dy * dy + a * t * t))
+                ratio = ti.exp(-a * (t + 0.5))
+                for x in range(first, ti.min(first + RUN, x1)):
+                    image[y, x] += colour * weight
+                    weight *= ratio
+                    ratio *= fall
+
+
+@sum_splats.backward
+@kernel
+def _(means, factors, colours, image):
+    for n in means:
+        m = means[n]
+        l = factors[n]  # noqa: E741
+        colour = colours[n]
+        flat, a, slope, seen = _spread(l)
+        y0, y1 = _rows(m, flat, seen, image)
+        fall = ti.exp(-a)
+        d_colour = ti.zero(colour)
+        # Sums over all pixels of what comes in, times powers of t and dy.
+        sum_t, sum_tt, sum_y, sum_yy, sum_ty = 0.0, 0.0, 0.0, 0.0, 0.0
+        for y in range(y0, y1):
+            dy = y + 0.5 - m.y
+            centre = m.x + slope * dy
+            x0, x1 = _columns(centre, dy, flat, a, image)
+            row, row_t, row_tt = 0.0, 0.0, 0.0
+            for first in range(x0, x1, RUN):
+                t = first + 0.5 - centre
+                weight = ti.exp(-0.5 * (flat * dy * dy + a * t * t))
+                ratio = ti.exp(-a * (t + 0.5))
+                for x in range(first, ti.min(first + RUN, x1)):
+                    t = x + 0.5 - centre
+                    incoming = image.grad_in[y, x] * weight
+                    d_colour += incoming
+                    shade = incoming.dot(colour)
+                    row += shade
+                    row_t += shade * t
+                    row_tt += shade * t * t
+                    weight *= ratio
+                    ratio *= fall
+            sum_t += row_t
+            sum_tt += row_tt
+            sum_y += dy * row
+            sum_yy += dy * dy * row
+            sum_ty += dy * row_t
+        if seen:
+            colours.grad_out[n] += d_colour
+            means.grad_out[n] += ti.Vector([a * sum_t, flat * sum_y - a * slope * sum_t])
+            d_flat, d_a, d_slope = -0.5 * sum_yy, -0.5 * sum_tt, a * sum_ty
+            d_s = -flat * (flat * d_flat + slope * d_slope)  # but through a
+            factors.grad_out[n] += ti.Vector(
+                [
+                    flat * l.y * d_slope - 2.0 * a / l.x * d_a,
+                    flat * l.x * d_slope + 2.0 * l.y * (d_s + a * flat * d_a),
+                    2.0 * l.z * d_s - 2.0 * a * flat * l.y * l.y / l.z * d_a,
+                ]
+            )
+
+
+@kernel
+def _cover(factors, opacities, conics, radii):
+    """Set inverse covariances, and half the sides of the boxes where gaussians are visible."""
+    for n in factors:
+        l = factors[n]  # noqa: E741
+        flat, a, slope, seen = _spread(l)
+        conics[0, n] = ti.Vector([a, -a * slope, flat + a * slope * slope])
+        reach = ti.sqrt(ti.max(2.0 * ti.log(opacities[n] / MIN_ALPHA), 0.0))
+        if not seen:
+            reach = 0.0
+        radii[0, n] = reach * ti.Vector([ti.abs(l.x), ti.sqrt(l.y * l.y + l.z * l.z)])
+
+
+class AlphaSplats:
+    """Gaussians blended front to back: a call renders them, and is recorded on an open tape.
+
+    Fields between the gaussians and the image are kept from call to call, so the image of one call
+    is gone at the next.
+
+    Args:
+        width: Of the image [pixels].
+        height: Of the image [pixels].
+        channels: Numbers of a colour.
+        background: The colour behind all of them, a field of shape (); None for black.
+        tile: The side of the squares for which gaussians are listed [pixels]; without effect on the
+            image.
+        dtype: The type of the numbers.
+        plain: Let difftile differentiate the loop over the gaussians, instead of by the rule of
+            `composite`: slower, and the same numbers.
+
+    Attributes:
+        image: Shape (height, width) of vectors, with a gradient.
+        alpha: What the gaussians cover, shape (height, width), with a gradient.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        *,
+        channels: int = 3,
+        background: Field | None = None,
+        tile: int = 16,
+        dtype: Any = float,
+        plain: bool = False,
+    ) -> None:
+        self._lists = TileLists(width, height, tile)
+        self._composite = composite_plain if plain else composite
+        self._background, self._dtype = background, dtype
+        shape = 1, height, width
+        self.image = zeros(shape[1:], vec(channels, dtype), grad=True)
+        self.alpha = zeros(shape[1:], dtype, grad=True)
+        self._image, self._alpha = self.image.view(shape), self.alpha.view(shape)
+        self._light, self._last = zeros(shape, dtype), zeros(shape, I32)
+        self._resize(1)
+
+    def __call__(
+        self,
+        means: Field,
+        factors: Field,
+        opacities: Field,
+        colours: Field,
+        depths: Field | None = None,
+    ) -> Field:
+        """Render gaussians.
+
+        Args:
+            means: [pixels], shape (n,) of vec2, see `sum_splats`.
+            factors: (l1, l2, l3) [pixels], shape (n,) of vec3.
+            opacities: In 0..1, shape (n,).
+            colours: Shape (n,) of vectors of as many numbers as there are channels.
+            depths: The nearest is in front, and of equal ones the first; shape (n,). Without them
+                the first of all is in front.
+
+        Returns:
+            `image`.
+
+        Raises:
+            FieldError: The shapes do not fit.
+        """
+        n = means.shape[0]
+        for name, field in (("factors", factors), ("opacities", opacities), ("colours", colours)):
+            if field.shape != (n,):
+                raise FieldError(
+                    f"AlphaSplats: {name} have the shape ({n},) like the means, not {field.shape}."
+                )
+        if self._conics.shape != (1, n):
+            self._resize(n)
+        _cover(factors, opacities, self._conics, self._radii)
+        centres = means.view(1, n)
+        depths = self._equal if depths is None else depths.view(1, n)
+        self._lists.build(centres, self._radii, depths)
+        self._composite(
+            centres,
+            self._conics,
+            opacities.view(1, n),
+            colours.view(1, n),
+            None,
+            self._background,
+            self._lists.order,
+            self._lists.starts,
+            self._lists.tile,
+            self._image,
+            self._alpha,
+            None,
+            self._light,
+            self._last,
+            None,
+        )
+        return self.image
+
+    def _resize(self, n: int) -> None:
+        self._conics = zeros((1, n), vec(3, self._dtype), grad=True)
+        self._radii = zeros((1, n), vec(2, self._dtype))
+        self._equal = zeros((1, n), self._dtype)
