@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from difftile import datasets, optim
+    from difftile import datasets, optim, render
     from difftile.diagnostics import (
         DatasetError,
         DifftileError,
@@ -184,7 +184,7 @@ _HOME = {
     "difftile.testing.rulereport": ("RuleCheck",),
     "difftile.textures.texture": ("Texture",),
 }
-_PACKAGES = ("datasets", "optim")  # used whole: `dt.optim.Adam`
+_PACKAGES = ("datasets", "optim", "render")  # used whole: `dt.optim.Adam`
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 try:
@@ -264,6 +264,7 @@ __all__ = [
     "register_backward",
     "register_forward",
     "register_substitute",
+    "render",
     "root",
     "safe_divide",
     "safe_norm",
