@@ -1,6 +1,27 @@
-"""Rendering: cameras, splats, losses over images."""
+"""`dt.render`: cameras, splats, losses over images."""
 
+from difftile.render.cameras import Cameras
+from difftile.render.compositing import composite, composite_plain
+from difftile.render.gaussians import make_gaussians
+from difftile.render.harmonics import shade, spherical_harmonics
+from difftile.render.projection import cull, project
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
+from difftile.render.splatter import Rendering, Splatter
 from difftile.render.tiles import TileLists
 
-__all__ = ["AlphaSplats", "TileLists", "sum_splats", "sum_splats_plain"]
+__all__ = [
+    "AlphaSplats",
+    "Cameras",
+    "Rendering",
+    "Splatter",
+    "TileLists",
+    "composite",
+    "composite_plain",
+    "cull",
+    "make_gaussians",
+    "project",
+    "shade",
+    "spherical_harmonics",
+    "sum_splats",
+    "sum_splats_plain",
+]

@@ -95,7 +95,7 @@ def composite(
         image: Is set to the colours, shape (cameras, height, width).
         alpha: Is set to what the gaussians cover, shape (cameras, height, width).
         depth: Is set to the expected depth of what covers, shape (cameras, height, width), or None.
-        light: Is set to 1 - alpha, which the rule needs to its last digit; without gradient.
+        light: Is set to 1 - alpha, which the rule needs to its last digit.
         last: Is set to where in `order` each pixel ended; of integers.
         absolute: Without effect, or None: its gradient is the sum over pixels of the absolute
             gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others, AbsGS, 2024.)
@@ -159,7 +159,7 @@ def _(
         if i < image.shape[1] and j < image.shape[2]:
             left = light[c, i, j]
             d_image = image.grad_in[c, i, j]
-            d_left = -alpha.grad_in[c, i, j]
+            d_left = light.grad_in[c, i, j] - alpha.grad_in[c, i, j]
             d_way = 0.0
             if ti.static(depths is not None):
                 d_way = depth.grad_in[c, i, j] / max(1.0 - left, MIN_COVER)

@@ -33,7 +33,7 @@ def rotation_of(quaternion):
 
 
 @func
-def projected(p, axes, lens, width, height):
+def flattened(p, axes, lens, width, height):
     """Return centre and covariance xx, xy, yy on the image plane [pixels, pixels^2].
 
     The map is linearised at p; far beside the image at the edge of a margin, along with its slope.
@@ -56,8 +56,45 @@ def projected(p, axes, lens, width, height):
     return centre, ti.Vector([across.dot(across), across.dot(down), down.dot(down)])
 
 
+@func
+def placed(k, c, means, scales, quaternions, rotation, translation, lens, width, height, raw):
+    """Return centre, covariance and depth of gaussian k as camera c sees it, in front of it."""
+    p = rotation[c] @ means[k] + translation[c]
+    s = scales[k]
+    if ti.static(raw):
+        s = ti.exp(s)
+    axes = rotation[c] @ rotation_of(quaternions[k])
+    for i, j in ti.static(ti.ndrange(3, 3)):
+        axes[i, j] *= s[j]
+    centre, flat = flattened(p, axes, lens[c], width, height)
+    return centre, flat, p.z
+
+
+@func
+def determinant(m):
+    """Return the determinant of a symmetric matrix xx, xy, yy."""
+    return m.x * m.z - m.y * m.y
+
+
+@func
+def blurred(flat, opacity, blur, antialiased):
+    """Return a covariance with blur, and what opacity is left."""
+    wide = flat + ti.Vector([blur, 0.0, blur])
+    left = opacity
+    if ti.static(antialiased):
+        share = determinant(flat) / determinant(wide)
+        left *= ti.sqrt(max(share, MIN_COMPENSATION * MIN_COMPENSATION))
+    return wide, left
+
+
+@func
+def opacity_of(given, raw):
+    """Return an opacity in 0..1."""
+    return sigmoid(given) if ti.static(raw) else given
+
+
 @kernel
-def project(
+def cull(
     means,
     scales,
     quaternions,
@@ -72,17 +109,12 @@ def project(
     blur: float,
     antialiased: ti.template(),
     raw: ti.template(),
-    centres,
-    conics,
-    covers,
-    depths,
     radii,
-    moved,
 ):
-    """Project gaussians into each camera.
+    """Find the boxes on the image planes of cameras that hold all that is visible of gaussians.
 
-    One that is culled has the radii 0, and zeros elsewhere: nearer or farther than allowed, less
-    opaque than 1/255, or beside the image.
+    None is left of a gaussian that is nearer or farther than allowed, less opaque than 1/255,
+    beside the image, or not made of finite numbers.
 
     Args:
         means: Centres [scene units], shape (n,) of vec3.
@@ -90,62 +122,116 @@ def project(
         quaternions: Orientations w, x, y, z of any length, shape (n,) of vec4.
         opacities: In 0..1, shape (n,); their logits if `raw`.
         rotation: From the world to the cameras, shape (cameras,) of mat3.
-        translation: Likewise, shape (cameras,) of vec3.
+        translation: Likewise [scene units], shape (cameras,) of vec3.
         intrinsics: fx, fy, cx, cy [pixels], shape (cameras,) of vec4.
         width: The width of the images [pixels].
         height: The height of the images [pixels].
         near: The least depth [scene units].
-        far: The largest depth.
+        far: The largest depth [scene units].
         blur: Is added to the variances on the image plane [pixels^2].
         antialiased: Whether opacity is taken away for what the blur adds to the area.
         raw: Whether scales and opacities are given as in files.
+        radii: Is set to half the sides of the boxes [pixels], shape (cameras, n) of vec2 of
+            integers; 0 where nothing is left.
+    """
+    for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
+        box = ti.Vector([0, 0])
+        z = (rotation[c] @ means[k] + translation[c]).z
+        if near <= z <= far:
+            at, flat, _ = placed(
+                k,
+                c,
+                means,
+                scales,
+                quaternions,
+                rotation,
+                translation,
+                intrinsics,
+                width,
+                height,
+                raw,
+            )
+            wide, left = blurred(flat, opacity_of(opacities[k], raw), blur, antialiased)
+            if determinant(wide) > 0.0 and left >= MIN_ALPHA:
+                reach = min(REACH, ti.sqrt(2.0 * ti.log(left / MIN_ALPHA)))
+                rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
+                ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)
+                inside = at.x + rx > 0.0 and at.x - rx < width
+                if inside and at.y + ry > 0.0 and at.y - ry < height and rx > 0.0 and ry > 0.0:
+                    box = ti.Vector([ti.cast(rx, ti.i32), ti.cast(ry, ti.i32)])
+        radii[c, k] = box
+
+
+@kernel
+def project(
+    means,
+    scales,
+    quaternions,
+    opacities,
+    rotation,
+    translation,
+    intrinsics,
+    width: int,
+    height: int,
+    blur: float,
+    antialiased: ti.template(),
+    raw: ti.template(),
+    radii,
+    moved,
+    centres,
+    conics,
+    covers,
+    depths,
+):
+    """Project the gaussians that `cull` has left some of; the others are set to zero.
+
+    Args:
+        means: Centres; up to `raw` see `cull`.
+        scales: Standard deviations.
+        quaternions: Orientations.
+        opacities: Opacities.
+        rotation: From the world to the cameras.
+        translation: Likewise.
+        intrinsics: Of the cameras.
+        width: The width of the images.
+        height: The height of the images.
+        blur: Is added to the variances on the image plane.
+        antialiased: Whether opacity is taken away for that.
+        raw: Whether scales and opacities are given as in files.
+        radii: What is left of them, shape (cameras, n) of vec2 of integers.
+        moved: Is added to the centres, shape (cameras, n) of vec2, and has their gradient; or None.
         centres: Is set [pixels], shape (cameras, n) of vec2.
         conics: Is set to the inverse covariances xx, xy, yy, shape (cameras, n) of vec3.
         covers: Is set to the opacities, shape (cameras, n).
-        depths: Is set to the depths in the frame of the camera, shape (cameras, n).
-        radii: Is set to half the sides of the box that holds all that is visible [pixels], shape
-            (cameras, n) of vec2 of integers.
-        moved: Is added to the centres, shape (cameras, n) of vec2; its gradient is that of the
-            centres. Or None.
+        depths: Is set to the depths in front of the cameras [scene units], shape (cameras, n).
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         centre = ti.zero(centres[c, k])
         conic = ti.zero(conics[c, k])
         cover = 0.0
-        z = 0.0
-        box = ti.Vector([0, 0])
-        p = rotation[c] @ means[k] + translation[c]
-        if near <= p.z <= far:
-            s = scales[k]
-            o = opacities[k]
-            if ti.static(raw):
-                s = ti.exp(s)
-                o = sigmoid(o)
-            axes = rotation[c] @ rotation_of(quaternions[k])
-            for i, j in ti.static(ti.ndrange(3, 3)):
-                axes[i, j] *= s[j]
-            at, flat = projected(p, axes, intrinsics[c], width, height)
-            wide = flat + ti.Vector([blur, 0.0, blur])
-            det = wide.x * wide.z - wide.y * wide.y
-            if ti.static(antialiased):
-                share = (flat.x * flat.z - flat.y * flat.y) / det
-                o *= ti.sqrt(max(share, MIN_COMPENSATION * MIN_COMPENSATION))
-            if det > 0.0 and o >= MIN_ALPHA:
-                reach = min(REACH, ti.sqrt(2.0 * ti.log(o / MIN_ALPHA)))
-                rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
-                ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)
-                inside_x = at.x + rx > 0.0 and at.x - rx < width
-                inside_y = at.y + ry > 0.0 and at.y - ry < height
-                if inside_x and inside_y and rx > 0.0 and ry > 0.0:
-                    box = ti.Vector([ti.cast(rx, ti.i32), ti.cast(ry, ti.i32)])
-                    centre = at
-                    if ti.static(moved is not None):
-                        centre += moved[c, k]
-                    conic = ti.Vector([wide.z, -wide.y, wide.x]) / det
-                    cover = o
-                    z = p.z
+        depth = 0.0
+        if radii[c, k].x > 0:
+            at, flat, z = placed(
+                k,
+                c,
+                means,
+                scales,
+                quaternions,
+                rotation,
+                translation,
+                intrinsics,
+                width,
+                height,
+                raw,
+            )
+            wide, left = blurred(flat, opacity_of(opacities[k], raw), blur, antialiased)
+            centre = at
+            if ti.static(moved is not None):
+                centre += moved[c, k]
+            conic = ti.Vector([wide.z, -wide.y, wide.x]) / determinant(wide)
+            cover = left
+            depth = z
         centres[c, k] = centre
         conics[c, k] = conic
         covers[c, k] = cover
-        depths[c, k] = z
-        radii[c, k] = box
+        depths[c, k] = depth

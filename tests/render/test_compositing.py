@@ -48,14 +48,16 @@ class Blending:
         self.starts = dt.from_numpy(np.arange(tiles + 1, dtype=np.int32) * count)
         shape = (CAMERAS, HEIGHT, WIDTH)
         self.image = dt.zeros(shape, dt.vec(channels, dtype), grad=True)
-        self.alpha, self.depth = (dt.zeros(shape, dtype, grad=True) for _ in range(2))
-        self.light, self.last = dt.zeros(shape, dtype), dt.zeros(shape, ti.i32)
+        outputs = (dt.zeros(shape, dtype, grad=True) for _ in range(3))
+        self.alpha, self.depth, self.light = outputs
+        self.last = dt.zeros(shape, ti.i32)
         self.absolute = dt.zeros((CAMERAS, count), dt.vec(2, dtype), grad=True)
         rng = np.random.default_rng(5)
         self.seeds = {
             self.image: rng.normal(size=(*shape, channels)),
             self.alpha: rng.normal(size=shape),
             self.depth: rng.normal(size=shape),
+            self.light: rng.normal(size=shape),
         }
 
     def run(self, kernel: Any, *, full: bool = True, seeds: Any = None) -> None:

@@ -1,0 +1,256 @@
+"""`Splatter`: images of gaussians, in a few steps that tapes record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.create import full, vec, zeros
+from difftile.fields.field import Field
+from difftile.ir.types import I32, Vector, scalar_of
+from difftile.render.cameras import Cameras, Poses
+from difftile.render.compositing import composite
+from difftile.render.harmonics import MAX_DEGREE, shade, spread
+from difftile.render.projection import cull, project
+from difftile.render.tiles import TileLists
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What cameras see.
+
+    Args:
+        image: Colours, shape (cameras, height, width) of vectors.
+        alpha: How much of each pixel is covered, in 0..1, shape (cameras, height, width).
+        depth: The expected depth of what covers it [scene units], of the same shape; None where it
+            was not asked for.
+    """
+
+    image: Field
+    alpha: Field
+    depth: Field | None
+
+
+@final
+class Splatter:
+    """Draws gaussians as cameras see them.
+
+    `splatter(gaussians, cameras)` projects them, finds their colours, sorts them into tiles and
+    blends them front to back. Everything is recorded on an open tape: gradients reach all fields
+    of the gaussians, the poses and intrinsics of the cameras, and the background. The image does
+    not depend on the size of the tiles.
+
+    Args:
+        width: The width of the images [pixels].
+        height: The height of the images [pixels].
+        sh_degree: The last band of harmonics that is used, 0 to 3; may be set anew between calls.
+        antialiased: Take away opacity for what `blur` adds to the area of small gaussians.
+        near: The least depth that is drawn [scene units].
+        far: The largest depth that is drawn [scene units].
+        eps2d: Is added to variances on the image plane [pixels^2].
+        tile: The side of a tile [pixels].
+        background: The colour behind all gaussians, a number, one for each channel, or a field of
+            shape (), which may have a gradient; None for black.
+        depth: Render depths as well.
+        absgrad: Add up `means2d_absgrad` as well.
+
+    Raises:
+        LaunchError: An option is out of range.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        *,
+        sh_degree: int = MAX_DEGREE,
+        antialiased: bool = False,
+        near: float = 0.01,
+        far: float = 1e10,
+        eps2d: float = 0.3,
+        tile: int = 16,
+        background: npt.ArrayLike | Field | None = None,
+        depth: bool = True,
+        absgrad: bool = False,
+    ) -> None:
+        if not (width > 0 and height > 0 and tile > 0):
+            raise LaunchError(f"Splatter: no image of {width}x{height} pixels in tiles of {tile}.")
+        if not 0 < near < far:
+            raise LaunchError(f"Splatter: depths from near={near} to far={far} are none in front.")
+        self.width, self.height, self.tile = width, height, tile
+        self.sh_degree, self.antialiased = sh_degree, antialiased
+        self.near, self.far, self.eps2d = near, far, eps2d
+        self.background, self.depth, self.absgrad = background, depth, absgrad
+        self._stage: _Stage | None = None
+
+    def __repr__(self) -> str:
+        return f"<Splatter of {self.width}x{self.height} pixels>"
+
+    def __call__(self, gaussians: Any, cameras: Cameras, out: Rendering | None = None) -> Rendering:
+        """Render gaussians.
+
+        Args:
+            gaussians: Has the fields `means`, `scales`, `quaternions`, `opacities`, and either
+                `sh0` and `shN` or `features`; see `Gaussians`.
+            cameras: The cameras.
+            out: What another call with as many cameras returned, to draw into.
+
+        Returns:
+            What was drawn: `out`, or new fields with gradients.
+
+        Raises:
+            FieldError: The fields do not fit one another, or the cameras the images.
+        """
+        if (cameras.width, cameras.height) != (self.width, self.height):
+            raise FieldError(f"{self!r} cannot draw what {cameras!r} see.")
+        features = getattr(gaussians, "features", None)
+        coloured = gaussians.sh0 if features is None else features
+        stage = self._stage_for(len(cameras), coloured)
+        stage.poses.set(cameras)
+        shape = (
+            gaussians.means,
+            gaussians.scales,
+            gaussians.quaternions,
+            gaussians.opacities,
+            stage.poses.rotation,
+            stage.poses.translation,
+            stage.poses.intrinsics,
+            self.width,
+            self.height,
+        )
+        kind = (self.eps2d, self.antialiased, True)
+        cull(*shape, self.near, self.far, *kind, stage.radii)
+        project(
+            *shape,
+            *kind,
+            stage.radii,
+            stage.moved,
+            stage.centres,
+            stage.conics,
+            stage.opacities,
+            stage.depths,
+        )
+        if features is None:
+            degree = self._degree(gaussians)
+            rest = gaussians.shN if degree else None
+            place = stage.poses.place
+            shade(degree, gaussians.means, coloured, rest, place, stage.radii, stage.colours)
+        else:
+            spread(features, stage.radii, stage.colours)
+        stage.lists.build(stage.centres, stage.radii, stage.depths)
+        made = out or self._images(stage)
+        light, last = stage.light, stage.last
+        composite(
+            stage.centres,
+            stage.conics,
+            stage.opacities,
+            stage.colours,
+            None if made.depth is None else stage.depths,
+            stage.background,
+            stage.lists.order,
+            stage.lists.starts,
+            self.tile,
+            made.image,
+            made.alpha,
+            made.depth,
+            light,
+            last,
+            stage.absolute,
+        )
+        return made
+
+    # Gradients on the image plane
+
+    @property
+    def means2d_grad(self) -> Field:
+        """The gradients of centres on the image plane, shape (cameras, n) of vec2 [1/pixels].
+
+        They are there after the reverse of a tape, added up over the calls on it.
+        """
+        return self._drawn().moved.grad
+
+    @property
+    def means2d_absgrad(self) -> Field:
+        """Likewise the sums over pixels of their absolute values; with `absgrad=True`."""
+        absolute = self._drawn().absolute
+        if absolute is None:
+            raise LaunchError(f"{self!r} adds up no absolute gradients: Splatter(absgrad=True).")
+        return absolute.grad
+
+    @property
+    def radii(self) -> Field:
+        """Half the boxes of the gaussians on the image plane in the latest call, 0 if culled.
+
+        Shape (cameras, n) of vec2 of integers [pixels].
+        """
+        return self._drawn().radii
+
+    def _drawn(self) -> _Stage:
+        if self._stage is None:
+            raise LaunchError(f"{self!r} has drawn nothing yet.")
+        return self._stage
+
+    # What calls work with
+
+    def _degree(self, gaussians: Any) -> int:
+        """Return the last band that is used: no more than the gaussians have."""
+        if not 0 <= self.sh_degree <= MAX_DEGREE:
+            raise LaunchError(f"{self!r}: sh_degree is 0 to {MAX_DEGREE}, not {self.sh_degree}.")
+        rest = getattr(gaussians, "shN", None)
+        bands = {0: 0, 3: 1, 8: 2, 15: 3}
+        count = 0 if rest is None else rest.shape[1]
+        if count not in bands:
+            raise FieldError(
+                f"{self!r}: 'shN' has 3, 8 or 15 coefficients for each gaussian, not {count}."
+            )
+        return min(self.sh_degree, bands[count])
+
+    def _stage_for(self, cameras: int, coloured: Field) -> _Stage:
+        wanted = (cameras, len(coloured), coloured.element)
+        if self._stage is None or self._stage.made_for != wanted:
+            lists = TileLists(self.width, self.height, self.tile, cameras)
+            self._stage = _Stage(wanted, self, lists)
+        return self._stage
+
+    def _images(self, stage: _Stage) -> Rendering:
+        cameras, _, element = stage.made_for
+        shape, scalar = (cameras, self.height, self.width), scalar_of(element)
+        depth = zeros(shape, scalar, grad=True) if self.depth else None
+        return Rendering(zeros(shape, element, grad=True), zeros(shape, scalar, grad=True), depth)
+
+
+@final
+class _Stage:
+    """The fields between the steps of a call, for so many cameras and gaussians.
+
+    Args:
+        made_for: The numbers of cameras and of gaussians, and the type of a colour.
+        splatter: Whose they are.
+        lists: The lists of the tiles.
+    """
+
+    def __init__(
+        self, made_for: tuple[int, int, Any], splatter: Splatter, lists: TileLists
+    ) -> None:
+        cameras, _, element = self.made_for = made_for
+        shape, scalar = made_for[:2], scalar_of(element)
+        self.poses = Poses(cameras, scalar)
+        self.centres = zeros(shape, vec(2, scalar), grad=True)
+        self.conics = zeros(shape, vec(3, scalar), grad=True)
+        self.opacities = zeros(shape, scalar, grad=True)
+        self.depths = zeros(shape, scalar, grad=True)
+        self.radii = zeros(shape, Vector(2, I32))
+        self.colours = zeros(shape, element, grad=True)
+        self.moved = zeros(shape, vec(2, scalar), grad=True)
+        self.absolute = zeros(shape, vec(2, scalar), grad=True) if splatter.absgrad else None
+        pixels = (cameras, splatter.height, splatter.width)
+        self.light = zeros(pixels, scalar, grad=True)
+        self.last = zeros(pixels, I32)
+        given = splatter.background
+        self.background = (
+            given if given is None or isinstance(given, Field) else full((), given, element)
+        )
+        self.lists = lists
