@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from difftile import datasets, optim, render
+    from difftile import datasets, optim, render, training
     from difftile.diagnostics import (
         DatasetError,
         DifftileError,
@@ -184,7 +184,7 @@ _HOME = {
     "difftile.testing.rulereport": ("RuleCheck",),
     "difftile.textures.texture": ("Texture",),
 }
-_PACKAGES = ("datasets", "optim", "render")  # used whole: `dt.optim.Adam`
+_PACKAGES = ("datasets", "optim", "render", "training")  # used whole: `dt.optim.Adam`
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 try:
@@ -279,6 +279,7 @@ __all__ = [
     "surrogate",
     "surrogate_if",
     "template",
+    "training",
     "value_and_grad",
     "vec",
     "vjp",

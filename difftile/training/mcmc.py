@@ -1,0 +1,245 @@
+"""MCMC: gaussians as samples, which wander, and are moved to where they matter when they fade.
+
+Source: Kheradmand and others, 3D Gaussian Splatting as Markov Chain Monte Carlo, 2024; numbers as
+in gsplat 1.6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError, SolverError
+from difftile.fields.field import Field
+from difftile.fields.rows import Rows
+from difftile.launch.functions import sigmoid
+from difftile.launch.random import randn
+from difftile.render.projection import rotation_of
+from difftile.runtime.funcs import func
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+from difftile.training import numbers
+from difftile.training.densify import Drawn
+
+MOST_IN_ONE_PLACE = 51  # copies of a gaussian that the formula is made for; more count as so many
+_BELOW_ONE = 1.0 - float(np.finfo(np.float32).eps)
+_STEEPNESS = 100.0  # of the noise between gaussians that fade and gaussians that stay
+
+_COUNTS = np.arange(MOST_IN_ONE_PLACE + 1)
+_CHOICES = np.array([[math.comb(n, j) for j in _COUNTS] for n in _COUNTS], np.float64)
+# By number of copies n and power j: C(n, j) (-1)^(j + 1) / sqrt(j). The C(n, j) are what the sums
+# of C(i - 1, j - 1) over i <= n add up to, as which they are published.
+_SERIES = _CHOICES * np.where(_COUNTS % 2, 1.0, -1.0) / np.sqrt(np.maximum(_COUNTS, 1))
+
+
+def shared(
+    opacities: npt.NDArray[Any], scales: npt.NDArray[Any], counts: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return opacity and scales with which n equal gaussians look like one.
+
+    Together they cover its centre as it did, and as much of any line through the centre
+    (Kheradmand and others, equation 9).
+
+    Args:
+        opacities: Of the one, in (0, 1), shape (m,).
+        scales: Of the one, shape (m, 3).
+        counts: n, from 1 on, shape (m,).
+    """
+    opacity, n = opacities.astype(np.float64), np.minimum(counts, MOST_IN_ONE_PLACE)
+    each = -np.expm1(np.log1p(-opacity) / n)
+    series = np.zeros_like(each)
+    for j in range(int(n.max(initial=0)), 0, -1):
+        series = (series + _SERIES[n, j]) * each
+    return each, scales * (opacity / series)[:, None]
+
+
+@func
+def _shaken(mean, scales, quaternion, opacity, x, y, z, length):
+    turn = rotation_of(quaternion)
+    along = ti.exp(2.0 * scales) * (turn.transpose() @ ti.Vector([x, y, z]))
+    return mean + length * sigmoid(-_STEEPNESS * (sigmoid(opacity) - 0.005)) * (turn @ along)
+
+
+@kernel
+def _penalise(opacities, scales, opacity_weight: float, scale_weight: float, loss):
+    for k in opacities:
+        wide = ti.exp(scales[k])
+        mean = (wide.x + wide.y + wide.z) / 3.0
+        share = opacity_weight * sigmoid(opacities[k]) + scale_weight * mean
+        loss[None] += share / opacities.shape[0]
+
+
+@final
+class MCMC:
+    """Moves gaussians that have faded to others, adds some, and shakes those that are faint.
+
+    Every `every` steps a gaussian whose opacity is at most `min_opacity` is given the place of
+    another, drawn with a probability in proportion to opacity; all that then share a place share
+    its opacity so that the image stays as it was (`shared`). Likewise their number grows by 5 % up
+    to `most`. After each step the centres are shaken along the gaussians' axes, the more the
+    fainter. `penalty` is the part of the loss that lets gaussians fade which are not needed.
+
+    Optimisers that were made of the gaussians follow: those that share a place after a move start
+    anew, those that were copied to grow go on.
+
+    Args:
+        rate: The learning rate of the centres, a number or a function of the steps made before, as
+            the optimiser has it.
+        most: The number of gaussians that is not passed.
+        start: Up to which step none is moved or added.
+        stop: The step from which on none is; shaking goes on.
+        every: The steps between.
+        min_opacity: The opacity up to which gaussians have faded.
+        growth: The factor by which their number grows, rounded down.
+        noise: The length of the shaking in units of `rate`.
+        opacity_weight: Of the mean opacity in `penalty`.
+        scale_weight: Of the mean scale [1/scene unit] in `penalty`.
+        seed: Of all draws, which depend on it and on the step alone.
+
+    Raises:
+        LaunchError: An option is out of range.
+    """
+
+    def __init__(
+        self,
+        rate: float | Callable[[int], float],
+        *,
+        most: int = 1_000_000,
+        start: int = 500,
+        stop: int = 25_000,
+        every: int = 100,
+        min_opacity: float = 0.005,
+        growth: float = 1.05,
+        noise: float = 5e5,
+        opacity_weight: float = 0.01,
+        scale_weight: float = 0.01,
+        seed: int = 0,
+    ) -> None:
+        if not (every > 0 and growth >= 1 and noise >= 0 and 0 < min_opacity < 1 and seed >= 0):
+            raise LaunchError(
+                "MCMC: every is above 0, growth 1 or more, noise and seed 0 or more, and "
+                f"min_opacity in 0..1, not {every}, {growth}, {noise}, {seed} and {min_opacity}."
+            )
+        self.rate = rate
+        self.most = most
+        self.start, self.stop, self.every = start, stop, every
+        self.min_opacity = min_opacity
+        self.growth = growth
+        self.noise = noise
+        self.opacity_weight, self.scale_weight = opacity_weight, scale_weight
+        self.seed = seed
+
+    def penalty(self, gaussians: Rows, loss: Field) -> None:
+        """Add the weighted means of opacities and scales to a loss, on an open tape.
+
+        Args:
+            gaussians: They.
+            loss: Shape ().
+        """
+        weights = self.opacity_weight, self.scale_weight
+        _penalise(gaussians.opacities, gaussians.scales, *weights, loss)
+
+    def after_step(
+        self, step: int, gaussians: Rows, splatter: Drawn | None = None
+    ) -> dict[str, int]:
+        """Move and add gaussians if it is time, and shake them.
+
+        Args:
+            step: How many steps have been made with this one, the optimiser's included.
+            gaussians: They; see `render.Gaussians`.
+            splatter: Is not looked at; other strategies look at its gradients.
+
+        Returns:
+            How many gaussians were "relocated" and "added"; empty where it was not time.
+
+        Raises:
+            SolverError: All gaussians have faded.
+            TapeError: A tape is open.
+        """
+        done: dict[str, int] = {}
+        if self.start < step < self.stop and step % self.every == 0:
+            done = self._move(step, gaussians)
+        self._shake(step, gaussians)
+        return done
+
+    def _move(self, step: int, gaussians: Rows) -> dict[str, int]:
+        rng = np.random.default_rng((self.seed, step))
+        opacities = numbers.sigmoid(gaussians.opacities.to_numpy())
+        scales = np.exp(gaussians.scales.to_numpy().astype(np.float64))
+        index = np.arange(len(opacities))
+        dead = opacities <= self.min_opacity
+        if dead.all():
+            raise SolverError(
+                f"MCMC: in step {step} the opacities of all {len(dead)} gaussians are "
+                f"{self.min_opacity} or less."
+            )
+        to = _drawn(np.where(dead, 0.0, opacities), int(dead.sum()), rng)
+        self._share(opacities, scales, to)
+        index[dead] = to
+        fresh = dead.copy()
+        fresh[to] = True
+        opacities, scales = opacities[index], scales[index]
+        added = max(min(self.most, int(self.growth * len(index))) - len(index), 0)
+        copies = _drawn(opacities, added, rng)
+        self._share(opacities, scales, copies)
+        if len(to) or added:
+            rows = np.concatenate((np.arange(len(index)), copies))
+            gaussians.take(index[rows], np.concatenate((fresh, np.ones(added, bool))))
+            gaussians.opacities.from_numpy(numbers.logit(opacities[rows]))
+            gaussians.scales.from_numpy(np.log(scales[rows]))
+        return {"relocated": len(to), "added": added}
+
+    def _share(
+        self,
+        opacities: npt.NDArray[np.float64],
+        scales: npt.NDArray[np.float64],
+        drawn: npt.NDArray[np.intp],
+    ) -> None:
+        """Let gaussians share what they have with those that come to them, in place.
+
+        Args:
+            opacities: Shape (n,).
+            scales: Shape (n, 3).
+            drawn: To which ones others come, each as often as others do.
+        """
+        places, times = np.unique(drawn, return_counts=True)
+        given = np.minimum(opacities[places], _BELOW_ONE)
+        new, scales[places] = shared(given, scales[places], times + 1)
+        opacities[places] = np.clip(new, self.min_opacity, _BELOW_ONE)
+
+    def _shake(self, step: int, gaussians: Rows) -> None:
+        rate = self.rate(step - 1) if callable(self.rate) else self.rate
+        if not rate * self.noise:
+            return
+        seeds = np.random.SeedSequence((self.seed, step)).generate_state(3) >> 1
+        moved = _shaken(
+            gaussians.means,
+            gaussians.scales,
+            gaussians.quaternions,
+            gaussians.opacities,
+            *(randn(int(seed)) for seed in seeds),
+            rate * self.noise,
+        )
+        gaussians.means.copy_from(moved)
+
+    # Saving
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """Return nothing: steps depend on gaussians, options and the number of the step alone."""
+        return {}
+
+    def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
+        """Go on from a state that `state_dict` returned."""
+        if len(saved):
+            raise LaunchError("MCMC: load_state_dict() takes what state_dict() returned: nothing.")
+
+
+def _drawn(
+    weights: npt.NDArray[np.float64], count: int, rng: np.random.Generator
+) -> npt.NDArray[np.intp]:
+    """Draw indices with probabilities in proportion to weights."""
+    return rng.choice(len(weights), size=count, p=weights / weights.sum())

@@ -1,0 +1,72 @@
+"""How fast gaussians learn: the rates and schedules of gsplat 1.6."""
+
+from __future__ import annotations
+
+import math
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.rows import Rows
+from difftile.optim.adam import Adam
+from difftile.optim.optimiser import Rate
+from difftile.optim.schedules import exponential
+from difftile.render.harmonics import MAX_DEGREE
+
+CENTRES = 1.6e-4  # in units of the scene's scale, at first
+AT_THE_END = 0.01  # what is left of that after all steps
+RATES = {
+    "scales": 5e-3,
+    "quaternions": 1e-3,
+    "opacities": 5e-2,
+    "sh0": 2.5e-3,
+    "shN": 2.5e-3 / 20.0,
+    "features": 2.5e-3,
+}
+STEPS = 30_000
+STEPS_PER_DEGREE = 1000
+
+
+def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
+    """Return the schedule of the centres, which goes down to a hundredth in so many steps.
+
+    Args:
+        scene_scale: The size of the scene [scene units].
+        steps: All steps that will be made.
+    """
+    return exponential(CENTRES * scene_scale, AT_THE_END, steps)
+
+
+def optimiser(gaussians: Rows, scene_scale: float, *, steps: int = STEPS, batch: int = 1) -> Adam:
+    """Return the optimiser of gaussians, which follows when their rows change.
+
+    Rates for several images a step are those for one times the root of their number, and the
+    averages forget as fast by images (Malladi and others, On the SDEs and Scaling Rules for
+    Adaptive Gradient Algorithms, 2022).
+
+    Args:
+        gaussians: They, with fields that `RATES` has a rate for.
+        scene_scale: The size of the scene [scene units].
+        steps: All steps that will be made.
+        batch: The images that the loss of a step is a mean over.
+
+    Raises:
+        LaunchError: A field is none that has a rate.
+    """
+    root = math.sqrt(batch)
+    rates: dict[str, Rate] = {"means": rate_of_centres(scene_scale * root, steps)}
+    for name in gaussians:
+        if name not in ("means", *RATES):
+            raise LaunchError(f"'{name}' has no rate; rates are for means, {', '.join(RATES)}.")
+        if name in RATES:
+            rates[name] = RATES[name] * root
+    betas = max(1.0 - batch * 0.1, 0.0), max(1.0 - batch * 0.001, 0.0)
+    return Adam(gaussians, rates, betas=betas, eps=1e-15 / root)
+
+
+def degree_at(step: int, most: int = MAX_DEGREE) -> int:
+    """Return the last band of harmonics that a step uses: one more every 1000 steps.
+
+    Args:
+        step: How many steps have been made before it.
+        most: The last band of all.
+    """
+    return min(step // STEPS_PER_DEGREE, most)
