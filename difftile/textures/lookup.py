@@ -91,6 +91,27 @@ def inner(texture, a, b):
 
 
 @func
+def taps_at(texture, level, uv):
+    """Return by axis the indices of the taps, their weights, and the weight of the border."""
+    axes = ti.static(range(texture.dims))
+    n = [size_of(texture, a, level) for a in axes]
+    x = in_texels(texture, level, uv)
+    indices = [tap_indices(texture, a, x[a], n[a]) for a in axes]
+    taps = [tap_weights(texture, a, x[a], n[a]) for a in axes]
+    return indices, [w for w, _ in taps], [outside for _, outside in taps]
+
+
+@func
+def slopes_at(texture, level, uv):
+    """Return by axis the derivatives of the weights of the taps, and of that of the border."""
+    axes = ti.static(range(texture.dims))
+    n = [size_of(texture, a, level) for a in axes]
+    x = in_texels(texture, level, uv)
+    slopes = [fwd_diff(tap_weights)(texture, a, x[a], n[a], 1.0 * n[a]) for a in axes]
+    return [w for w, _ in slopes], [outside for _, outside in slopes]
+
+
+@func
 def lookup(texture, texels, level, uv):
     """Return the filtered value at a position.
 
@@ -101,44 +122,61 @@ def lookup(texture, texels, level, uv):
         uv: The position in [0, 1), a number or a vector of as many components as axes.
     """
     axes = ti.static(range(texture.dims))
-    n = [size_of(texture, a, level) for a in axes]
-    x = in_texels(texture, level, uv)
-    at = [tap_indices(texture, a, x[a], n[a]) for a in axes]
-    taps = [tap_weights(texture, a, x[a], n[a]) for a in axes]
+    at, weights, outside = taps_at(texture, level, uv)
     value = ti.zero(texture.border[None])
     for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
-        w = product([taps[a][0][k[a]] for a in axes])
-        value += w * texels[place(texture, level, [at[a][k[a]] for a in axes])]
+        here = place(texture, level, [at[a][k[a]] for a in axes])
+        value += product([weights[a][k[a]] for a in axes]) * texels[here]
     if ti.static(texture.has_border):
-        value += (1.0 - product([1.0 - taps[a][1] for a in axes])) * texture.border[None]
+        value += (1.0 - product([1.0 - outside[a] for a in axes])) * texture.border[None]
     return value
 
 
 @lookup.backward
 def _(texture, texels, level, uv, d_out):
     axes = ti.static(range(texture.dims))
-    n = [size_of(texture, a, level) for a in axes]
-    x = in_texels(texture, level, uv)
-    at = [tap_indices(texture, a, x[a], n[a]) for a in axes]
-    taps = [tap_weights(texture, a, x[a], n[a]) for a in axes]
-    slopes = [fwd_diff(tap_weights)(texture, a, x[a], n[a], 1.0 * n[a]) for a in axes]
-    d_x = ti.Vector([0.0 for a in axes])
+    at, weights, outside = taps_at(texture, level, uv)
+    slopes, slope_outside = slopes_at(texture, level, uv)
+    d_axes = ti.Vector([0.0 for a in axes])
     for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
-        w = [taps[a][0][k[a]] for a in axes]
         here = place(texture, level, [at[a][k[a]] for a in axes])
+        w = [weights[a][k[a]] for a in axes]
         texels.grad_out[here] += product(w) * d_out
         along = inner(texture, texels[here], d_out)
         for a in ti.static(axes):
-            d_x[a] += slopes[a][0][k[a]] * product(w, but=a) * along
+            d_axes[a] += slopes[a][k[a]] * product(w, but=a) * along
     if ti.static(texture.has_border):
-        kept = [1.0 - taps[a][1] for a in axes]
+        kept = [1.0 - outside[a] for a in axes]
         texture.border.grad_out[None] += (1.0 - product(kept)) * d_out
         along = inner(texture, texture.border[None], d_out)
         for a in ti.static(axes):
-            d_x[a] += slopes[a][1] * product(kept, but=a) * along
+            d_axes[a] += slope_outside[a] * product(kept, but=a) * along
     if ti.static(texture.dims == 1):
-        return d_x[0]
-    return ti.Vector([d_x[texture.coordinates[a]] for a in axes])
+        return d_axes[0]
+    return ti.Vector([d_axes[texture.coordinates[a]] for a in axes])
+
+
+@lookup.forward
+def _(texture, texels, level, uv, uv_dot):
+    axes = ti.static(range(texture.dims))
+    at, weights, outside = taps_at(texture, level, uv)
+    slopes, slope_outside = slopes_at(texture, level, uv)
+    dots = [
+        uv_dot if ti.static(texture.dims == 1) else uv_dot[texture.coordinates[a]] for a in axes
+    ]
+    value_dot = ti.zero(texture.border[None])
+    for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
+        here = place(texture, level, [at[a][k[a]] for a in axes])
+        w = [weights[a][k[a]] for a in axes]
+        value_dot += product(w) * texels.grad_out[here]
+        for a in ti.static(axes):
+            value_dot += dots[a] * slopes[a][k[a]] * product(w, but=a) * texels[here]
+    if ti.static(texture.has_border):
+        kept = [1.0 - outside[a] for a in axes]
+        value_dot += (1.0 - product(kept)) * texture.border.grad_out[None]
+        for a in ti.static(axes):
+            value_dot += dots[a] * slope_outside[a] * product(kept, but=a) * texture.border[None]
+    return value_dot
 
 
 @func

@@ -161,14 +161,14 @@ class Texture:
         return value / n
 
     @func
-    def fetch(self, index, level=0):
+    def fetch(self, index, level=None):
         """Return one texel as it is; an index outside is wrapped.
 
         Args:
             index: An integer in 1-D, else a vector of integers, in the order of the data's axes.
-            level: The level it is on, kept between 0 and the last.
+            level: The level it is on, kept between 0 and the last; None for level 0.
         """
-        if ti.static(self.mip == "off" or level == 0):
+        if ti.static(self.mip == "off" or level is None):
             return texel(self, self.data, None, index)
         at = max(0, min(level, self.offsets.shape[0] - 1))
         return texel(self, self.chain, at, index)
