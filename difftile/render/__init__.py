@@ -4,6 +4,8 @@ from difftile.render.cameras import Cameras
 from difftile.render.compositing import composite, composite_plain
 from difftile.render.gaussians import make_gaussians
 from difftile.render.harmonics import shade, spherical_harmonics
+from difftile.render.losses import dssim, l1, l2
+from difftile.render.metrics import psnr, ssim
 from difftile.render.projection import cull, project
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from difftile.render.splatter import Rendering, Splatter
@@ -18,10 +20,15 @@ __all__ = [
     "composite",
     "composite_plain",
     "cull",
+    "dssim",
+    "l1",
+    "l2",
     "make_gaussians",
     "project",
+    "psnr",
     "shade",
     "spherical_harmonics",
+    "ssim",
     "sum_splats",
     "sum_splats_plain",
 ]

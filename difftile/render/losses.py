@@ -1,0 +1,139 @@
+"""Losses between images, as launches that tapes record."""
+
+from __future__ import annotations
+
+from math import prod
+
+from difftile.diagnostics import FieldError
+from difftile.fields.values import Values
+from difftile.ir.types import is_float, shape_of
+from difftile.launch.functions import safe_divide
+from difftile.render.similarity import add_dissimilarity
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+
+
+@kernel
+def _add_differences(
+    image, target, mask, loss, weight, several: ti.template(), squared: ti.template()
+):
+    share = weight
+    if ti.static(mask is not None):
+        total = 0.0
+        for at in ti.grouped(mask):
+            total += mask[at]
+        share = safe_divide(weight, total)
+    for at in ti.grouped(image):
+        apart = image[at] - target[at]
+        apart = apart * apart if ti.static(squared) else abs(apart)
+        if ti.static(mask is not None):
+            apart *= mask[at]
+        loss[None] += share * (apart.sum() if ti.static(several) else apart)
+
+
+def l1(
+    image: Values,
+    target: Values,
+    loss: Values,
+    weight: float = 1.0,
+    *,
+    mask: Values | None = None,
+) -> None:
+    """Add weight times the mean of |image - target| to `loss`.
+
+    Args:
+        image: Scalars or vectors, shape (rows, columns) or (images, rows, columns).
+        target: Of the same shape and element type.
+        loss: What it is added to, shape ().
+        weight: A factor.
+        mask: How much each pixel counts, from 0 to 1, in the shape of the images: the mean is that
+            with these weights. Zero everywhere adds nothing.
+
+    Raises:
+        FieldError: Shapes or types differ, or the mask has a gradient.
+    """
+    _differences(image, target, loss, weight, mask, squared=False)
+
+
+def l2(
+    image: Values,
+    target: Values,
+    loss: Values,
+    weight: float = 1.0,
+    *,
+    mask: Values | None = None,
+) -> None:
+    """Add weight times the mean of (image - target)^2 to `loss`; arguments as for `l1`."""
+    _differences(image, target, loss, weight, mask, squared=True)
+
+
+def dssim(
+    image: Values,
+    target: Values,
+    loss: Values,
+    weight: float = 1.0,
+    padding: str = "valid",
+    *,
+    mask: Values | None = None,
+) -> None:
+    """Add weight times the mean of 1 - SSIM to `loss`.
+
+    SSIM is that of Wang, Bovik, Sheikh and Simoncelli (2004): windows of 11 by 11 pixels, weighted
+    by a gaussian of standard deviation 1.5, with the constants 0.01^2 and 0.03^2, which are made
+    for numbers from 0 to 1. Channels count alike.
+
+    Args:
+        image: Scalars or vectors, shape (rows, columns) or (images, rows, columns).
+        target: Of the same shape and element type.
+        loss: What it is added to, shape ().
+        weight: A factor.
+        padding: "valid" takes the windows that lie in the image; "same" one around each pixel, with
+            zeros outside of the image.
+        mask: How much the window around each pixel counts; see `l1`. Windows see all pixels.
+
+    Raises:
+        FieldError: Shapes or types differ, the mask has a gradient, the padding is unknown, or the
+            images are smaller than a window.
+    """
+    check(image, target, mask)
+    add_dissimilarity(image, target, mask, loss, weight, padding)
+
+
+def _differences(
+    image: Values,
+    target: Values,
+    loss: Values,
+    weight: float,
+    mask: Values | None,
+    *,
+    squared: bool,
+) -> None:
+    check(image, target, mask)
+    inner = shape_of(image.element)
+    weight /= prod(inner)
+    if mask is None:
+        weight /= prod(image.shape)
+    _add_differences(image, target, mask, loss, weight, bool(inner), squared)
+
+
+def check(image: Values, target: Values, mask: Values | None = None) -> None:
+    """Check that two images can be compared.
+
+    Raises:
+        FieldError: Shapes or types differ, they are no images, or the mask has a gradient.
+    """
+    if image.shape != target.shape or image.element != target.element:
+        raise FieldError(
+            f"Images of one shape and element type are compared, not {image!r} and {target!r}."
+        )
+    if len(image.shape) not in (2, 3) or not is_float(image.element):
+        raise FieldError(
+            "An image is a field of floats, or of vectors of floats, of shape (rows, columns) or "
+            f"(images, rows, columns), not {image!r}."
+        )
+    if mask is None:
+        return
+    if mask.shape != image.shape or shape_of(mask.element):
+        raise FieldError(f"A mask has a number for each pixel of {image!r}; it is {mask!r}.")
+    if mask.has_grads:
+        raise FieldError("A mask is constant, and this one has a gradient: pass mask.detach().")

@@ -1,0 +1,51 @@
+"""How alike two images are, as numbers for reports: PSNR and SSIM."""
+
+from __future__ import annotations
+
+import math
+
+from difftile.fields.create import zeros
+from difftile.fields.values import Values
+from difftile.ir.types import F64
+from difftile.launch.roles import In
+from difftile.render.losses import check, dssim, l2
+from difftile.runtime.custom_op import custom_op
+
+
+@custom_op
+def _mean_square(image: In, target: In) -> float:
+    loss = zeros((), F64)
+    l2(image, target, loss)
+    return float(loss[None])
+
+
+@custom_op
+def _dissimilarity(image: In, target: In, padding: str) -> float:
+    loss = zeros((), F64)
+    dssim(image, target, loss, padding=padding)
+    return float(loss[None])
+
+
+def psnr(image: Values, target: Values) -> float:
+    """Return the peak signal-to-noise ratio of an image whose numbers are from 0 to 1 [dB].
+
+    That of several images is that of their common mean square error. It is infinite where images
+    are equal.
+
+    Raises:
+        FieldError: Shapes or types differ.
+    """
+    check(image, target)
+    error = _mean_square(image, target)
+    return -10.0 * math.log10(error) if error > 0.0 else math.inf if error == 0.0 else math.nan
+
+
+def ssim(image: Values, target: Values, padding: str = "valid") -> float:
+    """Return the mean structural similarity of two images, 1 where they are equal; see `dssim`.
+
+    Raises:
+        FieldError: Shapes or types differ, the padding is unknown, or the images are smaller than
+            a window.
+    """
+    check(image, target)
+    return 1.0 - _dissimilarity(image, target, padding)
