@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from difftile.runtime.funcs import func
 from difftile.substrate.language import ti
-from difftile.textures.lookup import in_texels
 
 _TINY = 1e-30  # what a footprint of no size counts as, squared
 
 
 @func
-def footprint_lod(texture, ddx, ddy):
+def footprint_lod(texture, dx, dy):
     """Return the level of detail of a footprint, and how much longer than its level it is.
 
     The level of detail is log2(p) of p = max(p_min, p_max / max_aniso), the other one p_max / p. At
     a circle, where the axes have no direction, the derivative is the mean over all directions.
     """
-    x, y = in_texels(texture, None, ddx), in_texels(texture, None, ddy)
-    xx, xy, yy = x.dot(x), x.dot(y), y.dot(y)
+    xx, xy, yy = dx.dot(dx), dx.dot(dy), dy.dot(dy)
     difference = 0.5 * (xx - yy)
     major = 0.5 * (xx + yy) + ti.sqrt(difference * difference + xy * xy)
     across = major
@@ -42,8 +40,7 @@ def count_of(texture, ratio):
 
 
 @func
-def major_axis(texture, ddx, ddy):
-    """Return the major axis of a footprint, as a difference of positions."""
-    x, y = in_texels(texture, None, ddx), in_texels(texture, None, ddy)
-    angle = 0.5 * ti.atan2(2.0 * x.dot(y), x.dot(x) - y.dot(y))
-    return ti.cos(angle) * ddx + ti.sin(angle) * ddy
+def major_axis(dx, dy):
+    """Return how much of dx and of dy the major axis of a footprint is."""
+    angle = 0.5 * ti.atan2(2.0 * dx.dot(dy), dx.dot(dx) - dy.dot(dy))
+    return ti.cos(angle), ti.sin(angle)

@@ -191,3 +191,9 @@ def texel(texture, texels, level, index):
         if ti.static(texture.bordered[a]) and (given[a] < 0 or given[a] >= n[a]):
             value = texture.border[None]
     return value
+
+
+@func
+def moved(texture, uv, change):
+    """Return how far a change of the position moves it, in texels by axis."""
+    return in_texels(texture, None, change)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.fields.create import full
 from difftile.fields.exchange import as_integer
@@ -15,15 +17,18 @@ from difftile.launch.methods import data_oriented
 from difftile.runtime.funcs import func
 from difftile.substrate.language import ti
 from difftile.substrate.names import to_taichi
+from difftile.textures.cube import lookup_on_cube, moved_on_cube, texel_on_cube
 from difftile.textures.filters import FILTERS
 from difftile.textures.footprint import count_of, footprint_lod, major_axis
 from difftile.textures.images import texels_of
-from difftile.textures.lookup import lookup, texel
+from difftile.textures.lookup import lookup, moved, texel
 from difftile.textures.mips import Levels
 from difftile.textures.wraps import WRAPS
 
 MIPS = ("off", "nearest", "linear")
 AXES = ("image", "xy")
+GRID = (lookup, texel, moved)
+CUBE = (lookup_on_cube, texel_on_cube, moved_on_cube)
 
 
 @data_oriented
@@ -50,7 +55,9 @@ class Texture:
             runs along the first.
         dims: How many axes of an array are space. By default all up to two, the third of three
             being channels, and three of four.
-        cube: The data is six faces.
+        cube: The data is six faces, +x, -x, +y, -y, +z, -z, shape (6, N, N) or (6, N, N, channels),
+            placed as in OpenGL, Direct3D and Vulkan. Positions are directions then, vectors of
+            three of any length; lookups run on from face to face, so that there is no wrap.
         dtype: The number type of texels made of an array; by default its own, `ti.f32` for bytes.
         grad: Texels, and a border in use, have gradients.
 
@@ -88,6 +95,9 @@ class Texture:
         self.axes = _chosen("axes", axes, AXES)
         self.max_aniso = _count(max_aniso)
         self.cube = cube
+        if cube:
+            _check_cube(self, border)
+        self.lookup, self.texel, self.moved = CUBE if cube else GRID
         element = self.data.element
         self.channels = element.n if isinstance(element, Vector) else None
         # What the funcs of `lookup` read, in the order of the axes.
@@ -101,23 +111,17 @@ class Texture:
         self.border = _border(border, self.data, grad and self.has_border)
         self.levels = [self.data]
         if mip != "off":
-            box = (1, 2, 2) if cube else (2,) * self.dims
-            built = Levels(self.data, box)
+            built = Levels(self.data, (1, 2, 2) if cube else (2,) * self.dims)
             self.levels, self.chain, self.offsets = built.fields, built.chain, built.offsets
-
-    @func
-    def filtered(self, texels, level, uv):
-        """Return the value at a position, in the data or on a level of the chain."""
-        return lookup(self, texels, level, uv)
 
     @func
     def sample(self, uv):
         """Return the filtered value at a position, on level 0.
 
         Args:
-            uv: A number in 1-D, else a vector: (u, v) or (u, v, w).
+            uv: A number in 1-D, else a vector: (u, v), (u, v, w), or a direction to a cube map.
         """
-        return self.filtered(self.data, None, uv)
+        return self.lookup(self, self.data, None, uv)
 
     @func
     def sample_lod(self, uv, lod):
@@ -133,9 +137,9 @@ class Texture:
         last = self.offsets.shape[0] - 1
         shifted = lod + 0.5 if ti.static(self.mip == "nearest") else lod
         level = last if shifted >= last else max(0, min(int(ti.floor(shifted)), last))
-        value = self.filtered(self.chain, level, uv)
+        value = self.lookup(self, self.chain, level, uv)
         if ti.static(self.mip == "linear") and not (lod < 0 or lod >= last):
-            beyond = self.filtered(self.chain, min(level + 1, last), uv)
+            beyond = self.lookup(self, self.chain, min(level + 1, last), uv)
             value += (lod - level) * (beyond - value)
         return value
 
@@ -148,13 +152,15 @@ class Texture:
             ddx: By how much it differs at the next pixel in a row.
             ddy: By how much it differs at the next pixel in a column.
         """
-        lod, ratio = footprint_lod(self, ddx, ddy)
+        dx, dy = self.moved(self, uv, ddx), self.moved(self, uv, ddy)
+        lod, ratio = footprint_lod(self, dx, dy)
         if ti.static(self.max_aniso == 1 or self.dims == 1):
             return self.sample_lod(uv, lod)
         n = count_of(self, ratio)
         axis = ti.zero(uv)
         if n > 1:
-            axis = major_axis(self, ddx, ddy)
+            of_x, of_y = major_axis(dx, dy)
+            axis = of_x * ddx + of_y * ddy
         value = ti.zero(self.border[None])
         for k in range(n):
             value += self.sample_lod(uv + ((k + 0.5) / n - 0.5) * axis, lod)
@@ -165,13 +171,14 @@ class Texture:
         """Return one texel as it is; an index outside is wrapped.
 
         Args:
-            index: An integer in 1-D, else a vector of integers, in the order of the data's axes.
+            index: An integer in 1-D, else a vector of integers, in the order of the data's axes; on
+                cubes face, row and column, each kept inside.
             level: The level it is on, kept between 0 and the last; None for level 0.
         """
         if ti.static(self.mip == "off" or level is None):
-            return texel(self, self.data, None, index)
+            return self.texel(self, self.data, None, index)
         at = max(0, min(level, self.offsets.shape[0] - 1))
-        return texel(self, self.chain, at, index)
+        return self.texel(self, self.chain, at, index)
 
     def __repr__(self) -> str:
         kind = "cube map" if self.cube else "texture"
@@ -197,6 +204,19 @@ def _wraps(wrap: Any, dims: int) -> tuple[str, ...]:
     if len(found) != dims:
         raise FieldError(f"wrap={found!r} has not one entry for each of {dims} coordinates.")
     return found
+
+
+def _check_cube(texture: Texture, border: Any) -> None:
+    """Refuse what has no meaning on the surface of a cube."""
+    if texture.filter == "cubic":
+        raise FieldError(
+            "filter='cubic' has no meaning at the corners of a cube map; use 'linear'."
+        )
+    plain = (
+        set(texture.wrap) == {"clamp"} and not isinstance(border, Values) and np.all(border == 0)
+    )
+    if not plain or texture.axes != "image":
+        raise FieldError("A cube map has no outside: leave wrap, border and axes out.")
 
 
 def _count(max_aniso: Any) -> int:

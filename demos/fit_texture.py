@@ -1,0 +1,158 @@
+"""A texture is recovered from views of it, near and far, turned, and between its texels.
+
+A kernel samples the texture over as much of it as a pixel covers: between four texels on each of
+two levels, whose texels are means of those of the level below. The gradient of all views goes to
+the texels through these levels, of which the kernel says nothing. The views were rendered by the
+same kernel, so that there is a texture that explains them exactly: a gradient that is off a little
+ends the way there early.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from demos.support.fits import (
+    PictureFit,
+    fit_pictures,
+    psnr,
+    save_fit_animation,
+    save_fit_curve,
+    save_fit_strip,
+    to_srgb,
+)
+from demos.support.images import Panel, save_images
+from demos.support.options import make_parser, start
+from demos.support.photographs import SAMPLES, PhotographError, read_photograph
+from demos.support.training import print_check
+from difftile.arguments import positive_int
+from scenes.texture_views import TextureViews, make_views
+
+STEP_SIZE, BETAS = 0.05, (0.8, 0.95)
+GOALS = {50: 38.6, 100: 58.0, 200: 82.0}  # PSNR that others reached with such a texture [dB]
+
+
+@dt.data_oriented
+class Views:
+    """A texture, and views of it.
+
+    Args:
+        views: What they are of.
+        texels: The texture at the start, linear light, shape (rows, columns, 3).
+        dtype: Of the numbers.
+    """
+
+    def __init__(self, views: TextureViews, texels: np.ndarray, dtype=ti.f32):
+        self.texture = dt.Texture(texels, wrap="repeat", mip="linear", dtype=dtype, grad=True)
+        vec2, vec3 = dt.vec(2, dtype), dt.vec(3, dtype)
+        self.corner = dt.from_numpy(views.corner, dtype=vec2)
+        self.across = dt.from_numpy(views.across, dtype=vec2)
+        self.down = dt.from_numpy(views.down, dtype=vec2)
+        shape = (len(views.corner), views.pixels, views.pixels)
+        self.images = dt.zeros(shape, vec3, grad=True)
+        self.targets = dt.zeros(shape, vec3)
+        self.loss = dt.zeros((), dtype, grad=True)
+        self.parameters = {"texels": self.texture.data}
+
+    @dt.kernel
+    def render(self):
+        """Sample the texture over what each pixel covers."""
+        for k, i, j in self.images:
+            across, down = self.across[k], self.down[k]
+            uv = self.corner[k] + (j + 0.5) * across + (i + 0.5) * down
+            self.images[k, i, j] = self.texture.sample_grad(uv, across, down)
+
+    @dt.kernel
+    def measure(self):
+        """The mean square of what the views are off."""
+        self.loss[None] = 0.0
+        shape = self.images.shape
+        for k, i, j in self.images:
+            off = self.images[k, i, j] - self.targets[k, i, j]
+            self.loss[None] += off.norm_sqr() / (3 * shape[0] * shape[1] * shape[2])
+
+    def run(self) -> None:
+        """Render all views and measure the loss."""
+        self.render()
+        self.measure()
+
+
+def make_task(views: TextureViews, truth: np.ndarray, dtype=ti.f32) -> Views:
+    """Return views of a grey texture that should look like those of the true one."""
+    known, sought = Views(views, truth, dtype), Views(views, np.full_like(truth, 0.5), dtype)
+    known.render()
+    sought.targets.copy_from(known.images)
+    return sought
+
+
+def fit(views: Views, truth: np.ndarray, iterations: int, memory: str | None) -> PictureFit | None:
+    """Move the texels until the views look like their targets."""
+    rate = dt.optim.schedules.cosine(STEP_SIZE, iterations)
+    return fit_pictures(
+        views,
+        dt.optim.Adam(views.parameters, rate, betas=BETAS),
+        iterations,
+        "recovering texels",
+        picture=views.texture.data.to_numpy,
+        quality=lambda: psnr(views.texture.data.to_numpy(), truth),
+        memory=memory,
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit code."""
+    parser = make_parser("fit-texture", __doc__, iterations=200)
+    parser.add_argument(
+        "photograph",
+        nargs="?",
+        default=SAMPLES[0],
+        help=f"what the texture is made of: a file, {' or '.join(SAMPLES)}; default: %(default)s",
+    )
+    say = "default: %(default)s"
+    parser.add_argument(
+        "--size", type=positive_int, default=64, help=f"texels along each side; {say}"
+    )
+    parser.add_argument("--views", type=positive_int, default=24, help=f"how many; {say}")
+    options = start(parser, argv)
+    size = min(options.size, 16) if options.check else options.size
+    try:
+        photograph = read_photograph(options.photograph, size)
+    except PhotographError as error:
+        parser.error(str(error))
+    truth = dt.Texture(
+        photograph, srgb=True
+    ).data.to_numpy()  # linear light, of which means are taken
+    scene = make_views(options.views, size, size, options.seed)
+    if options.check:
+        return print_check(make_task(scene, truth, ti.f64), "texels")
+
+    views = make_task(scene, truth)
+    result = fit(views, truth, options.iterations, options.memory)
+    if result is None:
+        return 130  # interrupted before there was anything to show
+    print(f"{options.views} views of {size} x {size} texels")
+    print(result)
+    if not options.no_pictures:
+        draw(options.out, views, result, truth)
+        print(f"pictures in {options.out}")
+    return 0
+
+
+def draw(out: Path, views: Views, result: PictureFit, truth: np.ndarray) -> None:
+    """Write the pictures."""
+    start, seen = np.full_like(truth, 0.5), views.targets.to_numpy()
+    row = ("texture", truth, start, result.result)
+    save_fit_strip(out / "strip.png", [row], linear=True)
+    label = "mean square that views are off"
+    save_fit_curve(out / "curve.png", result, label, GOALS if truth.shape[0] == 64 else None)
+    save_fit_animation(out / "texture.gif", result, truth, linear=True)
+    panels = [Panel("", to_srgb(image)) for image in seen[:12]]
+    rows = [("", panels[first : first + 6]) for first in range(0, len(panels), 6)]
+    save_images(out / "views.png", rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
