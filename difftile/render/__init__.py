@@ -7,6 +7,7 @@ from difftile.render.harmonics import shade, spherical_harmonics
 from difftile.render.losses import dssim, l1, l2
 from difftile.render.metrics import psnr, ssim
 from difftile.render.projection import cull, project
+from difftile.render.sorting import Sorter
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from difftile.render.splatter import Rendering, Splatter
 from difftile.render.tiles import TileLists
@@ -15,6 +16,7 @@ __all__ = [
     "AlphaSplats",
     "Cameras",
     "Rendering",
+    "Sorter",
     "Splatter",
     "TileLists",
     "composite",
