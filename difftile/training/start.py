@@ -24,8 +24,8 @@ def gaussians_at(
     degree: int = 3,
     opacity: float = 0.1,
     size: float = 1.0,
-) -> dict[str, npt.NDArray[np.float64]]:
-    """Return the parameters of gaussians at points, as arrays by name.
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Return parameters for `render.make_gaussians`, of gaussians at points.
 
     They are round, as wide as their three nearest neighbours are far on average, and have the same
     colour from everywhere.
@@ -56,7 +56,7 @@ def gaussians_at(
     }
     if degree:
         made["shN"] = np.zeros((len(places), (degree + 1) ** 2 - 1, 3))
-    return made
+    return {name: values.astype(np.float32) for name, values in made.items()}
 
 
 def distances_of_neighbours(
