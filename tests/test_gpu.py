@@ -9,7 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from tests import harness, programs, test_optim
+from tests import harness, programs, test_optim, test_rows
 
 programs.load()
 
@@ -66,3 +66,10 @@ def test_single_elements_and_vectors_move_on_cuda() -> None:
     assert not steps.step()
     assert (x.to_numpy() == 1.0).all()
     assert (y.to_numpy() == 1.0).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_rows_change_on_cuda_as_they_do_on_the_host() -> None:
+    test_rows.test_any_sequence_of_changes_is_that_of_arrays()
+    test_rows.test_adam_of_rows_that_grow_and_shrink_is_adam_of_each_row()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.ir.types import I32
+from difftile.substrate.device import current
+from difftile.substrate.memory import POOL, Buffer
 
 
 def some(n: int = 4, seed: int = 0) -> dict[str, np.ndarray]:
@@ -103,6 +107,27 @@ def test_any_sequence_of_changes_is_that_of_arrays() -> None:
             assert rows[name].element == rows_of(model)[name].element
 
 
+@pytest.mark.parametrize("dtype", [ti.f32, ti.f64, ti.i32, ti.math.vec3, dt.mat(2, 3, ti.f64)])
+@pytest.mark.parametrize("shape", [(4,), (4, 3)])
+def test_rows_are_taken_on_devices(dtype: Any, shape: tuple[int, ...]) -> None:
+    device = dataclasses.replace(current(), on_host=False)
+    element = dt.zeros(1, dtype).element
+    source, index = (Buffer(kind, at, device) for kind, at in ((element, shape), (I32, (5,))))
+    values = 1 + np.arange(source.nbytes // 8 * 2)[: source.read().size].reshape(
+        source.read().shape
+    )
+    values = values.astype(source.read().dtype)
+    source.write(values)
+    index.write(np.array([3, -1, 0, 0, 1], np.int32))
+    taken = Buffer(element, (5, *shape[1:]), device)
+    taken.copy_rows(source, index)
+    np.testing.assert_array_equal(taken.read(), values[[3, 3, 0, 0, 1]] * _mask(values.ndim))
+
+
+def _mask(axes: int) -> np.ndarray:
+    return np.array([1, 0, 1, 1, 1]).reshape((5,) + (1,) * (axes - 1))
+
+
 def test_nothing_to_add_or_drop_changes_nothing() -> None:
     rows = rows_of(some())
     before = dict(rows)
@@ -125,6 +150,15 @@ def test_a_tape_sees_rows_after_a_change() -> None:
         with dt.Tape(loss):
             square(rows.x, loss)
         np.testing.assert_array_equal(rows.x.grad.to_numpy(), 2 * rows.x.to_numpy())
+
+
+def test_numbers_of_rows_that_are_gone_leave_no_memory() -> None:
+    rows = dt.Rows(x=dt.zeros(10_000, ti.f64, grad=True))
+    adam = dt.optim.Adam(rows)
+    for count in range(9_900, 9_800, -1):
+        adam.step()
+        rows.take(np.arange(count))
+    assert POOL.held < 10 * rows.x.nbytes
 
 
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {

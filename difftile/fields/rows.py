@@ -15,7 +15,8 @@ from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.recording import OPEN_IN, check_no_tape
 from difftile.fields.values import Values
-from difftile.ir.types import shape_of
+from difftile.ir.types import I32, shape_of
+from difftile.substrate.memory import POOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,11 @@ class Change:
 
     Args:
         fields: The field that has taken the place of each, by the memory of the one before.
-        index: Which row each one was before, shape (rows,).
-        fresh: Which rows begin anew, shape (rows,).
+        index: Which row each one was before, shape (rows,); -1 for those that begin anew.
     """
 
     fields: Mapping[Storage, Field]
-    index: npt.NDArray[np.intp]
-    fresh: npt.NDArray[np.bool_]
+    index: Field
 
     def beside(self, field: Field) -> Field:
         """Return what was kept of each row, with zeros for those that begin anew.
@@ -38,9 +37,7 @@ class Change:
         Args:
             field: What was kept, a row for each row that there was.
         """
-        values = field.buffer.array()[self.index]
-        values[self.fresh] = 0
-        return _filled(field, values)
+        return _rows_of(field, self.index)
 
 
 class Follower(Protocol):
@@ -59,7 +56,7 @@ class Rows:
     follows: an optimiser keeps what it remembers of a row with that row. `len(rows)` is the number
     of rows; `keys()`, `values()` and `items()` are those of the fields by name.
 
-    Changes are made on the host: on other devices the contents go there and back.
+    Rows are kept, dropped and repeated where they are; added ones are joined on the host.
 
     Args:
         named: Fields by name, all with the same size along their first axis.
@@ -171,8 +168,9 @@ class Rows:
             anew[np.unique(rows, return_index=True)[1]] = False
         else:
             anew = self._as_mask(fresh, len(rows), "fresh")
-        values = {name: field.buffer.array()[rows] for name, field in self._fields.items()}
-        self._become(values, rows, anew)
+        index = _index(rows)
+        made = {name: _rows_of(field, index) for name, field in self._fields.items()}
+        self._become(made, np.where(anew, -1, rows))
 
     def prune(self, mask: npt.ArrayLike) -> None:
         """Drop the rows where a mask is True.
@@ -207,12 +205,11 @@ class Rows:
         if not added:
             return
         before = len(self)
-        joined = {
-            name: np.concatenate((field.buffer.array(), values[name]))
+        made = {
+            name: _filled(field, np.concatenate((field.buffer.array(), values[name])))
             for name, field in self._fields.items()
         }
-        index = np.concatenate((np.arange(before), np.zeros(added, np.intp)))
-        self._become(joined, index, np.arange(before + added) >= before)
+        self._become(made, np.concatenate((np.arange(before), np.full(added, -1))))
 
     def from_numpy(self, values: Mapping[str, npt.ArrayLike]) -> None:
         """Set all rows anew, any number of them; followers start anew.
@@ -230,7 +227,8 @@ class Rows:
         count, contents = self._as_rows(values)
         if not count:
             raise FieldError(self._none_left("from_numpy()"))
-        self._become(contents, np.zeros(count, np.intp), np.ones(count, bool))
+        made = {name: _filled(field, contents[name]) for name, field in self._fields.items()}
+        self._become(made, np.full(count, -1))
 
     def forget(self, *names: str) -> None:
         """Let followers start anew with some fields, whose contents stay; with all by default.
@@ -245,31 +243,28 @@ class Rows:
                 raise FieldError(self._missing(name))
         kept = [self._fields[name] for name in names or self._fields]
         same = {field.storage: field for field in kept}
-        self._tell(Change(same, np.arange(len(self)), np.ones(len(self), bool)))
+        self._tell(Change(same, _index(np.full(len(self), -1))))
 
     def followed_by(self, follower: Follower) -> None:
         """Tell someone about changes, for as long as he lives."""
         self._followers.add(follower)
 
-    def _become(
-        self,
-        values: Mapping[str, npt.NDArray[Any]],
-        index: npt.NDArray[np.intp],
-        fresh: npt.NDArray[np.bool_],
-    ) -> None:
-        """Go on with other contents, and say so.
+    def _become(self, made: Mapping[str, Field], index: npt.NDArray[np.intp]) -> None:
+        """Go on with other fields, and say so.
 
         Args:
-            values: They, by name.
-            index: Which row each one was before.
-            fresh: Which rows begin anew.
+            made: They, by name, without gradients.
+            index: Which row each one was before; -1 for those that begin anew.
         """
         old = self._fields
-        self._fields = {name: _like(field, values[name]) for name, field in old.items()}
+        if len(index) != len(self):
+            POOL.clear()  # of what earlier numbers of rows have left there, which never comes again
+        self._fields = {name: _graded_like(field, made[name]) for name, field in old.items()}
         for name, field in self._fields.items():
             old[name].storage.rows = None
             field.storage.rows = weakref.ref(self)
-        self._tell(Change({old[n].storage: f for n, f in self._fields.items()}, index, fresh))
+        fields = {old[name].storage: field for name, field in self._fields.items()}
+        self._tell(Change(fields, _index(index)))
 
     def _tell(self, change: Change) -> None:
         for follower in list(self._followers):
@@ -370,9 +365,21 @@ def _filled(field: Field, values: npt.NDArray[Any]) -> Field:
     return made
 
 
-def _like(field: Field, values: npt.NDArray[Any]) -> Field:
-    """Return a field with other rows, and with gradients of zeros where there are gradients."""
-    made = _filled(field, values)
+def _rows_of(field: Field, index: Field) -> Field:
+    """Return a field of some rows of another, with zeros where the index is -1."""
+    made = make(field.element, (len(index), *field.shape[1:]))
+    made.buffer.copy_rows(field.buffer, index.buffer)
+    return made
+
+
+def _index(rows: npt.NDArray[np.intp]) -> Field:
+    index = make(I32, (len(rows),))
+    index.buffer.write(rows.astype(np.int32))
+    return index
+
+
+def _graded_like(field: Field, made: Field) -> Field:
+    """Return a field with gradients of zeros where another has gradients."""
     if field.grad_in is field.grad_out:
         return made.with_grads() if field.has_grads else made
     buffers = (field.grad_in, field.grad_out)

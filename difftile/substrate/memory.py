@@ -22,6 +22,7 @@ from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import to_taichi
 from difftile.substrate.packing import Packed, pack
+from difftile.substrate.rows import copy_rows
 
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
@@ -242,6 +243,21 @@ class Buffer:
             self._array[...] = other._array
         else:
             self.ndarray.copy_from(other.ndarray)
+
+    def copy_rows(self, other: Buffer, index: Buffer) -> None:
+        """Set each row, all elements with one first index, from a row of a buffer of the kind.
+
+        Args:
+            other: It; the sizes of its other axes are those of this one.
+            index: Which row, i32, shape (rows,); -1 sets zeros.
+        """
+        self.zeros = False
+        if self._array is not None:
+            rows = index.array()
+            np.take(other.array(), rows, axis=0, out=self._array, mode="wrap")
+            self._array[rows < 0] = 0
+        else:
+            copy_rows(other.ndarray, index.ndarray, self.ndarray)
 
 
 @dataclass(slots=True)

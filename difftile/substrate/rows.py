@@ -1,0 +1,16 @@
+"""Rows of one ndarray into another, where memory is not on the host."""
+
+# A kernel of Taichi's: its annotations are objects.
+# pyright: reportInvalidTypeForm=false
+
+import taichi as ti
+
+
+@ti.kernel
+def copy_rows(x: ti.types.ndarray(), index: ti.types.ndarray(), y: ti.types.ndarray()):
+    """Set each element of `y` from the row of `x` that the index has for its own; -1 sets zeros."""
+    for at in ti.grouped(y):
+        row = index[at[0]]
+        source = at
+        source[0] = ti.max(row, 0)
+        y[at] = ti.select(row < 0, ti.zero(y[at]), x[source])
