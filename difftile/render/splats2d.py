@@ -21,6 +21,7 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.fields.create import vec, zeros
 from difftile.fields.field import Field
+from difftile.fields.view import View
 from difftile.ir.types import I32
 from difftile.launch.func import func
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
@@ -225,9 +226,9 @@ class AlphaSplats:
         self._composite = composite_plain if plain else composite
         self._background, self._dtype = background, dtype
         shape = 1, height, width
-        self.image = zeros(shape[1:], vec(channels, dtype), grad=True)
-        self.alpha = zeros(shape[1:], dtype, grad=True)
-        self._image, self._alpha = self.image.view(shape), self.alpha.view(shape)
+        self._image = zeros(shape, vec(channels, dtype), grad=True)
+        self._alpha = zeros(shape, dtype, grad=True)
+        self.image, self.alpha = self._image[0, :, :], self._alpha[0, :, :]
         self._light, self._last = zeros(shape, dtype), zeros(shape, I32)
         self._resize(1)
 
@@ -238,7 +239,7 @@ class AlphaSplats:
         opacities: Field,
         colours: Field,
         depths: Field | None = None,
-    ) -> Field:
+    ) -> View:
         """Render gaussians.
 
         Args:
@@ -264,14 +265,14 @@ class AlphaSplats:
         if self._conics.shape != (1, n):
             self._resize(n)
         _cover(factors, opacities, self._conics, self._radii)
-        centres = means.view(1, n)
-        depths = self._equal if depths is None else depths.view(1, n)
+        centres = means.broadcast_to(1, n)
+        depths = self._equal if depths is None else depths.broadcast_to(1, n)
         self._lists.build(centres, self._radii, depths)
         self._composite(
             centres,
             self._conics,
-            opacities.view(1, n),
-            colours.view(1, n),
+            opacities.broadcast_to(1, n),
+            colours.broadcast_to(1, n),
             None,
             self._background,
             self._lists.order,
