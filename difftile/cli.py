@@ -1,4 +1,4 @@
-"""The command line: ``difftile demo NAME``.
+"""The command line: ``difftile demo NAME``, ``difftile train DATASET``.
 
 A demo is an entry point of the group ``difftile.demos``: a function
 ``main(argv: list[str] | None = None) -> int`` in a module whose docstring begins with one line of
@@ -10,6 +10,7 @@ import ast
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
@@ -82,13 +83,22 @@ def _demo(argv: Sequence[str]) -> int:
     return run(rest)
 
 
+def _train(argv: Sequence[str]) -> int:
+    # Imported here, so that other commands do not wait for it.
+    run: Callable[[Sequence[str]], int] = import_module("difftile.training.command").main
+    return run(argv)
+
+
 @dataclass(frozen=True, slots=True)
 class _Command:
     summary: str
     run: Callable[[Sequence[str]], int]
 
 
-_COMMANDS = {"demo": _Command("run a demo, or list them with --list", _demo)}
+_COMMANDS = {
+    "demo": _Command("run a demo, or list them with --list", _demo),
+    "train": _Command("train gaussian splats on pictures of a scene", _train),
+}
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], str | None, list[str]]:

@@ -187,7 +187,7 @@ def test_help_goes_to_stdout(capsys: pytest.CaptureFixture[str], argv: list[str]
     assert stop.value.code == 0
     out, err = capsys.readouterr()
     assert out.startswith("usage: difftile ")
-    assert "NAME" in out or "demo  run a demo" in out
+    assert "NAME" in out or "  demo   run a demo" in out
     assert err == ""
 
 

@@ -1,0 +1,102 @@
+"""`difftile train`: its arguments. What they start is imported after they are understood."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from difftile.arguments import Parser, positive_int
+from difftile.training.options import STRATEGIES, Options
+
+_COLOURS = {"black": (0.0, 0.0, 0.0), "white": (1.0, 1.0, 1.0)}
+_ABOUT = """\
+Train gaussian splats on pictures of a scene.
+
+DATASET is a folder with a COLMAP model (sparse/0), a transforms.json of nerfstudio, or the
+transforms_train.json of a synthetic Blender scene.
+"""
+_RESULTS = """\
+In the folder given by --out are then point_cloud.ply, metrics.json, held_out.png, curve.png, and
+checkpoints/ from which --resume goes on. Ctrl-C saves a checkpoint and ends.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Train as the arguments say; return the exit code."""
+    parser = _parser()
+    given = vars(parser.parse_args(argv))
+    # Only now, since it starts Taichi: --help and mistakes are answered at once.
+    run = importlib.import_module("difftile.training.run")
+    return run.run(given, parser)
+
+
+def _parser() -> Parser:
+    """Return the parser; options of training that are not given are left out of what it returns."""
+    parser = Parser("difftile train", _ABOUT, epilog=_RESULTS)
+    default = Options()
+    parser.add_argument(
+        "dataset", metavar="DATASET", type=Path, help="the folder with the pictures"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for results")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+
+    run = parser.add_argument_group("the run")
+    run.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="where to train")
+    run.add_argument(
+        "--threads",
+        type=positive_int,
+        help="of the CPU; with 1, runs with the same seed are the same to the last bit",
+    )
+    run.add_argument(
+        "--save-every", type=positive_int, default=5000, metavar="N", help="steps; default: 5000"
+    )
+    run.add_argument("--no-pictures", action="store_true", help="write no pictures")
+
+    how = parser.add_argument_group("the training")
+
+    def add(name: str, **more: object) -> None:
+        attribute = name.removeprefix("--").replace("-", "_")
+        said = getattr(default, attribute)
+        more["help"] = f"{more['help']}; default: {more.pop('said', said)}"
+        how.add_argument(name, default=argparse.SUPPRESS, dest=attribute, **more)  # pyright: ignore
+
+    add("--steps", type=positive_int, metavar="N", help="number of steps")
+    add("--downscale", type=positive_int, metavar="N", help="how many pixels of a picture are one")
+    add("--images", metavar="NAME", help="folder of the pictures of a COLMAP model")
+    add("--hold-out", type=_count, metavar="N", help="hold out every so many-th view, 0 for none")
+    add("--strategy", choices=STRATEGIES, help="how gaussians come and go")
+    add("--most", type=positive_int, metavar="N", help="most gaussians")
+    add("--points", type=positive_int, metavar="N", help="gaussians to begin with, without points")
+    add("--sh-degree", type=int, choices=range(4), help="harmonics of the colours")
+    add("--background", type=_colour, said="black", metavar="COLOUR", help="black, white or r,g,b")
+    add("--seed", type=_count, metavar="N", help="of what is random")
+    how.add_argument(
+        "--antialiased",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="take away opacity for what the blur adds to small gaussians",
+    )
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0, not {text!r}")
+    return int(text)
+
+
+def _colour(text: str) -> tuple[float, float, float]:
+    if text in _COLOURS:
+        return _COLOURS[text]
+    try:
+        red, green, blue = (float(word) for word in text.split(","))
+    except ValueError:
+        red = green = blue = math.nan
+    if not all(0.0 <= part <= 1.0 for part in (red, green, blue)):
+        raise argparse.ArgumentTypeError(
+            f"expected black, white or three numbers from 0 to 1 as 0.5,0.5,0.5, not {text!r}"
+        )
+    return red, green, blue

@@ -1,0 +1,74 @@
+"""Gaussians that a run begins with, and gaussians as splats that files hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.datasets.splats import PARAMETERS, Splats
+from difftile.datasets.views import Dataset
+from difftile.fields.rows import Rows
+from difftile.render.gaussians import make_gaussians
+from difftile.substrate.language import ti
+from difftile.training.options import Options
+from difftile.training.start import gaussians_at
+
+_OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
+
+
+def first_gaussians(data: Dataset, options: Options) -> Rows:
+    """Return the gaussians that a run begins with, at the points of the scene.
+
+    Without points they are drawn from the cube around the point that all cameras look at, half as
+    wide in each direction as cameras are away from it.
+
+    Args:
+        data: What is trained on.
+        options: Of the run.
+    """
+    draw = np.random.default_rng((options.seed, 1))
+    if data.points is None:
+        places, colours = _drawn(data, options.points, draw)
+    else:
+        count = len(data.points)
+        some = np.sort(draw.permutation(count)[: options.most])
+        places, colours = data.points.positions[some], data.points.colours[some]
+    return make_gaussians(
+        gaussians_at(
+            places,
+            colours,
+            degree=options.sh_degree,
+            opacity=_OPACITY.get(options.strategy, 0.1),
+            size=_SIZE.get(options.strategy, 1.0),
+        ),
+        dtype=ti.f32,
+    )
+
+
+def _drawn(
+    data: Dataset, count: int, draw: np.random.Generator
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return random places before the cameras, in grey."""
+    centres = np.stack([view.centre for view in data.views])
+    axes = np.stack([view.world_to_camera[2, :3] for view in data.views])
+    # The point with the least sum of squared distances from all optical axes. Where those are
+    # parallel a little weight on a point before the cameras decides.
+    across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
+    light = 1e-6 * len(axes)
+    before = (centres + data.scale * axes).mean(axis=0)
+    right = np.einsum("nij,nj->i", across, centres) + light * before
+    focus = np.linalg.solve(across.sum(axis=0) + light * np.eye(3), right)
+    half = 0.5 * float(np.median(np.linalg.norm(centres - focus, axis=1)))
+    return focus + half * draw.uniform(-1, 1, (count, 3)), np.full((count, 3), 0.5)
+
+
+def gaussians_of(splats: Splats) -> Rows:
+    """Return splats as rows of fields with gradients, which `render.Splatter` draws."""
+    return make_gaussians({name: getattr(splats, name) for name in PARAMETERS}, dtype=ti.f32)
+
+
+def splats_of(gaussians: Rows) -> Splats:
+    """Return gaussians as splats, which files hold."""
+    arrays = gaussians.to_numpy()
+    arrays.setdefault("shN", np.zeros((len(gaussians), 0, 3), np.float32))
+    return Splats(**arrays)

@@ -1,0 +1,220 @@
+"""A run of `difftile train`: it trains, saves, and writes what came out into a folder."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from tqdm import tqdm
+
+from difftile.arguments import Parser
+from difftile.datasets.files import write_splats
+from difftile.datasets.load import load
+from difftile.datasets.views import Dataset
+from difftile.diagnostics import DatasetError, DifftileError
+from difftile.launch.start import init
+from difftile.training.checkpoint import Checkpoint, latest, read, save
+from difftile.training.initial import splats_of
+from difftile.training.options import Options
+from difftile.training.pictures import save_curve, save_strip
+from difftile.training.trainer import Score, Trainer
+
+_INTERRUPTED = 130  # what a shell reports for a program that SIGINT ended
+_FAILED = 1
+_MAY_CHANGE = ("steps",)  # options that a run may be resumed with otherwise
+_MEASURED = 1000  # how often loss and PSNR are kept, about
+
+
+def run(given: Mapping[str, Any], parser: Parser) -> int:
+    """Train as the arguments say.
+
+    Args:
+        given: The arguments by name, those of `Options` where they are given.
+        parser: Answers mistakes.
+
+    Returns:
+        The exit code: 0, 1 if training failed, 130 if it was interrupted.
+
+    Raises:
+        SystemExit: With code 2: the data set or the folder is not what it should be.
+    """
+    out: Path = given["out"]
+    chosen = {one.name: given[one.name] for one in fields(Options) if one.name in given}
+    try:
+        before = _before(out, given["resume"], chosen, parser)
+        options = Options(**chosen)
+        if before is not None:
+            options = replace(before.options, **{k: chosen[k] for k in _MAY_CHANGE if k in chosen})
+        data = load(
+            given["dataset"],
+            downscale=options.downscale,
+            images=options.images,
+            background=options.background,
+        )
+        print("; ".join((f"found {data.found}", *data.notes)))
+        more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
+        init(arch=given["arch"], seed=options.seed, **more)
+        out.mkdir(parents=True, exist_ok=True)
+        session = _Session(data, options, out, before)
+    except (DifftileError, OSError) as error:
+        parser.error(str(error))
+    try:
+        whole = session.train(given["save_every"])
+        session.finish(pictures=not given["no_pictures"], whole=whole)
+    except (DifftileError, OSError) as error:
+        print(f"{parser.prog}: error: {' '.join(str(error).split())}", file=sys.stderr)
+        return _FAILED
+    return 0 if whole else _INTERRUPTED
+
+
+def _before(
+    out: Path, resume: bool, chosen: Mapping[str, Any], parser: Parser
+) -> Checkpoint | None:
+    """Return the run to go on with, if that is wanted; it must fit the arguments."""
+    last = latest(out)
+    if not resume:
+        if last is not None:
+            parser.error(f"{out} has a run already: --resume goes on with it, or choose another")
+        return None
+    if last is None:
+        parser.error(f"{out} has no run to go on with, which would have checkpoints")
+    found = read(last)
+    for name, value in chosen.items():
+        had = getattr(found.options, name)
+        if value != had and name not in _MAY_CHANGE:
+            option = f"--{name.replace('_', '-')}"
+            parser.error(f"{option} is {value}, and the run in {out} has {had}: leave it out")
+    return found
+
+
+@final
+class _Interruption:
+    """Lets Ctrl-C wait for the end of a step, from which a run can go on; the second one does not.
+
+    Attributes:
+        wanted: Whether it was pressed.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+
+    def __enter__(self) -> _Interruption:
+        self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _press(self, *_: object) -> None:
+        self.wanted = True
+        signal.signal(signal.SIGINT, self._before)
+
+
+@final
+class _Session:
+    """A run with its folder.
+
+    Args:
+        data: What to learn.
+        options: How.
+        out: The folder.
+        before: The run to go on with.
+    """
+
+    def __init__(
+        self, data: Dataset, options: Options, out: Path, before: Checkpoint | None
+    ) -> None:
+        self._data, self._options, self._out = data, options, out
+        self._trainer = Trainer(data, options)
+        self._names = [view.name for view in self._trainer.views]
+        self._history: list[tuple[float, ...]] = []
+        self._seconds = 0.0
+        if before is not None:
+            if [*before.views] != self._names:
+                raise DatasetError(
+                    data.folder,
+                    f"has {len(self._names)} views, others than those of the run in {out}",
+                    f"its {len(before.views)} views",
+                )
+            self._trainer.load_state_dict(before.state)
+            self._history = [tuple(row) for row in before.history.tolist()]
+            self._seconds = before.seconds
+
+    def train(self, save_every: int) -> bool:
+        """Make the steps that are left; return whether all were made, and none interrupted."""
+        trainer, steps = self._trainer, self._options.steps
+        each = max(1, steps // _MEASURED)
+        began = time.perf_counter() - self._seconds
+        bar = tqdm(total=steps, initial=min(trainer.step, steps), unit="step", desc="train")
+        with bar, _Interruption() as interruption:
+            while trainer.step < steps and not interruption.wanted:
+                trainer.advance()
+                bar.update()
+                self._seconds = time.perf_counter() - began
+                if trainer.step % each == 0 or trainer.step == steps:
+                    loss, decibels = trainer.loss, trainer.psnr
+                    count = len(trainer.gaussians)
+                    self._history.append((trainer.step, loss, decibels, count))
+                    bar.set_postfix_str(f"loss {loss:.4f}, {decibels:.1f} dB, {count} gaussians")
+                if trainer.step % save_every == 0:
+                    self.save()
+        self.save()
+        if trainer.step < steps:
+            print(f"interrupted after {trainer.step} of {steps} steps; --resume goes on")
+        return trainer.step >= steps
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        history = np.array(self._history, np.float64).reshape(-1, 4)
+        state = self._trainer.state_dict()
+        save(self._out, Checkpoint(self._options, self._names, self._seconds, history, state))
+
+    def finish(self, *, pictures: bool, whole: bool) -> None:
+        """Write splats, metrics and pictures.
+
+        Args:
+            pictures: Whether to draw.
+            whole: Whether all steps were made.
+        """
+        trainer = self._trainer
+        dropped = write_splats(self._out / "point_cloud.ply", splats_of(trainer.gaussians))
+        if not whole:
+            return
+        measured = trainer.held_out or trainer.training
+        scores = trainer.scores(measured)
+        metrics = {
+            "dataset": self._data.found,
+            "options": asdict(self._options),
+            "steps": trainer.step,
+            "seconds": round(self._seconds, 3),
+            "gaussians": len(trainer.gaussians),
+            "gaussians_not_finite": dropped,
+            "views": {"training": len(trainer.training), "held_out": len(trainer.held_out)},
+            "measured_on": "held_out" if trainer.held_out else "training",
+            "mean": _means(scores),
+            "each": {one.name: {"psnr": one.psnr, "ssim": one.ssim} for one in scores},
+        }
+        (self._out / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", "utf-8")
+        if pictures:
+            save_strip(self._out / f"{metrics['measured_on']}.png", scores)
+            save_curve(self._out / "curve.png", np.array(self._history))
+        mean = metrics["mean"]
+        print(
+            f"{mean['psnr']:.2f} dB, SSIM {mean['ssim']:.4f} on {len(scores)} "
+            f"{metrics['measured_on'].replace('_', ' ')} views; {len(trainer.gaussians)} gaussians "
+            f"after {trainer.step} steps in {self._seconds:.0f} s; {self._out}"
+        )
+
+
+def _means(scores: list[Score]) -> dict[str, float]:
+    return {
+        "psnr": float(np.mean([one.psnr for one in scores])),
+        "ssim": float(np.mean([one.ssim for one in scores])),
+    }

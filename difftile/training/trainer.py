@@ -1,0 +1,220 @@
+"""`Trainer`: gaussians that learn to look like the pictures of a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.datasets.views import Dataset, View
+from difftile.diagnostics import DatasetError, LaunchError
+from difftile.fields.create import zeros
+from difftile.render.losses import dssim, l1
+from difftile.render.metrics import psnr, ssim
+from difftile.render.similarity import SIZE
+from difftile.render.splatter import Splatter
+from difftile.substrate.language import ti
+from difftile.tape.tape import Tape
+from difftile.training.densify import Densification
+from difftile.training.initial import first_gaussians
+from difftile.training.mcmc import MCMC
+from difftile.training.options import Options
+from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
+from difftile.training.studio import Studio
+
+DISSIMILARITY = 0.2  # its weight in the loss; the rest is that of absolute differences
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How much an image is like its picture.
+
+    Args:
+        name: Of the view.
+        psnr: The ratio of the peak, 1, to the mean square that it is off [dB].
+        ssim: Its structural similarity, windows within the image alone ("valid").
+        image: It, shape (height, width, 3).
+        picture: What it should be, of the same shape.
+    """
+
+    name: str
+    psnr: float
+    ssim: float
+    image: npt.NDArray[Any]
+    picture: npt.NDArray[Any]
+
+
+@final
+class Trainer:
+    """A run of training: gaussians, their optimiser, and what lets them come and go.
+
+    Each step draws the gaussians as one view shows them, and moves them against the gradient of
+    0.8 times the mean absolute difference from the picture and 0.2 times 1 - SSIM. Which view it
+    is, and all that is random, depends on the seed and the number of the step alone.
+
+    Rates and numbers are those of gsplat for 30,000 steps. In a run of other steps what changes in
+    their course is spread likewise: the rate of centres, when bands of harmonics join, when
+    gaussians start and stop to come and go.
+
+    Args:
+        data: What to learn.
+        options: How.
+
+    Raises:
+        DatasetError: All views are held out.
+    """
+
+    def __init__(self, data: Dataset, options: Options) -> None:
+        train, held_out = data.split(options.hold_out)
+        if not train:
+            raise DatasetError(
+                data.folder, f"has {len(data.views)} views, which are held out", "one to train on"
+            )
+        self.options = options
+        self.step = 0
+        self.held_out = range(len(train), len(train) + len(held_out))
+        self.training = range(len(train))
+        self.gaussians = first_gaussians(data, options)
+        self.optimiser = optimiser(self.gaussians, data.scale, steps=options.steps)
+        self.strategy = _strategy(data.scale, options)
+        self._studio = Studio((*train, *held_out), self._splatter)
+        self._loss = zeros((), ti.f32, grad=True)
+
+    def _splatter(self, width: int, height: int) -> Splatter:
+        background = self.options.background
+        return Splatter(
+            width,
+            height,
+            antialiased=self.options.antialiased,
+            background=background if any(background) else None,
+            depth=False,
+        )
+
+    @property
+    def views(self) -> Sequence[View]:
+        """The views that are trained on, and then those that are held out."""
+        return self._studio.views
+
+    @property
+    def degree(self) -> int:
+        """The last band of harmonics in the next step."""
+        every = max(1, round(STEPS_PER_DEGREE * self.options.steps / STEPS))
+        return min(self.step // every, self.options.sh_degree)
+
+    def advance(self) -> None:
+        """Make a step; `loss` and `psnr` say how it went before it."""
+        k = self._next()
+        splatter = self._studio.splatter(k)
+        splatter.sh_degree = self.degree
+        target = self._studio.target(k)
+        padding = _padding(splatter)
+        self._loss.fill(0.0)
+        with Tape(self._loss):
+            self._image = self._studio.draw(k, self.gaussians).image
+            l1(self._image, target, self._loss, 1.0 - DISSIMILARITY)
+            dssim(self._image, target, self._loss, DISSIMILARITY, padding)
+            if isinstance(self.strategy, MCMC):
+                self.strategy.penalty(self.gaussians, self._loss)
+        self._target = target
+        self.optimiser.step()
+        self.step += 1
+        if self.strategy is not None:
+            self.strategy.after_step(self.step, self.gaussians, splatter)
+
+    def _next(self) -> int:
+        """Return the view of the next step: each is there once before one comes again."""
+        turn, place = divmod(self.step, len(self.training))
+        order = np.random.default_rng((self.options.seed, 2, turn)).permutation(len(self.training))
+        return int(order[place])
+
+    @property
+    def loss(self) -> float:
+        """The loss of the latest step."""
+        return float(self._loss[None])
+
+    @property
+    def psnr(self) -> float:
+        """The PSNR of the image of the latest step [dB]."""
+        return psnr(self._image, self._target)
+
+    def scores(self, which: Sequence[int]) -> list[Score]:
+        """Return how much images are like their pictures.
+
+        Args:
+            which: Views, by their place in `views`.
+        """
+        found: list[Score] = []
+        for k in which:
+            splatter = self._studio.splatter(k)
+            splatter.sh_degree = self.degree
+            image = self._studio.draw(k, self.gaussians).image
+            image.from_numpy(np.clip(image.to_numpy(), 0.0, 1.0))  # as a file would hold it
+            target = self._studio.target(k)
+            found.append(
+                Score(
+                    self.views[k].name,
+                    psnr(image, target),
+                    ssim(image, target, _padding(splatter)),
+                    image.to_numpy()[0],
+                    self._studio.picture(k),
+                )
+            )
+        return found
+
+    # Saving
+
+    def state_dict(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that later steps depend on beside data set and options, as arrays by name."""
+        parts = {
+            "gaussians": self.gaussians.to_numpy(),
+            "optimiser": self.optimiser.state_dict(),
+            "strategy": {} if self.strategy is None else self.strategy.state_dict(),
+        }
+        arrays = {f"{part}.{k}": array for part, held in parts.items() for k, array in held.items()}
+        return {**arrays, "step": np.array(self.step)}
+
+    def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
+        """Go on from a state that `state_dict` returned.
+
+        Raises:
+            LaunchError: It is that of a run with other options.
+            FieldError: Likewise.
+        """
+        if "step" not in saved:
+            raise LaunchError("Trainer: load_state_dict() takes what state_dict() returned.")
+        self.gaussians.from_numpy(_part(saved, "gaussians"))
+        self.optimiser.load_state_dict(_part(saved, "optimiser"))
+        if self.strategy is not None:
+            self.strategy.load_state_dict(_part(saved, "strategy"))
+        self.step = int(np.asarray(saved["step"]))
+
+
+def _part(saved: Mapping[str, npt.ArrayLike], name: str) -> dict[str, npt.ArrayLike]:
+    return {k.removeprefix(f"{name}."): v for k, v in saved.items() if k.startswith(f"{name}.")}
+
+
+def _padding(splatter: Splatter) -> str:
+    """Return where windows of SSIM are: within the image, if they fit into it."""
+    return "valid" if min(splatter.width, splatter.height) >= SIZE else "same"
+
+
+def _strategy(scale: float, options: Options) -> Densification | MCMC | None:
+    def spread(step: int) -> int:
+        return round(step * options.steps / STEPS)
+
+    if options.strategy == "default":
+        return Densification(
+            scale, start=spread(500), stop=spread(15_000), most=options.most, seed=options.seed
+        )
+    if options.strategy == "mcmc":
+        return MCMC(
+            rate_of_centres(scale, options.steps),
+            most=options.most,
+            start=spread(500),
+            stop=spread(25_000),
+            seed=options.seed,
+        )
+    return None

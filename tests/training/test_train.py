@@ -1,0 +1,338 @@
+"""`difftile train`: what it writes, how it goes on, and how it answers mistakes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import difftile as dt
+from difftile.cli import main
+from difftile.datasets import load, read_splats
+from difftile.datasets.pictures import picture_size
+from difftile.training import Options, Trainer, gaussians_of, run, splats_of
+from difftile.training.checkpoint import latest, read
+from difftile.training.initial import first_gaussians
+from scenes.balls import shots
+from tests.datasets.generated import write_dataset
+
+STEPS = 9
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Atomic sums come in any order where there are more, so that last bits differ."""
+    dt.init(arch="cpu", cpu_max_num_threads=1)
+    yield
+    dt.init(arch="cpu")
+
+
+@pytest.fixture(autouse=True)
+def started_once(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Runs use what is compiled already; what they would start with is kept here."""
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(run, "init", lambda **options: calls.append(options))
+    return calls
+
+
+@pytest.fixture(scope="module")
+def balls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Data sets of tiny pictures, by format."""
+    folder = tmp_path_factory.mktemp("balls")
+    for kind in ("colmap-bin", "nerfstudio"):
+        write_dataset(folder / kind, kind, shots(9, 20, 14))
+    return {path.name: path for path in folder.iterdir()}
+
+
+def train(data: Path, out: Path, *more: str) -> int:
+    """Run the command with few steps and no more than what the tests are about."""
+    fixed = ["--steps", str(STEPS), "--sh-degree", "1", "--points", "50", "--threads", "1"]
+    return main(["train", str(data), "--out", str(out), *fixed, *more])
+
+
+def busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let gaussians come and go every other step."""
+    make = Trainer.__init__
+
+    def made(self: Trainer, *args: Any) -> None:
+        make(self, *args)
+        if self.strategy is not None:
+            self.strategy.start, self.strategy.stop, self.strategy.every = 0, STEPS, 2
+
+    monkeypatch.setattr(Trainer, "__init__", made)
+
+
+def interrupted_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Press Ctrl-C in the middle of a step."""
+    advance = Trainer.advance
+
+    def pressed(self: Trainer) -> None:
+        if self.step == step - 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        advance(self)
+
+    monkeypatch.setattr(Trainer, "advance", pressed)
+
+
+@pytest.mark.parametrize("kind", ["colmap-bin", "nerfstudio"])
+def test_a_run_writes_splats_metrics_and_pictures(
+    balls: dict[str, Path],
+    kind: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    started_once: list[dict[str, Any]],
+) -> None:
+    assert train(balls[kind], tmp_path / "out", "--background", "0,0.5,1") == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"found {load(balls[kind]).found}\n")
+    assert started_once == [{"arch": "cpu", "seed": 0, "cpu_max_num_threads": 1}]
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    count = 200 if kind == "colmap-bin" else 50
+    assert metrics["gaussians"] == count
+    assert metrics["steps"] == STEPS
+    assert metrics["views"] == {"training": 7, "held_out": 2}
+    assert metrics["options"]["background"] == [0.0, 0.5, 1.0]
+    assert len(metrics["each"]) == 2
+    mean = np.mean([one["psnr"] for one in metrics["each"].values()])
+    assert metrics["mean"]["psnr"] == pytest.approx(mean)
+    assert f"{mean:.2f} dB, SSIM {metrics['mean']['ssim']:.4f} on 2 held out views" in out
+    splats = read_splats(tmp_path / "out" / "point_cloud.ply")
+    assert (len(splats), splats.sh_degree, splats.dropped) == (count, 1, 0)
+    for name in ("held_out.png", "curve.png"):
+        assert min(picture_size(tmp_path / "out" / name)) > 100
+
+
+def test_without_held_out_views_the_others_are_measured(
+    balls: dict[str, Path], tmp_path: Path
+) -> None:
+    options = ("--hold-out", "0", "--no-pictures", "--strategy", "none", "--antialiased")
+    assert train(balls["colmap-bin"], tmp_path, *options) == 0
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    assert metrics["measured_on"] == "training"
+    assert len(metrics["each"]) == 9
+    assert not list(tmp_path.glob("*.png"))
+
+
+@pytest.mark.parametrize("strategy", ["default", "mcmc"])
+def test_an_interrupted_run_goes_on_exactly(
+    balls: dict[str, Path],
+    strategy: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    busy(monkeypatch)
+    options = ("--strategy", strategy, "--no-pictures", "--seed", "3")
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert train(balls["colmap-bin"], whole, *options) == 0
+    with monkeypatch.context() as context:
+        interrupted_at(5, context)
+        assert train(balls["colmap-bin"], parts, *options) == 130
+    assert "interrupted after 5 of 9 steps; --resume goes on" in capsys.readouterr().out
+    assert len(read_splats(parts / "point_cloud.ply")) != 200
+    assert not (parts / "metrics.json").exists()
+    assert train(balls["colmap-bin"], parts, "--resume") == 0
+    clouds = [(folder / "point_cloud.ply").read_bytes() for folder in (whole, parts)]
+    assert clouds[0] == clouds[1]
+    one, other = (read(latest(folder) or folder) for folder in (whole, parts))
+    assert one.state.keys() == other.state.keys()
+    for name, array in one.state.items():
+        np.testing.assert_array_equal(array, other.state[name], err_msg=name)
+    np.testing.assert_array_equal(one.history, other.history)
+    scores = [
+        json.loads((folder / "metrics.json").read_text())["mean"] for folder in (whole, parts)
+    ]
+    assert scores[0] == scores[1]
+    assert int(one.state["step"]) == STEPS
+
+
+def test_a_run_may_go_on_for_longer(balls: dict[str, Path], tmp_path: Path) -> None:
+    options = ("--no-pictures", "--strategy", "none", "--save-every", "2")
+    assert train(balls["nerfstudio"], tmp_path, *options) == 0
+    kept = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
+    assert kept == ["step_00000008.npz", "step_00000009.npz"]
+    again = ["train", str(balls["nerfstudio"]), "--out", str(tmp_path), "--resume", "--no-pictures"]
+    assert main([*again, "--steps", "11"]) == 0
+    assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == 11
+
+
+# Mistakes
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *argv: object) -> str:
+    with pytest.raises(SystemExit) as stop:
+        main(["train", *map(str, argv)])
+    assert stop.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("difftile train: error: ")
+    assert err.count("\n") == 1
+    return err.removeprefix("difftile train: error: ").removesuffix("\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        ([], "the following arguments are required: DATASET, --out"),
+        (["data"], "the following arguments are required: --out"),
+        (["--step", "3", "data", "--out=o"], "unknown option '--step'; did you mean '--steps'?"),
+        (["--steps=0"], "argument --steps: expected a whole number above 0, not '0'"),
+        (["--hold-out=-1"], "argument --hold-out: expected a whole number from 0, not '-1'"),
+        (["--sh-degree=4"], "argument --sh-degree: invalid choice: 4 (choose from 0, 1, 2, 3)"),
+        (["--strategy=grow"], "argument --strategy: invalid choice: 'grow' (choose from "),
+        (["--background=red"], "argument --background: expected black, white or three numbers fr"),
+        (["--background=0,0,2"], "argument --background: expected black, white or three numbers"),
+    ],
+)
+def test_wrong_arguments(capsys: pytest.CaptureFixture[str], argv: list[str], line: str) -> None:
+    assert complaint(capsys, *argv).startswith(line)
+
+
+def test_wrong_folders(
+    balls: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = balls["colmap-bin"], tmp_path / "out"
+    line = complaint(capsys, tmp_path / "none", "--out", out)
+    assert line.endswith("none: is not there; expected a folder of pictures and cameras.")
+    assert complaint(capsys, tmp_path, "--out", out).startswith(f"{tmp_path}: holds no cameras; ")
+    line = complaint(capsys, data, "--out", out, "--hold-out", 1)
+    assert line.endswith("has 9 views, which are held out; expected one to train on.")
+    line = complaint(capsys, data, "--out", out, "--downscale", 99)
+    assert line.endswith("is 20 x 14; expected 99 pixels along each axis.")
+    assert not (out / "checkpoints").exists()
+    (tmp_path / "file").touch()
+    assert "File exists" in complaint(capsys, data, "--out", tmp_path / "file")
+    line = complaint(capsys, data, "--out", out, "--resume")
+    assert line == f"{out} has no run to go on with, which would have checkpoints"
+
+
+def test_a_distorted_camera_is_refused_with_what_to_do(
+    balls: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(balls["nerfstudio"], tmp_path / "data")
+    file = tmp_path / "data" / "transforms.json"
+    file.write_text(file.read_text().replace('"k1": 0.0', '"k1": 0.1'))
+    line = complaint(capsys, tmp_path / "data", "--out", tmp_path / "out")
+    assert "is distorted, with k1 not 0; expected a pinhole. Hint: undistort" in line
+
+
+def test_runs_that_do_not_fit(
+    balls: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = balls["nerfstudio"], tmp_path / "out"
+    assert train(data, out, "--no-pictures", "--strategy", "none") == 0
+    capsys.readouterr()
+    line = complaint(capsys, data, "--out", out)
+    assert line == f"{out} has a run already: --resume goes on with it, or choose another"
+    line = complaint(capsys, data, "--out", out, "--resume", "--sh-degree", 2)
+    assert line == f"--sh-degree is 2, and the run in {out} has 1: leave it out"
+    shutil.copytree(data, tmp_path / "fewer")
+    file = tmp_path / "fewer" / "transforms.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({**content, "frames": content["frames"][:-1]}))
+    line = complaint(capsys, tmp_path / "fewer", "--out", out, "--resume")
+    assert line.endswith(
+        f"has 8 views, others than those of the run in {out}; expected its 9 views."
+    )
+    last = latest(out)
+    assert last is not None
+    last.write_bytes(last.read_bytes()[:1000])
+    line = complaint(capsys, data, "--out", out, "--resume")
+    assert f"{last.name}: cannot be read (" in line
+    assert line.endswith("Hint: remove it, to go on from the one before.")
+
+
+def test_a_run_that_fails_says_so(
+    balls: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def broken(self: Trainer) -> None:
+        raise dt.SolverError("All gaussians have faded,\nand none is left.")
+
+    monkeypatch.setattr(Trainer, "advance", broken)
+    assert train(balls["nerfstudio"], tmp_path) == 1
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert err == "difftile train: error: All gaussians have faded, and none is left."
+
+
+def test_help_starts_nothing() -> None:
+    program = (
+        "import sys; from difftile.cli import main\n"
+        "try: main(['train', '--help'])\n"
+        "except SystemExit: print({'numpy', 'taichi', 'matplotlib'} & {*sys.modules})"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("usage: difftile train [-h] --out DIR")
+    assert done.stdout.endswith("\nset()\n")
+
+
+# From Python
+
+
+def test_splats_become_gaussians_and_back() -> None:
+    draw = np.random.default_rng(0)
+    for rest in (0, 3, 15):
+        given = dt.datasets.Splats(
+            **{name: draw.normal(size=(5, 3)) for name in ("means", "scales", "sh0")},
+            quaternions=draw.normal(size=(5, 4)),
+            opacities=draw.normal(size=5),
+            shN=draw.normal(size=(5, rest, 3)),
+        )
+        again = splats_of(gaussians_of(given))
+        for name in ("means", "scales", "sh0", "quaternions", "opacities", "shN"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(given, name))
+
+
+def test_gaussians_begin_at_points_or_around_what_cameras_look_at(balls: dict[str, Path]) -> None:
+    data = load(balls["colmap-bin"])
+    gaussians = first_gaussians(data, Options(most=150))
+    assert len(gaussians) == 150
+    assert data.points is not None
+    places = {tuple(place) for place in data.points.positions.astype(np.float32)}
+    assert {tuple(place) for place in gaussians.means.to_numpy()} <= places
+    drawn = first_gaussians(load(balls["nerfstudio"]), Options(points=500, sh_degree=0))
+    means = drawn.means.to_numpy()
+    np.testing.assert_allclose(means.min(axis=0), -2, atol=0.1)  # 4 away, towards the middle
+    np.testing.assert_allclose(means.max(axis=0), 2, atol=0.1)
+    assert "shN" not in drawn
+
+
+def test_harmonics_join_in_the_course_of_a_run(balls: dict[str, Path]) -> None:
+    trainer = Trainer(load(balls["nerfstudio"]), Options(steps=300, points=10, strategy="none"))
+    degrees = []
+    for step in (0, 9, 10, 20, 30, 299):
+        trainer.step = step
+        degrees.append(trainer.degree)
+    assert degrees == [0, 0, 1, 2, 3, 3]
+
+
+def test_every_view_comes_once_in_a_turn(balls: dict[str, Path]) -> None:
+    trainer = Trainer(load(balls["nerfstudio"]), Options(points=10))
+    turns = []
+    for turn in range(2):
+        steps = range(7 * turn, 7 * turn + 7)
+        order = []
+        for trainer.step in steps:
+            order.append(trainer._next())
+        turns.append(order)
+    assert sorted(turns[0]) == sorted(turns[1]) == [*range(7)]
+    assert turns[0] != turns[1]
+
+
+@pytest.mark.slow
+def test_held_out_views_are_learned(tmp_path: Path) -> None:
+    write_dataset(tmp_path, "colmap-bin", shots(16, 64, 48))
+    assert main(["train", str(tmp_path), "--out", str(tmp_path / "out"), "--steps", "1000"]) == 0
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())
+    assert metrics["mean"]["psnr"] > 29.0
