@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.create import from_numpy, mat, vec, zeros
+from difftile.ir.types import scalar_of
 from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
@@ -133,12 +134,17 @@ class Cameras:
     def __iter__(self) -> Iterator[Cameras]:
         return (self[k] for k in range(len(self)))
 
+    @property
+    def has_grads(self) -> bool:
+        """Whether poses or intrinsics have gradients."""
+        return self.twist.has_grads or self.intrinsics.has_grads
+
     def __repr__(self) -> str:
         return f"<{len(self)} cameras of {self.width}x{self.height} pixels>"
 
     def world_to_camera(self) -> npt.NDArray[np.float64]:
         """Return the poses with their twists, shape (cameras, 4, 4)."""
-        poses = Poses(len(self), self.twist.element.scalar)
+        poses = Poses(len(self), scalar_of(self.twist.element), grad=False)
         poses.set(self)
         matrices = np.tile(np.eye(4), (len(self), 1, 1))
         matrices[:, :3, :3] = poses.rotation.to_numpy()
@@ -165,13 +171,14 @@ class Poses:
     Args:
         count: The number of cameras.
         dtype: The type of the numbers.
+        grad: Give the fields gradients; those of all gaussians are added up there.
     """
 
-    def __init__(self, count: int, dtype: Any) -> None:
-        self.rotation = zeros(count, mat(3, 3, dtype), grad=True)
-        self.translation = zeros(count, vec(3, dtype), grad=True)
-        self.place = zeros(count, vec(3, dtype), grad=True)
-        self.intrinsics = zeros(count, vec(4, dtype), grad=True)
+    def __init__(self, count: int, dtype: Any, grad: bool) -> None:
+        self.rotation = zeros(count, mat(3, 3, dtype), grad=grad)
+        self.translation = zeros(count, vec(3, dtype), grad=grad)
+        self.place = zeros(count, vec(3, dtype), grad=grad)
+        self.intrinsics = zeros(count, vec(4, dtype), grad=grad)
 
     def set(self, cameras: Cameras) -> None:
         """Take the poses of cameras; a launch, which tapes record."""

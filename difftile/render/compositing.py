@@ -22,18 +22,24 @@ MAX_ALPHA = 0.99
 MIN_ALPHA = 1.0 / 255.0
 MIN_LIGHT = 1e-4
 MAX_SIGMA = 5.5413  # just above ln 255: no opacity up to 1 is visible beyond it
+BLOCK = 2  # the side of what one thread takes back [pixels]
+PIXELS = BLOCK * BLOCK
 MIN_COVER = 1e-10  # in the quotient that is the depth of a pixel
+
+
+@func
+def corner_of(t, tile, width, height):
+    """Return camera, row and column of the first pixel of tile t."""
+    across = (width + tile - 1) // tile
+    down = (height + tile - 1) // tile
+    return t // (across * down), t // across % down * tile, t % across * tile
 
 
 @func
 def pixel_of(t, k, tile, width, height):
     """Return camera, row and column of pixel k of tile t; it may be outside the image."""
-    across = (width + tile - 1) // tile
-    down = (height + tile - 1) // tile
-    c = t // (across * down)
-    i = t // across % down * tile + k // tile
-    j = t % across * tile + k % tile
-    return c, i, j
+    c, i, j = corner_of(t, tile, width, height)
+    return c, i + k // tile, j + k % tile
 
 
 @func
@@ -80,7 +86,8 @@ def composite(
     """Blend gaussians front to back, in the order of the lists of their tiles.
 
     Its derivative is a rule: from the end of each pixel back to its first gaussian, undoing what
-    each did to the light, so that nothing is kept but where pixels ended.
+    each did to the light, so that nothing is kept but where pixels ended. A thread takes several
+    pixels there, and adds to the gradients of a gaussian once for all of them.
 
     Args:
         means: Centres [pixels], x to the right and y down, shape (cameras, n) of vec2.
@@ -154,50 +161,88 @@ def _(
     last,
     absolute,
 ):
-    for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
-        c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])
-        if i < image.shape[1] and j < image.shape[2]:
-            left = light[c, i, j]
-            d_image = image.grad_in[c, i, j]
-            d_left = light.grad_in[c, i, j] - alpha.grad_in[c, i, j]
-            d_way = 0.0
-            if ti.static(depths is not None):
-                d_way = depth.grad_in[c, i, j] / max(1.0 - left, MIN_COVER)
-                if 1.0 - left > MIN_COVER:
-                    d_left += d_way * depth[c, i, j]
-            if ti.static(background is not None):
-                d_left += d_image.dot(background[None])
-            # What is behind the gaussian and goes through it, times its gradient.
-            behind = left * d_left
-            for back in range(last[c, i, j] - starts[t]):
-                g = order[last[c, i, j] - 1 - back]
-                d = offset(means[c, g], i, j)
-                conic = conics[c, g]
+    across = (tile + BLOCK - 1) // BLOCK
+    for t, k in ti.ndrange(starts.shape[0] - 1, across * across):
+        c, top, side = corner_of(t, tile, image.shape[2], image.shape[1])
+        block = ti.Vector([k // across * BLOCK, k % across * BLOCK])
+        # Of each pixel: the light behind the gaussian at hand, where it ended, and what is behind
+        # the gaussian and goes through it, times its gradient.
+        left = ti.Vector([1.0 for _ in ti.static(range(PIXELS))])
+        behind = ti.zero(left)
+        d_way = ti.zero(left)
+        d_image = behind.outer_product(ti.zero(image[0, 0, 0]))
+        ends = ti.Vector([starts[t] for _ in ti.static(range(PIXELS))])
+        for q in ti.static(range(PIXELS)):
+            row, column = block[0] + q // BLOCK, block[1] + q % BLOCK
+            i, j = top + row, side + column
+            if row < tile and column < tile and i < image.shape[1] and j < image.shape[2]:
+                left[q] = light[c, i, j]
+                ends[q] = last[c, i, j]
+                seed = image.grad_in[c, i, j]
+                d_image[q, :] = seed
+                d_left = light.grad_in[c, i, j] - alpha.grad_in[c, i, j]
+                if ti.static(depths is not None):
+                    d_way[q] = depth.grad_in[c, i, j] / max(1.0 - left[q], MIN_COVER)
+                    if 1.0 - left[q] > MIN_COVER:
+                        d_left += d_way[q] * depth[c, i, j]
+                if ti.static(background is not None):
+                    d_left += seed.dot(background[None])
+                behind[q] = left[q] * d_left
+        end = ends.max()
+        for back in range(end - starts[t]):
+            s = end - 1 - back
+            g = order[s]
+            centre = means[c, g]
+            conic = conics[c, g]
+            opacity = opacities[c, g]
+            touched = False
+            d_colour = ti.zero(colours[c, g])
+            d_depth = 0.0
+            d_opacity = 0.0
+            d_conic = ti.zero(conic)
+            d_mean = ti.zero(centre)
+            d_absolute = ti.zero(centre)
+            for q in ti.static(range(PIXELS)):
+                row, column = block[0] + q // BLOCK, block[1] + q % BLOCK
+                d = offset(centre, top + row, side + column)
                 sigma = sigma_of(d, conic)
-                covered = alpha_of(sigma, opacities[c, g])
-                if covered > 0.0:
-                    left /= 1.0 - covered
-                    weight = covered * left
-                    shade = d_image.dot(colours[c, g])
-                    colours.grad_out[c, g] += weight * d_image
-                    if ti.static(depths is not None):
-                        shade += d_way * depths[c, g]
-                        depths.grad_out[c, g] += weight * d_way
-                    d_alpha = left * shade - behind / (1.0 - covered)
-                    behind += weight * shade
+                if s < ends[q] and 0.0 <= sigma <= MAX_SIGMA:
                     fall = ti.exp(-sigma)
-                    if opacities[c, g] * fall <= MAX_ALPHA:
-                        opacities.grad_out[c, g] += fall * d_alpha
-                        d_sigma = -opacities[c, g] * fall * d_alpha
-                        conics.grad_out[c, g] += d_sigma * ti.Vector(
-                            [0.5 * d.x * d.x, d.x * d.y, 0.5 * d.y * d.y]
-                        )
-                        d_mean = -d_sigma * ti.Vector(
-                            [conic.x * d.x + conic.y * d.y, conic.y * d.x + conic.z * d.y]
-                        )
-                        means.grad_out[c, g] += d_mean
-                        if ti.static(absolute is not None):
-                            absolute.grad_out[c, g] += abs(d_mean)
+                    covered = min(MAX_ALPHA, opacity * fall)
+                    if covered >= MIN_ALPHA:
+                        touched = True
+                        before = left[q] / (1.0 - covered)
+                        left[q] = before
+                        weight = covered * before
+                        seed = d_image[q, :]
+                        shade = seed.dot(colours[c, g])
+                        d_colour += weight * seed
+                        if ti.static(depths is not None):
+                            shade += d_way[q] * depths[c, g]
+                            d_depth += weight * d_way[q]
+                        d_alpha = before * shade - behind[q] / (1.0 - covered)
+                        behind[q] += weight * shade
+                        if opacity * fall <= MAX_ALPHA:
+                            d_opacity += fall * d_alpha
+                            d_sigma = -opacity * fall * d_alpha
+                            d_conic += d_sigma * ti.Vector(
+                                [0.5 * d.x * d.x, d.x * d.y, 0.5 * d.y * d.y]
+                            )
+                            pull = -d_sigma * ti.Vector(
+                                [conic.x * d.x + conic.y * d.y, conic.y * d.x + conic.z * d.y]
+                            )
+                            d_mean += pull
+                            if ti.static(absolute is not None):
+                                d_absolute += abs(pull)
+            if touched:
+                colours.grad_out[c, g] += d_colour
+                opacities.grad_out[c, g] += d_opacity
+                conics.grad_out[c, g] += d_conic
+                means.grad_out[c, g] += d_mean
+                if ti.static(depths is not None):
+                    depths.grad_out[c, g] += d_depth
+                if ti.static(absolute is not None):
+                    absolute.grad_out[c, g] += d_absolute
     if ti.static(background is not None):
         for c, i, j in light:
             background.grad_out[None] += light[c, i, j] * image.grad_in[c, i, j]

@@ -37,7 +37,7 @@ def make_gaussians(
         more: More arrays by name.
 
     Raises:
-        FieldError: A parameter is missing or unknown, or has another shape.
+        FieldError: A parameter is missing, unknown, or one too many, or has another shape.
     """
     given = {name: np.asarray(values) for name, values in {**(parameters or {}), **more}.items()}
     if "shN" in given and given["shN"].shape[1:2] == (0,):
@@ -47,6 +47,8 @@ def make_gaussians(
             known = (*_SIZES, *_COLOURS)
             guess = did_you_mean(name, known) or f"they have {', '.join(known)}."
             raise FieldError(f"Gaussians have no parameter '{name}'; {guess}")
+    if "features" in given and ("sh0" in given or "shN" in given):
+        raise FieldError("Gaussians have either harmonics, sh0 and shN, or features.")
     missing = [name for name in _SIZES if name not in given]
     if not missing and not ("features" in given or "sh0" in given):
         missing = ["sh0", "features"]

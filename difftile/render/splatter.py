@@ -10,7 +10,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.create import full, vec, zeros
 from difftile.fields.field import Field
-from difftile.ir.types import I32, Vector, scalar_of
+from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.compositing import composite
 from difftile.render.harmonics import MAX_DEGREE, shade, spread
@@ -108,7 +108,7 @@ class Splatter:
             raise FieldError(f"{self!r} cannot draw what {cameras!r} see.")
         features = getattr(gaussians, "features", None)
         coloured = gaussians.sh0 if features is None else features
-        stage = self._stage_for(len(cameras), coloured)
+        stage = self._stage_for(cameras, coloured)
         stage.poses.set(cameras)
         shape = (
             gaussians.means,
@@ -142,7 +142,6 @@ class Splatter:
             spread(features, stage.radii, stage.colours)
         stage.lists.build(stage.centres, stage.radii, stage.depths)
         made = out or self._images(stage)
-        light, last = stage.light, stage.last
         composite(
             stage.centres,
             stage.conics,
@@ -156,8 +155,8 @@ class Splatter:
             made.image,
             made.alpha,
             made.depth,
-            light,
-            last,
+            stage.light,
+            stage.last,
             stage.absolute,
         )
         return made
@@ -208,49 +207,64 @@ class Splatter:
             )
         return min(self.sh_degree, bands[count])
 
-    def _stage_for(self, cameras: int, coloured: Field) -> _Stage:
-        wanted = (cameras, len(coloured), coloured.element)
+    def _stage_for(self, cameras: Cameras, coloured: Field) -> _Stage:
+        wanted = _Wanted(len(cameras), len(coloured), coloured.element, cameras.has_grads)
         if self._stage is None or self._stage.made_for != wanted:
-            lists = TileLists(self.width, self.height, self.tile, cameras)
-            self._stage = _Stage(wanted, self, lists)
+            self._stage = _Stage(wanted, self)
         return self._stage
 
     def _images(self, stage: _Stage) -> Rendering:
-        cameras, _, element = stage.made_for
-        shape, scalar = (cameras, self.height, self.width), scalar_of(element)
+        element = stage.made_for.element
+        shape = (stage.made_for.cameras, self.height, self.width)
+        scalar = scalar_of(element)
         depth = zeros(shape, scalar, grad=True) if self.depth else None
         return Rendering(zeros(shape, element, grad=True), zeros(shape, scalar, grad=True), depth)
 
 
-@final
-class _Stage:
-    """The fields between the steps of a call, for so many cameras and gaussians.
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What fields between the steps are made for.
 
     Args:
-        made_for: The numbers of cameras and of gaussians, and the type of a colour.
-        splatter: Whose they are.
-        lists: The lists of the tiles.
+        cameras: The number of cameras.
+        count: The number of gaussians.
+        element: The type of a colour.
+        posed: Whether poses or intrinsics have gradients.
     """
 
-    def __init__(
-        self, made_for: tuple[int, int, Any], splatter: Splatter, lists: TileLists
-    ) -> None:
-        cameras, _, element = self.made_for = made_for
-        shape, scalar = made_for[:2], scalar_of(element)
-        self.poses = Poses(cameras, scalar)
+    cameras: int
+    count: int
+    element: Type
+    posed: bool
+
+
+@final
+class _Stage:
+    """The fields between the steps of a call.
+
+    Args:
+        wanted: What they are made for.
+        splatter: Whose they are.
+    """
+
+    def __init__(self, wanted: _Wanted, splatter: Splatter) -> None:
+        self.made_for = wanted
+        cameras, element, scalar = wanted.cameras, wanted.element, scalar_of(wanted.element)
+        shape = cameras, wanted.count
+        self.poses = Poses(cameras, scalar, wanted.posed)
+        self.radii = zeros(shape, Vector(2, I32))
+        self.moved = zeros(shape, vec(2, scalar), grad=True)
+        self.absolute = zeros(shape, vec(2, scalar), grad=True) if splatter.absgrad else None
         self.centres = zeros(shape, vec(2, scalar), grad=True)
         self.conics = zeros(shape, vec(3, scalar), grad=True)
         self.opacities = zeros(shape, scalar, grad=True)
         self.depths = zeros(shape, scalar, grad=True)
-        self.radii = zeros(shape, Vector(2, I32))
         self.colours = zeros(shape, element, grad=True)
-        self.moved = zeros(shape, vec(2, scalar), grad=True)
-        self.absolute = zeros(shape, vec(2, scalar), grad=True) if splatter.absgrad else None
+        self.lists = TileLists(splatter.width, splatter.height, splatter.tile, cameras)
         pixels = (cameras, splatter.height, splatter.width)
         self.light = zeros(pixels, scalar, grad=True)
         self.last = zeros(pixels, I32)
-        given = splatter.background
-        self.background = (
-            given if given is None or isinstance(given, Field) else full((), given, element)
-        )
-        self.lists = lists
+        colour = splatter.background
+        if colour is not None and not isinstance(colour, Field):
+            colour = full((), colour, element)
+        self.background = colour
