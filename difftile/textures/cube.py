@@ -53,48 +53,24 @@ def face_of(v):
 
 
 @func
-def around_edge(face, row, column, n):
-    """Return the texel (face, row, column) that stands for one just beside its face.
+def texel_near(face, row, column, n):
+    """Return the texel (face, row, column) that stands for one that may be just beside its face.
 
-    In units of half a texel from the centre of the cube, the centre of a texel is n away along one
-    axis and less along the others. That of one beside its face goes as far down around the edge.
+    The surface goes on around the edge: in units of half a texel from the centre of the cube, the
+    centre of a texel is n away along one axis and less along the others, and that of one beside its
+    face as much less. Past a corner there is none: the face is -1 then.
     """
     s, t = 2 * column + 1 - n, 2 * row + 1 - n
-    out = 2 * n - max(abs(s), abs(t))
-    centre = from_face(face, ti.Vector([max(-n, min(s, n)), max(-n, min(t, n)), out]))
-    other = face_of(centre)
-    along = to_face(other, centre)
-    return ti.Vector([other, (along.y + n - 1) // 2, (along.x + n - 1) // 2])
-
-
-@func
-def texels_around(face, row, column, n):
-    """Return the four texels of a square as rows (face, row, column), and which of them is missing.
-
-    The missing one, -1 if there is none, is given as the one across.
-
-    Args:
-        face: The face.
-        row: That of the first two texels, from -1 to n - 1.
-        column: That of the first and the third.
-        n: Texels along an edge.
-    """
-    found = ti.Matrix([[face, row + k // 2, column + k % 2] for k in ti.static(range(4))])
-    missing = -1
-    if min(row, column) < 0 or max(row, column) >= n - 1:
-        for k in range(4):
-            beside_row = found[k, 1] < 0 or found[k, 1] >= n
-            beside_column = found[k, 2] < 0 or found[k, 2] >= n
-            if beside_row and beside_column:
-                missing = k
-            elif beside_row or beside_column:
-                texel = around_edge(face, found[k, 1], found[k, 2], n)
-                for c in ti.static(range(3)):
-                    found[k, c] = texel[c]
-        if missing >= 0:
-            for c in ti.static(range(3)):
-                found[missing, c] = found[3 - missing, c]
-    return found, missing
+    texel = ti.Vector([face, row, column])
+    if min(abs(s), abs(t)) > n:
+        texel[0] = -1
+    elif max(abs(s), abs(t)) > n:
+        out = 2 * n - max(abs(s), abs(t))
+        centre = from_face(face, ti.Vector([max(-n, min(s, n)), max(-n, min(t, n)), out]))
+        other = face_of(centre)
+        along = to_face(other, centre)
+        texel = ti.Vector([other, (along.y + n - 1) // 2, (along.x + n - 1) // 2])
+    return texel
 
 
 @func
@@ -122,58 +98,88 @@ def held_at(texture, level, face, row, column):
 
 
 @func
-def taps(face, x, n):
-    """Return the texels around a position, their weights, and the slopes of these along s and t.
+def square_around(place, n):
+    """Return the first row and column of the four texels around a place, and where it is in it.
 
     Args:
-        face: The face.
-        x: The position on it, in texels.
+        place: s and t.
         n: Texels along an edge.
     """
-    low = ti.floor(x - 0.5)
-    f = x - 0.5 - low
-    g = 1.0 - f
-    # Where the position is no number these stay inside.
+    x = n * place - 0.5
+    low = ti.floor(x)
+    # Where the place is no number these stay inside.
     row, column = max(-1, min(int(low.y), n - 1)), max(-1, min(int(low.x), n - 1))
-    found, missing = texels_around(face, row, column, n)
-    weights = ti.Vector([g.x * g.y, f.x * g.y, g.x * f.y, f.x * f.y])
-    along_s = ti.Vector([-g.y, g.y, -f.y, f.y])
-    along_t = ti.Vector([-g.x, -f.x, g.x, f.x])
-    if missing >= 0:
-        weights = shared_out(weights, missing)
-        along_s = shared_out(along_s, missing)
-        along_t = shared_out(along_t, missing)
-    return found, weights, along_s, along_t
+    return row, column, x - low
 
 
 @func
-def shared_out(weights, missing):
-    """Return weights of which the missing texel has given its own to the others."""
-    shared = weights + weights[missing] / 3.0
-    shared[missing] = 0.0
-    return shared
+def weights_of(k, f):
+    """Return the weights of tap k, (row, column) = (k // 2, k % 2), along s and along t."""
+    return f.x if k % 2 == 1 else 1.0 - f.x, f.y if k // 2 == 1 else 1.0 - f.y
+
+
+@func
+def beside(first, f, n):
+    """Return the weight of the tap beside the face along one axis, and its slope."""
+    if first < 0:
+        return 1.0 - f, -1.0
+    if first >= n - 1:
+        return f, 1.0
+    return 0.0, 0.0
+
+
+@func
+def share_of_missing(row, column, f, n):
+    """Return what each texel at a corner takes for the one missing, and the slopes of that."""
+    s, along_s = beside(column, f.x, n)
+    t, along_t = beside(row, f.y, n)
+    return ti.Vector([s * t, along_s * t, s * along_t]) / 3.0
 
 
 @func
 def lookup_on_face(texture, texels, level, face, place):
     """Return the value between the four texels around a place on a face."""
     n = edge_of(texture, level)
-    found, weights, _, _ = taps(face, n * place, n)
+    row, column, f = square_around(place, n)
     value = ti.zero(texture.border[None])
-    for k in ti.static(range(4)):
-        value += weights[k] * texels[held_at(texture, level, found[k, 0], found[k, 1], found[k, 2])]
+    if min(row, column) >= 0 and max(row, column) < n - 1:
+        for k in ti.static(range(4)):
+            s, t = weights_of(k, f)
+            here = held_at(texture, level, face, row + k // 2, column + k % 2)
+            value += s * t * texels[here]
+    else:
+        extra = share_of_missing(row, column, f, n)
+        for k in range(4):
+            s, t = weights_of(k, f)
+            texel = texel_near(face, row + k // 2, column + k % 2, n)
+            if texel[0] >= 0:
+                here = held_at(texture, level, texel[0], texel[1], texel[2])
+                value += (s * t + extra[0]) * texels[here]
     return value
 
 
 @lookup_on_face.backward
 def _(texture, texels, level, face, place, d_out):
     n = edge_of(texture, level)
-    found, weights, along_s, along_t = taps(face, n * place, n)
+    row, column, f = square_around(place, n)
     d_x = ti.Vector([0.0, 0.0])
-    for k in ti.static(range(4)):
-        here = held_at(texture, level, found[k, 0], found[k, 1], found[k, 2])
-        texels.grad_out[here] += weights[k] * d_out
-        d_x += inner(texture, texels[here], d_out) * ti.Vector([along_s[k], along_t[k]])
+    if min(row, column) >= 0 and max(row, column) < n - 1:
+        for k in ti.static(range(4)):
+            s, t = weights_of(k, f)
+            here = held_at(texture, level, face, row + k // 2, column + k % 2)
+            texels.grad_out[here] += s * t * d_out
+            along = ti.Vector([(2 * (k % 2) - 1) * t, (2 * (k // 2) - 1) * s])
+            d_x += inner(texture, texels[here], d_out) * along
+    else:
+        extra = share_of_missing(row, column, f, n)
+        for k in range(4):
+            s, t = weights_of(k, f)
+            texel = texel_near(face, row + k // 2, column + k % 2, n)
+            if texel[0] >= 0:
+                here = held_at(texture, level, texel[0], texel[1], texel[2])
+                texels.grad_out[here] += (s * t + extra[0]) * d_out
+                along = ti.Vector([(2 * (k % 2) - 1) * t, (2 * (k // 2) - 1) * s]) + extra.yz
+                d_x += inner(texture, texels[here], d_out) * along
     return n * d_x
 
 
