@@ -1,4 +1,4 @@
-"""Splats, image losses and sorting: what they take, beside plain Taichi and NumPy.
+"""Textures, splats, image losses and sorting: what they take, beside plain Taichi, torch and NumPy.
 
 The peers in plain Taichi have adjoints written by hand, and are given the same lists of splats;
 they run in the same process, turn by turn. Times are medians of the turns, and ratios medians of
@@ -21,6 +21,7 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
+from benchmarks import lookups
 from benchmarks.meter import CLOCKS, Findings, Meter, Row
 from benchmarks.peers.splats_taichi import SplatsPeer, make_blend, make_sum
 from difftile.arguments import Parser, positive_int
@@ -385,6 +386,12 @@ def losses(options: Options) -> Findings:
     return found
 
 
+def textures(options: Options) -> Findings:
+    """Lookups in textures."""
+    n, size = (1 << 12, 64) if options.quick else (1 << 20, 512)
+    return lookups.measure(options.meter, n, size, options.with_peers)
+
+
 def sorts(options: Options) -> Findings:
     """Pairs of a key of 32 bits and a value, and lists of tiles."""
     found = Findings()
@@ -409,6 +416,7 @@ def sorts(options: Options) -> Findings:
 
 
 CASES: dict[str, Callable[[Options], Findings]] = {
+    "textures": textures,
     "sums": sums,
     "alphas": alphas,
     "splats": splats,
