@@ -193,6 +193,24 @@ def test_objects_and_containers_as_template_arguments() -> None:
     np.testing.assert_allclose(y.to_numpy(), 1)
 
 
+@dt.kernel
+def add_force(y, springs, other):
+    for i in y:
+        y[i] = springs.force(i) + 10 * other.force(i)
+
+
+def test_objects_are_arguments_in_any_place() -> None:
+    first, second, y = Springs(3), Springs(3, k=1.0), dt.zeros(3, dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        add_force(y, first, second)
+        add_force(y, other=first, springs=second)
+    x = first.x.to_numpy()
+    np.testing.assert_allclose(y.to_numpy(), x + 10 * 2 * x)
+    tape.backward({y: np.ones(3)})
+    np.testing.assert_allclose(first.x.grad.to_numpy(), 20)
+    np.testing.assert_allclose(second.x.grad.to_numpy(), 1)
+
+
 def test_only_a_class_is_data_oriented() -> None:
     with pytest.raises(dt.LaunchError, match="decorates a class"):
         dt.data_oriented(3)

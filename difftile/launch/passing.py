@@ -100,7 +100,7 @@ def take_apart(
             taken.values += arg.shape
             taken.others.append(position)
             continue
-        known, key = _known(kernel, position, parameter, arg)
+        known, key = _known(kernel, parameter, arg)
         taken.key.append(key)
         if isinstance(known, Known):
             taken.signature[name] = known
@@ -149,9 +149,7 @@ def _take_field(
     return one.given(names)
 
 
-def _known(
-    kernel: object, position: int, parameter: Parameter, arg: Any
-) -> tuple[Known | float | int, Hashable]:
+def _known(kernel: object, parameter: Parameter, arg: Any) -> tuple[Known | float | int, Hashable]:
     """Return an argument that is no field as a run-time number or as known, and its key."""
     name, wanted = parameter.name, parameter.kind
     if wanted == "field":
@@ -171,7 +169,7 @@ def _known(
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
     if simple or isinstance(meaning_of(arg), (OpName, FuncMeaning, TypeName, StructName)):
         return Known(arg), ("known", _Identity(arg))
-    if isinstance(arg, tuple) or wanted == "template" or (position == 0 and is_data_oriented(arg)):
+    if isinstance(arg, tuple) or wanted == "template" or is_data_oriented(arg):
         return Known(cast(object, arg), followed=True), ("object", _type(cast(object, arg)))
     shown = type(arg).__name__
     hint = (
