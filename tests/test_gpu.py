@@ -10,6 +10,7 @@ import taichi as ti
 
 import difftile as dt
 from tests import harness, programs, test_optim, test_rows
+from tests.render import test_losses, test_sorting, test_tiles
 
 programs.load()
 
@@ -73,3 +74,22 @@ def test_single_elements_and_vectors_move_on_cuda() -> None:
 def test_rows_change_on_cuda_as_they_do_on_the_host() -> None:
     test_rows.test_any_sequence_of_changes_is_that_of_arrays()
     test_rows.test_adam_of_rows_that_grow_and_shrink_is_adam_of_each_row()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_sorts_and_lists_on_cuda() -> None:
+    test_sorting.test_sums_what_comes_before_down_the_columns(None, (9001, 3))
+    for n in (1, 1000, 70_001):
+        test_sorting.test_sorts_as_numpy(None, n)
+    test_tiles.test_lists_are_those_of_a_search(3, 50, 8)
+    test_tiles.test_room_grows_and_stays()
+    test_tiles.test_a_tape_uses_the_lists_of_each_step(None)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_losses_of_images_on_cuda() -> None:
+    for case in test_losses.CASES:
+        test_losses.test_losses_and_gradients_are_those_of_numpy(*case)
+    test_losses.test_metrics()

@@ -51,9 +51,9 @@ def grain() -> Grain:
     if session.on_host:
         # A thread finds 256 counters in its first cache; each launch costs as much as 10,000 keys.
         return Grain(4 * session.threads, 4096, 8, 4096, 1 << 16)
-    # Many threads hide how long each waits for memory. With 64 counters a chunk, what a chunk moves
-    # to one place fills half a sector, and the next chunk the other half.
-    return Grain(1 << 20, 128, 6, 64, 64)
+    # A thread that waits for memory at each key needs many others beside it, and a launch takes as
+    # long as some millions of keys: few passes over many short chunks.
+    return Grain(1 << 17, 64, 8, 128, 256)
 
 
 # Sums
@@ -231,8 +231,9 @@ class Sorter:
         width = -(-bits // passes)
         chunk = share.chunk_of(n)
         chunks = -(-n // chunk)
-        if self._counts.shape[0] < chunks or self._counts.shape[1] < 1 << width:
-            self._counts = zeros((chunks, 1 << share.bits), I32)
+        have = self._counts.shape
+        if have[0] < chunks or have[1] < 1 << width:
+            self._counts = zeros((max(have[0], chunks), max(have[1], 1 << width)), I32)
         for k in range(passes):
             digits = 1 << min(width, bits - k * width)
             cut = n, chunk, chunks, k * width, digits
