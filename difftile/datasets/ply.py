@@ -128,15 +128,15 @@ def _binary(path: Path, element: _Element, kind: np.dtype[Any], body: bytes) -> 
 
 
 def _text(path: Path, element: _Element, kind: np.dtype[Any], body: bytes) -> tuple[Table, bytes]:
-    lines = body.split(b"\n", element.count)
+    lines = body.split(b"\n", min(element.count, len(body)))  # a row has one byte at least
     if element.count and not lines[-1].strip():
         lines.pop()  # the last line had its newline, and nothing follows
     rows = lines[: element.count]
-    table = np.empty(element.count, kind)
     if len(rows) < element.count:
         raise DatasetError(
             path, f"ends in row {len(rows)} of element '{element.name}'", f"{element.count} rows"
         )
+    table = np.empty(element.count, kind)
     for k, row in enumerate(rows):
         try:
             table[k] = tuple(float(word) for word in row.split())

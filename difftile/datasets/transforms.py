@@ -43,7 +43,7 @@ def load_transforms(path: Path, *, downscale: int, background: Colour) -> Datase
     frames = _frames(path, content)
     views = _views(path, content, frames, downscale, background)
     if "test_filenames" in content:
-        held = {str(name) for name in cast("list[Any]", content["test_filenames"])}
+        held = _test_names(path, content["test_filenames"], {view.name for view in views})
         views = tuple(replace(view, held_out=view.name in held) for view in views)
     masks = any("mask_path" in frame for frame in frames)
     return Dataset(
@@ -96,6 +96,18 @@ def _frames(path: Path, content: _Values) -> list[_Values]:
         if not isinstance(row, dict) or not isinstance(cast("_Values", row).get("file_path"), str):
             raise DatasetError(path, f"frame {k} has no 'file_path'", "the name of a picture")
     return cast("list[_Values]", rows)
+
+
+def _test_names(path: Path, names: Any, known: set[str]) -> set[str]:
+    """Return the names of the views that are held out."""
+    if not isinstance(names, list):
+        raise DatasetError(path, f"'test_filenames' is {names!r}", "a list of names")
+    for name in cast("list[Any]", names):
+        if name not in known:
+            raise DatasetError(
+                path, f"'test_filenames' has {name!r}", "a 'file_path' of one of the frames"
+            )
+    return set(cast("list[str]", names))
 
 
 def _views(

@@ -18,7 +18,7 @@ _ROWS = 6  # views on a strip
 
 
 def save_strip(path: Path, scores: Sequence[Score]) -> None:
-    """Draw picture, image and error of views beside each other, a row a view.
+    """Draw target, result and error of views beside each other, a row a view.
 
     Args:
         path: The PNG to write.
@@ -36,7 +36,7 @@ def save_strip(path: Path, scores: Sequence[Score]) -> None:
         axes[0].imshow(np.clip(one.picture, 0, 1))
         axes[1].imshow(np.clip(one.image, 0, 1))
         error_drawn = axes[2].imshow(error, vmin=0, vmax=most, cmap="magma")
-        axes[0].set_title(f"{Path(one.name).stem}: picture", fontsize=9, color=_INK)
+        axes[0].set_title(f"{Path(one.name).stem}: target", fontsize=9, color=_INK)
         axes[1].set_title(f"result, {one.psnr:.1f} dB", fontsize=9, color=_INK)
         axes[2].set_title("error", fontsize=9, color=_INK)
         for ax in axes:

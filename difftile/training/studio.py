@@ -42,7 +42,7 @@ class Studio:
         self.views = views
         self._pictures: dict[int, npt.NDArray[np.float32]] = {}
         self._room = _KEPT
-        self._place: list[tuple[_Size, int]] = [None] * len(views)  # type: ignore[list-item]
+        self._place: dict[int, tuple[_Size, int]] = {}
         sizes: dict[tuple[int, int], list[int]] = {}
         for k, view in enumerate(views):
             sizes.setdefault((view.width, view.height), []).append(k)

@@ -410,6 +410,8 @@ def test_intrinsics_of_a_frame_and_of_angles(nerfstudio: Path) -> None:
         ({"fl_x": None, "fl_y": None}, "has no focal length; expected 'fl_x' or 'camera_angle_x'"),
         ({"w": 0}, "frame 0 ('images/view_000.png') is 0.0 x 24.0; expected a size above 0"),
         ({"w": 24, "h": 24}, "is 32 x 24; expected 24 x 24 pixels, as its camera says"),
+        ({"test_filenames": "images"}, "'test_filenames' is 'images'; expected a list of names"),
+        ({"test_filenames": ["a.png"]}, "'test_filenames' has 'a.png'; expected a 'file_path' of"),
         ({"frames": []}, "has no 'frames'; expected a list of pictures with their poses"),
         ({"frames": None}, "has no 'frames'"),
         ({"frames": [7]}, "frame 0 has no 'file_path'"),

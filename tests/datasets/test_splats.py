@@ -235,6 +235,11 @@ def test_a_truncated_ply_says_where(tmp_path: Path, keep: int, message: str) -> 
         (b"property float x\n", b"property half x\n", "has the line 'property half x'"),
         (b"property float x\n", b"property float y\n", "has a property twice"),
         (b"element vertex", b"element corner", "has the elements ['corner']"),
+        (
+            b"vertex 7",
+            b"vertex 70000000000000000000",
+            "ends in row 7 of element 'vertex'; expected 7",
+        ),
         (b"float opacity", b"float alpha", "element 'vertex' has no 'opacity'; expected the prop"),
         (b"f_rest_44", b"f_rost_44", "has 44 properties that begin with 'f_rest_'; expected 0, 9"),
         (b"f_rest_44", b"f_rest_99", "has 45 properties that begin with 'f_rest_'"),
@@ -263,6 +268,12 @@ def test_a_wrong_row_of_text_is_named(tmp_path: Path, body: str, message: str) -
     header += "".join(f"property float {axis}\n" for axis in "xyz") + "end_header\n"
     (tmp_path / "a.ply").write_text(header + body)
     refuse(tmp_path / "a.ply", message)
+
+
+def test_a_count_beyond_all_memory_is_a_truncated_file(tmp_path: Path) -> None:
+    header = f"ply\nformat ascii 1.0\nelement vertex {10**30}\nproperty float x\nend_header\n"
+    (tmp_path / "a.ply").write_text(header + "1\n")
+    refuse(tmp_path / "a.ply", "ends in row 1 of element 'vertex'; expected 1000000000")
 
 
 def test_a_packed_ply_needs_its_chunks(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 import difftile as dt
 from difftile.cli import main
 from difftile.datasets import load, read_splats
-from difftile.datasets.pictures import picture_size
+from difftile.datasets.pictures import picture_size, write_picture
 from difftile.training import Options, Trainer, gaussians_of, run, splats_of
 from difftile.training.checkpoint import latest, read
 from difftile.training.initial import first_gaussians
@@ -163,6 +163,24 @@ def test_a_run_may_go_on_for_longer(balls: dict[str, Path], tmp_path: Path) -> N
     again = ["train", str(balls["nerfstudio"]), "--out", str(tmp_path), "--resume", "--no-pictures"]
     assert main([*again, "--steps", "11"]) == 0
     assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == 11
+
+
+def test_views_of_several_sizes(balls: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(balls["nerfstudio"], tmp_path / "data")
+    file = tmp_path / "data" / "transforms.json"
+    content = json.loads(file.read_text())
+    for k in (0, 4):  # one is held out, one trained on
+        picture = tmp_path / "data" / content["frames"][k]["file_path"]
+        write_picture(picture, np.full((28, 40, 3), 0.5))
+        content["frames"][k].update(w=40, h=28, fl_x=50.0, fl_y=50.0, cx=20.0, cy=14.0)
+    file.write_text(json.dumps(content))
+    data = load(tmp_path / "data")
+    trainer = Trainer(data, Options(steps=STEPS, points=50, sh_degree=1))
+    for _ in range(7):
+        trainer.advance()
+    shapes = [score.image.shape for score in trainer.scores(range(9))]
+    assert sorted(shapes) == [(14, 20, 3)] * 7 + [(28, 40, 3)] * 2
+    assert shapes[7] == (28, 40, 3)
 
 
 # Mistakes
