@@ -111,7 +111,8 @@ class Accumulate:
     """`array[index] += value`, atomically unless one thread alone touches the element.
 
     `once` says that the program touches the element nowhere else, and here at most once: where the
-    array is known to hold zeros, the value can be stored.
+    array is known to hold zeros, the value can be stored. `together` says that the threads of a
+    warp all get here in step, with the same element.
     """
 
     array: Array
@@ -120,6 +121,7 @@ class Accumulate:
     span: Span | None = field(default=None, compare=False)
     atomic: bool = True
     once: bool = False
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True)

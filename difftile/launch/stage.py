@@ -43,15 +43,15 @@ from difftile.substrate.device import current
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
 _BLOCKS_A_THREAD = 4
-_BLOCKS_ON_GPU = 16_384
+_BLOCKS_ON_GPU = 65_536
 
 
 def _finished(program: Program) -> CompiledProgram:
-    on_host = current().on_host
-    blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * current().threads)
-    blocks = blocks_on_cpu if on_host else _BLOCKS_ON_GPU
-    finished = finish(unrule(program), blocks, few_threads=on_host)
-    return CompiledProgram(confine(finished) if current().debug else finished)
+    session = current()
+    blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
+    blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
+    finished = finish(unrule(program), blocks, few_threads=session.on_host, warps=session.warps)
+    return CompiledProgram(confine(finished) if session.debug else finished)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
 from difftile.passes.separate import separate
 from difftile.passes.sink import sink
+from difftile.passes.together import together
 from difftile.passes.uncut import uncut
 
 
@@ -41,7 +42,12 @@ def normalise(program: Program, *, checked: bool = False) -> Program:
 
 
 def finish(
-    program: Program, blocks: int, *, few_threads: bool = True, checked: bool = False
+    program: Program,
+    blocks: int,
+    *,
+    few_threads: bool = True,
+    warps: bool = False,
+    checked: bool = False,
 ) -> Program:
     """Return the program in the form that is emitted.
 
@@ -49,6 +55,7 @@ def finish(
         program: The program.
         blocks: The largest number of blocks that a sum of a parallel loop is cut into.
         few_threads: Loops of some tens of iterations keep the device busy, as they do a CPU.
+        warps: Threads run in warps, which can add up what they have.
         checked: Check the program after each pass.
     """
 
@@ -76,6 +83,7 @@ def finish(
             merge,
             fold,
             dce,
+            *((together, fold, cse, dce) if warps else ()),
             pruned,
         ),
         checked,

@@ -32,6 +32,7 @@ class Session:
         float_type: The type of float literals where no field says another.
         debug: Accesses out of range are errors.
         seed: Seed of what is random.
+        warps: Kernels run in warps of CUDA.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Session:
     float_type: Scalar
     debug: bool
     seed: int
+    warps: bool
 
 
 _current: list[Session] = []
@@ -87,7 +89,15 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
             f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu')."
         )
     number = _current[0].number + 1 if _current else 1
-    session = Session(number, on_host, impl.current_cfg().cpu_max_num_threads, scalar, debug, seed)
+    session = Session(
+        number=number,
+        on_host=on_host,
+        threads=impl.current_cfg().cpu_max_num_threads,
+        float_type=scalar,
+        debug=debug,
+        seed=seed,
+        warps=got == ti.cuda,
+    )
     _current[:] = [session]
     return session
 

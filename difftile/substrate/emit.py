@@ -37,11 +37,18 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, scalar_of, shape_of
-from difftile.ir.walk import arrays_written, count_uses, operands
+from difftile.ir.walk import arrays_written, count_uses, operands, walk
 from difftile.ops.row import ATOM, SUM
 from difftile.ops.table import OPS
 from difftile.substrate.expressions import Expressions
-from difftile.substrate.parallel import Part, Range, open_flat, open_range
+from difftile.substrate.parallel import (
+    Part,
+    Range,
+    alike_in_box,
+    alike_in_range,
+    open_flat,
+    open_range,
+)
 from difftile.substrate.parts import ahead_of, for_each_part
 from difftile.substrate.spelling import RESERVED, annotation, helpers, literal, signature
 
@@ -112,6 +119,7 @@ class _Emitter:
     depth: int = 0
     line_number: int | None = None
     for_each_part: tuple[Let, ...] = ()
+    alike: str = ""
     failures: int = 0
 
     # The kernel
@@ -177,6 +185,8 @@ class _Emitter:
                 self.write(*self.values.define(out, expression, here))
             case Store(array, index, value):
                 self.store(array, index, value, add=False, atomic=False)
+            case Accumulate(together=True):
+                self.add_together(stmt)
             case Accumulate(array, index, value, _, atomic, once):
                 add = not (once and array in self.fresh)
                 self.store(array, index, value, add=add, atomic=atomic and not self.serial)
@@ -231,6 +241,18 @@ class _Emitter:
             self.write(f"{where} = {where} - {negates}")
         else:
             self.write(f"{where} = {where} + {tight}")
+
+    def add_together(self, stmt: Accumulate) -> None:
+        """Write an accumulation that the threads of a warp make into one element."""
+        where, value = self.values.place(stmt.array, stmt.index), self.values.text(stmt.value)
+        self.values.consumed((*stmt.index, stmt.value))
+        self.write(*self.values.flush({stmt.array}))
+        total = self.names.new(f"{stmt.array.name}_total")
+        self.write(f"{total} = warps.total({value}, {self.alike})")
+        self.write(f"if warps.adds({total}, {self.alike}):")
+        self.depth += 1
+        self.write(f"{where} += {total}")
+        self.depth -= 1
 
     def combine(self, stmt: Combine) -> None:
         where, value = self.values.place(stmt.array, stmt.index), self.values.text(stmt.value)
@@ -386,10 +408,19 @@ class _Emitter:
         if together == 1:
             index = self.names[loop.indices[0]]
             opened = open_range(self.names, index, axes[0], part=part, serial=self.serial)
+            alike = alike_in_range(index, axes[0])
         else:
             indices = loop.indices[:together]
-            opened = open_flat(self.names, indices, axes[:together], part=part, serial=self.serial)
+            flat = self.names.new("flat")
+            opened, sizes = open_flat(
+                self.names, flat, indices, axes[:together], part=part, serial=self.serial
+            )
+            alike = alike_in_box(flat, sizes)
         self.open(*opened)
+        if any(isinstance(s, Accumulate) and s.together for s in walk(loop.body)):
+            assert together == len(axes)
+            self.alike = self.names.new("alike")
+            self.write(f"{self.alike} = {alike}")
         for index, bound in list(zip(loop.indices, bounds, strict=True))[together:]:
             self.line_number = line
             self.open(f"for {self.names[index]} in range({bound}):")

@@ -21,8 +21,8 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import to_taichi
+from difftile.substrate.ndarrays import add, copy_rows
 from difftile.substrate.packing import Packed, pack
-from difftile.substrate.rows import copy_rows
 
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
@@ -258,6 +258,14 @@ class Buffer:
             self._array[rows < 0] = 0
         else:
             copy_rows(other.ndarray, index.ndarray, self.ndarray)
+
+    def add(self, other: Buffer) -> None:
+        """Add the contents of a buffer of the same shape and element."""
+        self.zeros = False
+        if self._array is not None:
+            self._array += other.array()
+        else:
+            add(self.ndarray, other.ndarray)
 
 
 @dataclass(slots=True)

@@ -77,20 +77,25 @@ def open_range(
 
 def open_flat(
     names: Names,
+    flat: str,
     indices: Sequence[Var],
     axes: Sequence[Range],
     *,
     part: Part | None,
     serial: bool,
-) -> list[str]:
+) -> tuple[list[str], list[str]]:
     """Open one loop over several axes, and recover their indices.
 
     Args:
         names: Has the names of the indices, and gives others to the variables that are needed.
+        flat: The name of the loop's own index.
         indices: The index of each axis.
         axes: The iterations along each axis, the last one fastest.
         part: The part to run; none for the whole loop.
         serial: Run the whole loop on one thread.
+
+    Returns:
+        The lines, and the sizes of the axes.
     """
     lines: list[str] = []
     sizes: list[str] = []
@@ -99,7 +104,6 @@ def open_flat(
         # Two empty axes would make a product above zero.
         is_shape = ".shape[" in axis.length and axis.length.endswith("]")
         lines.append(f"{sizes[-1]} = {axis.length if is_shape else f'ti.max({axis.length}, 0)'}")
-    flat = names.new("flat")
     whole = " * ".join(sizes)
     lines += open_range(names, flat, Range("0", whole, whole), part=part, serial=serial)
     for k, (index, axis, size) in enumerate(zip(indices, axes, sizes, strict=True)):
@@ -110,4 +114,15 @@ def open_flat(
         if axis.start != "0":
             text = f"{text} + {axis.start}"
         lines.append(f"{names[index]} = {text}")
-    return lines
+    return lines, sizes
+
+
+def alike_in_range(index: str, over: Range) -> str:
+    """Return the text that tells whether all threads of a warp are in a loop over one axis."""
+    position = index if over.start == "0" else f"{index} - {over.start}"
+    return f"warps.alike({position}, {over.length}, {over.length})"
+
+
+def alike_in_box(flat: str, sizes: Sequence[str]) -> str:
+    """Return the text that tells whether they differ in the last axis of a loop alone."""
+    return f"warps.alike({flat}, {sizes[-1]}, {' * '.join(sizes)})"

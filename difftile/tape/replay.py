@@ -182,4 +182,4 @@ class Replay:
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
             if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
                 field.grad_out.fresh_if_pinned(keep=True)
-                add_to(field.grad_out, work.buffer.read())
+                field.grad_out.buffer.add(work.buffer)

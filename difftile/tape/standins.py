@@ -14,7 +14,7 @@ from difftile.ir.types import is_float
 from difftile.substrate.memory import Buffer
 from difftile.tape.opaque import OpaqueRecord, Use, closed
 from difftile.tape.snapshots import Snapshot
-from difftile.tape.working import add_to, copied, zeros_of
+from difftile.tape.working import copied, zeros_of
 
 
 class NoContents(Storage):
@@ -135,7 +135,7 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
     for use in opaque.uses:
         added = stands[use.field.storage].grad_out
         if use.reads and use.field.has_grads and added is not None and not added.buffer.zeros:
-            add_to(gradient(use.field.origin), added.buffer.array())
+            gradient(use.field.origin).buffer.add(added.buffer)
             touched = True
     if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
         text = f"The gradient is cut: the backward of {step.title} added to no gradient."

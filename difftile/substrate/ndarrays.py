@@ -1,6 +1,6 @@
-"""Rows of one ndarray into another, where memory is not on the host."""
+"""What is done to ndarrays where they are: in memory that the host does not see."""
 
-# A kernel of Taichi's: its annotations are objects.
+# Kernels of Taichi's: their annotations are objects.
 # pyright: reportInvalidTypeForm=false
 
 import taichi as ti
@@ -14,3 +14,10 @@ def copy_rows(x: ti.types.ndarray(), index: ti.types.ndarray(), y: ti.types.ndar
         source = at
         source[0] = ti.max(row, 0)
         y[at] = ti.select(row < 0, ti.zero(y[at]), x[source])
+
+
+@ti.kernel
+def add(into: ti.types.ndarray(), values: ti.types.ndarray()):
+    """Add an ndarray to one of the same shape and element."""
+    for at in ti.grouped(into):
+        into[at] += values[at]
