@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError
+from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.ir.types import scalar_of
 from difftile.launch.func import func
@@ -140,7 +140,7 @@ class Cameras:
         return self.twist.has_grads or self.intrinsics.has_grads
 
     def __repr__(self) -> str:
-        return f"<{len(self)} cameras of {self.width}x{self.height} pixels>"
+        return f"<{counted(len(self), 'camera')} of {self.width}x{self.height} pixels>"
 
     def world_to_camera(self) -> npt.NDArray[np.float64]:
         """Return the poses with their twists, shape (cameras, 4, 4)."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, did_you_mean
-from difftile.fields.create import from_numpy, vec
+from difftile.fields.create import element_type, from_numpy, vec
 from difftile.fields.rows import Rows
 
 _SIZES = {"means": 3, "scales": 3, "quaternions": 4, "opacities": None}
@@ -68,4 +68,5 @@ def _field(name: str, values: Any, size: int | None, dtype: Any, grad: bool) -> 
         rows = "(n, bands" if axes == 2 else "(n"
         wanted = f"{rows}, {size})" if inner else f"{rows},)"
         raise FieldError(f"The {name} of gaussians have the shape {wanted}, not {values.shape}.")
-    return from_numpy(values, dtype if size is None else vec(size, dtype), grad=grad)
+    element = element_type(dtype) if size is None else vec(size, dtype)
+    return from_numpy(values, element, grad=grad)

@@ -106,6 +106,9 @@ class Splatter:
         """
         if (cameras.width, cameras.height) != (self.width, self.height):
             raise FieldError(f"{self!r} cannot draw what {cameras!r} see.")
+        ours, theirs = scalar_of(cameras.twist.element), scalar_of(gaussians.means.element)
+        if ours != theirs:
+            raise FieldError(f"{self!r}: the cameras are in {ours}, and the gaussians in {theirs}.")
         features = getattr(gaussians, "features", None)
         coloured = gaussians.sh0 if features is None else features
         stage = self._stage_for(cameras, coloured)
