@@ -181,6 +181,19 @@ def test_corners_are_the_mean_of_three_faces() -> None:
         assert found == pytest.approx(wanted, rel=1e-14)
 
 
+def test_texels_that_are_numbers() -> None:
+    tex, towards = cube_map(3, channels=None), directions(10)
+    direction = dt.from_numpy(towards, dtype=dt.vec(3, ti.f64), grad=True)
+    y = dt.zeros(len(towards), ti.f64, grad=True)
+    with dt.Tape() as tape:
+        look(tex, direction, y)
+    tape.backward({y: np.ones(len(towards))})
+    total = y.to_numpy().sum()
+    assert np.sum(tex.data.grad.to_numpy() * tex.data.to_numpy()) == pytest.approx(total, rel=1e-12)
+    along = np.sum(direction.grad.to_numpy() * towards, axis=1)  # the length does not count
+    np.testing.assert_allclose(along, 0, atol=1e-12)
+
+
 def test_the_zero_vector_gives_nothing_and_gets_nothing() -> None:
     tex = cube_map(4, mip="linear")
     nothing = np.zeros((5, 3))
