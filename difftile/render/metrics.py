@@ -15,14 +15,14 @@ from difftile.runtime.custom_op import custom_op
 @custom_op
 def _mean_square(image: In, target: In) -> float:
     loss = zeros((), F64)
-    l2(image, target, loss)
+    l2(image.detach(), target.detach(), loss)
     return float(loss[None])
 
 
 @custom_op
 def _dissimilarity(image: In, target: In, padding: str) -> float:
     loss = zeros((), F64)
-    dssim(image, target, loss, padding=padding)
+    dssim(image.detach(), target.detach(), loss, padding=padding)
     return float(loss[None])
 
 

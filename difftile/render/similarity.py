@@ -42,32 +42,30 @@ def _beside(at, axis, k):
 
 @func
 def _quantities(sources, at):
-    """Return what is averaged: the two images and their products, or what they are already."""
+    """Return what is averaged: of two images, or of fields that hold averages already."""
     if ti.static(len(sources) == 2):
         x, y = sources[0][at], sources[1][at]
-        return x, y, x * x, y * y, x * y
-    return sources[0][at], sources[1][at], sources[2][at], sources[3][at], sources[4][at]
+        return x, y, x * x + y * y, x * y
+    return sources[0][at], sources[1][at], sources[2][at], sources[3][at]
 
 
 @kernel
 def _average(sources, averages, axis: ti.template(), pad: ti.template()):
     for at in ti.grouped(averages[0]):
-        x, y, xx, yy, xy = _quantities(sources, at)
-        x, y, xx, yy, xy = 0.0 * x, 0.0 * y, 0.0 * xx, 0.0 * yy, 0.0 * xy
+        x, y, squares, xy = _quantities(sources, at)
+        x, y, squares, xy = 0.0 * x, 0.0 * y, 0.0 * squares, 0.0 * xy
         for k in ti.static(range(SIZE)):
             beside = _beside(at, axis, k - pad)
             if ti.static(pad == 0) or (beside[axis] >= 0 and beside[axis] < sources[0].shape[axis]):
-                p, q, pp, qq, pq = _quantities(sources, beside)
-                x += _WINDOW[k] * p
-                y += _WINDOW[k] * q
-                xx += _WINDOW[k] * pp
-                yy += _WINDOW[k] * qq
-                xy += _WINDOW[k] * pq
+                one = _quantities(sources, beside)
+                x += _WINDOW[k] * one[0]
+                y += _WINDOW[k] * one[1]
+                squares += _WINDOW[k] * one[2]
+                xy += _WINDOW[k] * one[3]
         averages[0][at] = x
         averages[1][at] = y
-        averages[2][at] = xx
-        averages[3][at] = yy
-        averages[4][at] = xy
+        averages[2][at] = squares
+        averages[3][at] = xy
 
 
 @func
@@ -88,8 +86,8 @@ def _add_dissimilarity(averages, mask, loss, weight, several: ti.template(), mar
     for at in ti.grouped(averages[0]):
         x, y = averages[0][at], averages[1][at]
         means = x * x + y * y
-        variances = averages[2][at] + averages[3][at] - means
-        covariance = averages[4][at] - x * y
+        variances = averages[2][at] - means
+        covariance = averages[3][at] - x * y
         alike = (2.0 * x * y + _OF_MEANS) * (2.0 * covariance + _OF_VARIANCES)
         unlike = 1.0 - alike / ((means + _OF_MEANS) * (variances + _OF_VARIANCES))
         if ti.static(mask is not None):
@@ -99,7 +97,7 @@ def _add_dissimilarity(averages, mask, loss, weight, several: ti.template(), mar
 
 @dataclass(frozen=True, slots=True)
 class _Averages:
-    """Averages along rows, and of those along columns: of x, y, x^2, y^2 and xy."""
+    """Averages along rows, and of those along columns: of x, y, x^2 + y^2 and xy."""
 
     along_rows: tuple[Field, ...]
     all: tuple[Field, ...]
@@ -120,7 +118,7 @@ def _averages_for(x: Values, y: Values, pad: int) -> _Averages:
     if found is None:
         *batch, rows, columns = x.shape
         less = SIZE - 1 - 2 * pad
-        kinds = (graded[0], graded[1], graded[0], graded[1], any(graded))
+        kinds = *graded, any(graded), any(graded)
         shapes = (*batch, rows, columns - less), (*batch, rows - less, columns - less)
         found = _Averages(*(tuple(zeros(s, x.element, grad=g) for g in kinds) for s in shapes))
     _averages[key] = found
