@@ -41,15 +41,13 @@ def halve(fine, coarse, box: ti.template(), weight: float):
 
 
 @kernel
-def pack(level, chain, first: int, count: int):
+def pack(level, chain, first: int):
     """Copy a level into the chain, from an element on."""
-    for i in range(count):
-        rest, index = i, ti.Vector([0 for _ in ti.static(range(len(level.shape)))])
-        for b in ti.static(range(len(level.shape))):
-            a = ti.static(len(level.shape) - 1 - b)
-            index[a] = rest % level.shape[a]
-            rest //= level.shape[a]
-        chain[first + i] = level[index]
+    for at in ti.grouped(level):
+        place = 0
+        for a in ti.static(range(len(level.shape))):
+            place = place * level.shape[a] + at[a]
+        chain[first + place] = level[at]
 
 
 class Levels:
@@ -72,8 +70,8 @@ class Levels:
         self.offsets = from_numpy(first.astype(np.int32))
 
         def fill(chain: Any) -> None:
-            for level, start, count in zip(self.fields, first, counts, strict=True):
-                pack(level, chain, int(start), count)
+            for level, start in zip(self.fields, first, strict=True):
+                pack(level, chain, int(start))
 
         self.chain = DerivedField(data.element, (sum(counts),), [data], fill)
 
