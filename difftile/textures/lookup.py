@@ -41,20 +41,20 @@ def wrapped(texture, axis, i, n):
 @func
 def tap_indices(texture, axis, x, n):
     """Return the index of each tap along an axis, all of them inside."""
-    first = texture.taken.first(x)
+    first = texture.filtering.first(x)
     return ti.Vector(
-        [wrapped(texture, axis, first + k, n) for k in ti.static(range(texture.taken.taps))]
+        [wrapped(texture, axis, first + k, n) for k in ti.static(range(texture.filtering.taps))]
     )
 
 
 @func
 def tap_weights(texture, axis, x, n):
     """Return the weight of each tap along an axis, and that of the border."""
-    weights = texture.taken.weights(x)
+    weights = texture.filtering.weights(x)
     outside = 0.0
     if ti.static(texture.bordered[axis]):
-        first = texture.taken.first(x)
-        for k in ti.static(range(texture.taken.taps)):
+        first = texture.filtering.first(x)
+        for k in ti.static(range(texture.filtering.taps)):
             inside = first + k >= 0 and first + k < n
             outside += 0.0 if inside else weights[k]
             weights[k] = weights[k] if inside else 0.0

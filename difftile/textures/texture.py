@@ -103,8 +103,8 @@ class Texture:
         # What the funcs of `lookup` read, in the order of the axes.
         order = range(self.dims)
         self.coordinates = tuple(reversed(order)) if axes == "image" else tuple(order)
-        self.taken = FILTERS[filter]
-        self.grid = (self.taken.taps,) * self.dims
+        self.filtering = FILTERS[filter]
+        self.grid = (self.filtering.taps,) * self.dims
         self.wraps = tuple(WRAPS[self.wrap[c]] for c in self.coordinates)
         self.bordered = tuple(self.wrap[c] == "border" for c in self.coordinates)
         self.has_border = any(self.bordered)
