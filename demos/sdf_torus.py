@@ -18,7 +18,6 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from demos.support.annealing import Annealing
 from demos.support.fits import (
     PictureFit,
     fit_pictures,
@@ -28,6 +27,7 @@ from demos.support.fits import (
     save_fit_strip,
 )
 from demos.support.options import make_parser, start
+from demos.support.search import Search
 from demos.support.training import print_check
 from difftile.arguments import positive_int
 from scenes.torus import Torus, TorusScene, make_scene
@@ -213,6 +213,10 @@ class SdfTorus:
         self.shade(meet)
         self.measure()
 
+    def sharpen(self) -> None:
+        """Make the outline a little narrower."""
+        self.width = max(NARROWER * self.width, NARROWEST)
+
     def values(self) -> np.ndarray:
         """Return the parameters, shape (6,)."""
         return np.concatenate([f.to_numpy().ravel() for f in self.parameters.values()])
@@ -286,7 +290,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     rate = dt.optim.schedules.exponential(STEP_SIZE, SHORTER)
     descent = dt.optim.Adam(torus.parameters, rate)
-    search = Annealing(descent, torus, NARROWER, NARROWEST, miss)
+    search = Search(descent, miss, torus.sharpen)
     fit = fit_pictures(
         torus,
         search,
@@ -299,9 +303,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if fit is None:
         return 130  # interrupted before there was anything to show
     print(fit)
-    for k in (0, *MILESTONES):
-        if k < len(search.misses) - 1:
-            print(f"after {k:3} iterations a parameter is at most {search.misses[k]:.4f} off")
+    search.print("a parameter", MILESTONES)
     if not options.no_pictures:
         draw(options.out, fit, pictures)
         print(f"pictures in {options.out}")

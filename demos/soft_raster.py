@@ -15,7 +15,6 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
-from demos.support.annealing import Annealing
 from demos.support.fits import (
     PictureFit,
     fit_pictures,
@@ -25,6 +24,7 @@ from demos.support.fits import (
     save_fit_strip,
 )
 from demos.support.options import make_parser, start
+from demos.support.search import Search
 from demos.support.training import print_check
 from difftile.arguments import positive_int
 from scenes.triangle import TriangleScene, make_scene
@@ -95,6 +95,10 @@ class SoftRaster:
         for i, j in self.image:
             self.loss[None] += (self.image[i, j] - self.target[i, j]) ** 2 / self.n**2
 
+    def sharpen(self) -> None:
+        """Make edges a little narrower."""
+        self.width = max(NARROWER * self.width, NARROWEST / self.n)
+
     def run(self) -> None:
         """Draw the triangle and measure the loss."""
         self.draw(coverage)
@@ -151,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     rate = dt.optim.schedules.exponential(STEP_SIZE, SHORTER)
     descent = dt.optim.Adam(raster.parameters, rate)
-    search = Annealing(descent, raster, NARROWER, NARROWEST / scene.n, miss)
+    search = Search(descent, miss, raster.sharpen)
     fit = fit_pictures(
         raster,
         search,
@@ -164,9 +168,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if fit is None:
         return 130  # interrupted before there was anything to show
     print(fit)
-    for k in (0, *MILESTONES):
-        if k < len(search.misses) - 1:
-            print(f"after {k:3} iterations a vertex is at most {search.misses[k]:.5f} off")
+    search.print("a vertex", MILESTONES)
     compare_slopes(raster)
     if not options.no_pictures:
         draw(options.out, scene, fit)

@@ -1,0 +1,43 @@
+"""Fits of parameters that are known: how far off they are, from step to step."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from demos.support.training import Optimiser
+
+
+@dataclass(slots=True)
+class Search:
+    """An optimiser that measures its way.
+
+    Attributes:
+        descent: What moves the parameters.
+        miss: Returns how far they are from those that are sought.
+        then: What else is done after a step.
+        misses: What `miss` returned before each step, and after the last.
+    """
+
+    descent: Optimiser
+    miss: Callable[[], float]
+    then: Callable[[], object] = lambda: None
+    misses: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.misses.append(self.miss())
+
+    def step(self) -> None:
+        """Move the parameters."""
+        self.descent.step()
+        self.then()
+        self.misses.append(self.miss())
+
+    def print(self, what: str, milestones: Iterable[int]) -> None:
+        """Print how far they were off at first and after so many iterations.
+
+        Args:
+            what: Of which the most is printed.
+            milestones: Numbers of iterations; those that were not made are left out.
+        """
+        for k in (0, *milestones):
+            if k < len(self.misses) - 1:
+                print(f"after {k:3} iterations {what} is at most {self.misses[k]:.5f} off")
