@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import taichi as ti
 import difftile as dt
 from tests import harness, programs, test_optim, test_rows
 from tests.render import test_losses, test_sorting, test_tiles
+from tests.training import test_train
 
 programs.load()
 
@@ -93,3 +95,10 @@ def test_losses_of_images_on_cuda() -> None:
     for case in test_losses.CASES:
         test_losses.test_losses_and_gradients_are_those_of_numpy(*case)
     test_losses.test_metrics()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("strategy", ["default", "mcmc"])
+def test_gaussians_learn_on_cuda(strategy: str, tmp_path: Path) -> None:
+    test_train.test_gaussians_learn(strategy, tmp_path)

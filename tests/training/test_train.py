@@ -165,6 +165,26 @@ def test_a_run_may_go_on_for_longer(balls: dict[str, Path], tmp_path: Path) -> N
     assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == 11
 
 
+@pytest.mark.parametrize("strategy", ["default", "mcmc"])
+def test_gaussians_learn(strategy: str, tmp_path: Path) -> None:
+    write_dataset(tmp_path, "colmap-bin", shots(5, 20, 14))
+    data = load(tmp_path)
+    options = Options(steps=60, strategy=strategy, sh_degree=2, hold_out=0)
+    trainer = Trainer(data, options)
+    assert trainer.strategy is not None
+    trainer.strategy.start, trainer.strategy.every = 0, 10
+    before = trainer.scores(trainer.training)
+    for _ in range(40):
+        trainer.advance()
+    scores = trainer.scores(trainer.training)
+    assert np.mean([one.psnr for one in scores]) > np.mean([one.psnr for one in before]) + 1.0
+    assert len(trainer.gaussians) > 200
+    again = Trainer(data, options)
+    again.load_state_dict(trainer.state_dict())
+    for one, other in zip(scores, again.scores(again.training), strict=True):
+        np.testing.assert_array_equal(one.image, other.image)
+
+
 def test_views_of_several_sizes(balls: dict[str, Path], tmp_path: Path) -> None:
     shutil.copytree(balls["nerfstudio"], tmp_path / "data")
     file = tmp_path / "data" / "transforms.json"
