@@ -1,0 +1,119 @@
+"""A knotted tube of coloured discs, its cameras, and points where a reconstruction begins."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+AROUND, THROUGH = 2, 3  # turns of the knot around the axis, and through the hole
+ALONG, AROUND_TUBE = 90, 10  # rings of discs, and discs in a ring
+MAJOR, MINOR, TUBE = 1.0, 0.42, 0.2  # radii [scene units]
+DISTANCE, ANGLE = 4.8, 50.0  # of the cameras: from the middle [scene units], across [degrees]
+
+
+@dataclass(frozen=True, slots=True)
+class TorusKnot:
+    """What there is to be seen and what is known of it at first.
+
+    Attributes:
+        means: Centres of the discs [scene units], shape (n, 3).
+        widths: Their standard deviations along the tube, around it and outwards [scene units],
+            shape (n, 3).
+        quaternions: The rotations (w, x, y, z) to these directions, shape (n, 4).
+        colours: In 0..1, shape (n, 3).
+        eyes: Places of the cameras [scene units], shape (views, 3).
+        held_out: Places of cameras whose pictures are not given, shape (views, 3).
+        points: What is known at first, points near the tube [scene units], shape (points, 3).
+    """
+
+    means: np.ndarray
+    widths: np.ndarray
+    quaternions: np.ndarray
+    colours: np.ndarray
+    eyes: np.ndarray
+    held_out: np.ndarray
+    points: np.ndarray
+
+
+def make_scene(
+    points: int = 400, views: int = 16, *, noise: float = 0.1, seed: int = 0
+) -> TorusKnot:
+    """Return a knot.
+
+    Args:
+        points: How many points are known.
+        views: How many pictures there are; a quarter as many, or one, are held out.
+        noise: Standard deviation of the distances of the points from the tube [scene units].
+        seed: Of the points.
+    """
+    t = np.repeat(np.linspace(0.0, 2.0 * np.pi, ALONG, endpoint=False), AROUND_TUBE)
+    angle = np.tile(np.linspace(0.0, 2.0 * np.pi, AROUND_TUBE, endpoint=False), ALONG) + 0.3 * t
+    centre, tangent = _curve(t)
+    length = np.linalg.norm(np.diff(_curve(np.linspace(0, 2 * np.pi, 2000))[0], axis=0), axis=1)
+    normal = np.cross(tangent, np.cross([0.0, 0.0, 1.0], tangent))
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    beside = np.cross(tangent, normal)
+    out = np.cos(angle)[:, None] * normal + np.sin(angle)[:, None] * beside
+    turned = np.stack([tangent, np.cross(out, tangent), out], axis=2)
+    widths = np.array([0.6 * length.sum() / ALONG, 1.2 * np.pi * TUBE / AROUND_TUBE, 0.02])
+    hue = np.stack([np.cos(AROUND * t + shift) for shift in (0.0, 2.1, 4.2)], axis=1)
+    light = 0.65 + 0.35 * out @ np.array([0.48, 0.36, 0.8])
+    colours = np.clip((0.55 + 0.4 * hue) * light[:, None], 0.0, 1.0)
+
+    random = np.random.default_rng(seed)
+    somewhere, _ = _curve(random.uniform(0.0, 2.0 * np.pi, points))
+    return TorusKnot(
+        means=centre + TUBE * out,
+        widths=np.tile(widths, (len(t), 1)),
+        quaternions=_quaternions(turned),
+        colours=colours,
+        eyes=_eyes(views, 0.0, (0.3, 0.75, -0.35, 1.1)),
+        held_out=_eyes(max(views // 4, 1), 0.375, (0.55, -0.1, 0.9, 0.1)),
+        points=somewhere + random.normal(0.0, noise, (points, 3)),
+    )
+
+
+def turn(frames: int) -> np.ndarray:
+    """Return places of cameras once around the knot, shape (frames, 3)."""
+    return _on_sphere(np.linspace(0.0, 2.0 * np.pi, frames, endpoint=False), 0.45)
+
+
+def _curve(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points of the knot and unit tangents there, shape (n, 3)."""
+    r, dr = MAJOR + MINOR * np.cos(THROUGH * t), -MINOR * THROUGH * np.sin(THROUGH * t)
+    c, s = np.cos(AROUND * t), np.sin(AROUND * t)
+    points = np.stack([r * c, r * s, -MINOR * np.sin(THROUGH * t)], axis=1)
+    tangents = np.stack(
+        [
+            dr * c - AROUND * r * s,
+            dr * s + AROUND * r * c,
+            -MINOR * THROUGH * np.cos(THROUGH * t),
+        ],
+        axis=1,
+    )
+    return points, tangents / np.linalg.norm(tangents, axis=1, keepdims=True)
+
+
+def _quaternions(rotations: np.ndarray) -> np.ndarray:
+    """Return quaternions (w, x, y, z), shape (n, 4): eigenvectors (Bar-Itzhack, 2000)."""
+    r = rotations.transpose(1, 2, 0)
+    k = np.zeros((4, 4, len(rotations)))
+    k[0, 0] = r[0, 0] + r[1, 1] + r[2, 2]
+    k[0, 1:] = k[1:, 0] = r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
+    k[1:, 1:] = r + r.transpose(1, 0, 2)
+    for axis in range(3):
+        k[axis + 1, axis + 1] -= k[0, 0]
+    return np.linalg.eigh(k.transpose(2, 0, 1))[1][:, :, -1]
+
+
+def _eyes(views: int, shift: float, heights: tuple[float, ...]) -> np.ndarray:
+    """Return places in rings at these angles above the middle [rad], shape (views, 3)."""
+    k = np.arange(views)
+    return _on_sphere(2.0 * np.pi * (k + shift) / views, np.resize(heights, views))
+
+
+def _on_sphere(azimuth: np.ndarray, height: np.ndarray | float) -> np.ndarray:
+    height = np.broadcast_to(height, azimuth.shape)
+    flat = np.cos(height)
+    return DISTANCE * np.stack(
+        [flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(height)], axis=1
+    )
