@@ -82,6 +82,7 @@ def composite(
     light,
     last,
     absolute,
+    in_step: ti.template() = False,
 ):
     """Blend gaussians front to back, in the order of the lists of their tiles.
 
@@ -106,6 +107,8 @@ def composite(
         last: Is set to where in `order` each pixel ended; of integers.
         absolute: Without effect, or None: its gradient is the sum over pixels of the absolute
             gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others, AbsGS, 2024.)
+        in_step: Threads of a tile go back through all of its list, so that those of a GPU come to a
+            gaussian together and add up what they have; else each begins where its pixels ended.
     """
     for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
         c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])
@@ -160,6 +163,7 @@ def _(
     light,
     last,
     absolute,
+    in_step: ti.template() = False,
 ):
     across = (tile + BLOCK - 1) // BLOCK
     for t, k in ti.ndrange(starts.shape[0] - 1, across * across):
@@ -188,7 +192,7 @@ def _(
                 if ti.static(background is not None):
                     d_left += seed.dot(background[None])
                 behind[q] = left[q] * d_left
-        end = ends.max()
+        end = starts[t + 1] if ti.static(in_step) else ends.max()
         for back in range(end - starts[t]):
             s = end - 1 - back
             g = order[s]

@@ -27,6 +27,7 @@ from difftile.launch.func import func
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
+from difftile.substrate.device import current
 from difftile.substrate.language import ti
 
 REACH = 11.082527  # 2 ln 255: what sigma may be, twice
@@ -284,6 +285,7 @@ class AlphaSplats:
             self._light,
             self._last,
             None,
+            current().warps,
         )
         return self.image
 

@@ -16,6 +16,7 @@ from difftile.render.compositing import composite
 from difftile.render.harmonics import MAX_DEGREE, shade, spread
 from difftile.render.projection import cull, project
 from difftile.render.tiles import TileLists
+from difftile.substrate.device import current
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,7 @@ class Splatter:
             stage.light,
             stage.last,
             stage.absolute,
+            current().warps,
         )
         return made
 
