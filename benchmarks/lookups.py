@@ -87,17 +87,16 @@ def measure(meter: Meter, n: int, size: int, with_peers: bool) -> Findings:
         towards = np.concatenate([2 * uv - 1, np.ones((n, 1))], axis=1)
         direction = dt.from_numpy(towards, dt.vec(3, ti.f32), grad=True)
         cases = {
-            "four texels": Lookups(look, dt.Texture(texels, grad=True), at, out),
-            "two levels": Lookups(
+            "": Lookups(look, dt.Texture(texels, grad=True), at, out),
+            ", two levels": Lookups(
                 look_between_levels, dt.Texture(texels, mip="linear", grad=True), at, out
             ),
-            "a cube": Lookups(look, dt.Texture(faces, cube=True, grad=True), direction, out),
+            ", cube": Lookups(look, dt.Texture(faces, cube=True, grad=True), direction, out),
         }
         peers = peers_of(texels, uv.astype(np.float32), seed) if with_peers else {}
         title = f"{n:,} lookups {how}"
         for name, lookups in cases.items():
-            compared = peers if name == "four texels" else {}
-            add(found, f"{title}, {name}", meter, lookups, seed, compared)
+            add(found, title + name, meter, lookups, seed, {} if name else peers)
     return found
 
 

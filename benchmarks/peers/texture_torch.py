@@ -1,6 +1,7 @@
 """Lookups in a texture by `grid_sample` of torch, which is imported when it is asked for."""
 
 import importlib
+import os
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ def make_lookups(texels: np.ndarray, uv: np.ndarray, seed: np.ndarray) -> Textur
     Raises:
         ModuleNotFoundError: Torch is not installed.
     """
+    # Its threads would wait for more by spinning, while what comes next is measured.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     torch: Any = importlib.import_module("torch")
     colours = torch.tensor(np.moveaxis(texels, -1, 0)[None], requires_grad=True)
     places = torch.tensor(uv, requires_grad=True)
