@@ -140,7 +140,7 @@ def test_objects_with_an_equality_of_their_own() -> None:
     assert first.x[0] == 1.0 and second.x[0] == 2.0
 
 
-def test_taichi_decorator_and_bwds() -> None:
+def test_taichi_decorator_bwds_and_fwds() -> None:
     @ti.data_oriented
     class Model:
         def __init__(self) -> None:
@@ -161,6 +161,9 @@ def test_taichi_decorator_and_bwds() -> None:
     model.y.grad.fill(1.0)
     model.run.bwds()
     np.testing.assert_allclose(model.x.grad.to_numpy(), [2, 2])
+    model.x.grad.from_numpy(np.array([3.0, -1.0], np.float32))
+    model.run.fwds()
+    np.testing.assert_allclose(model.y.grad.to_numpy(), [6, -2])
     assert "def run" in model.run.source()
     assert repr(model.run).startswith("<kernel run(self)> of <")
 

@@ -63,6 +63,10 @@ class BoundKernel:
         """Run the adjoint of one launch."""
         self._kernel.bwds(self._instance, *args, **kwargs)
 
+    def fwds(self, *args: Any, **kwargs: Any) -> None:
+        """Launch the kernel and push tangents through the launch."""
+        self._kernel.fwds(self._instance, *args, **kwargs)
+
     def source(self, mode: str = "forward") -> str:
         """Return the Taichi source of the latest specialisation."""
         return self._kernel.source(mode)
