@@ -17,6 +17,7 @@ from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
 
 _ORTHOGONAL = 1e-4  # how far rows of a rotation may be from orthonormal
+_COPIES = 256
 
 
 @final
@@ -147,8 +148,8 @@ class Cameras:
         poses = Poses(len(self), scalar_of(self.twist.element), grad=False)
         poses.set(self)
         matrices = np.tile(np.eye(4), (len(self), 1, 1))
-        matrices[:, :3, :3] = poses.rotation.to_numpy()
-        matrices[:, :3, 3] = poses.translation.to_numpy()
+        matrices[:, :3, :3] = poses.rotation.to_numpy()[:, 0]
+        matrices[:, :3, 3] = poses.translation.to_numpy()[:, 0]
         return matrices
 
 
@@ -168,17 +169,21 @@ def _check_is_rigid(poses: npt.NDArray[np.float64]) -> None:
 class Poses:
     """What kernels read of cameras: their motions with the twists, and their places.
 
+    Where gradients are wanted there are several copies, which gaussians use in turn, so that fewer
+    threads add to the same numbers at once.
+
     Args:
         count: The number of cameras.
         dtype: The type of the numbers.
-        grad: Give the fields gradients; those of all gaussians are added up there.
+        grad: Give the fields gradients.
     """
 
     def __init__(self, count: int, dtype: Any, grad: bool) -> None:
-        self.rotation = zeros(count, mat(3, 3, dtype), grad=grad)
-        self.translation = zeros(count, vec(3, dtype), grad=grad)
-        self.place = zeros(count, vec(3, dtype), grad=grad)
-        self.intrinsics = zeros(count, vec(4, dtype), grad=grad)
+        shape = count, _COPIES if grad else 1
+        self.rotation = zeros(shape, mat(3, 3, dtype), grad=grad)
+        self.translation = zeros(shape, vec(3, dtype), grad=grad)
+        self.place = zeros(shape, vec(3, dtype), grad=grad)
+        self.intrinsics = zeros(shape, vec(4, dtype), grad=grad)
 
     def set(self, cameras: Cameras) -> None:
         """Take the poses of cameras; a launch, which tapes record."""
@@ -227,11 +232,11 @@ def motion(twist):
 
 @kernel
 def _pose(rotation, translation, twist, intrinsics, turned, moved, place, lens):
-    for c in twist:
+    for c, copy in turned:
         turn, shift = motion(twist[c])
         whole = turn @ rotation[c]
         way = turn @ translation[c] + shift
-        turned[c] = whole
-        moved[c] = way
-        place[c] = -(whole.transpose() @ way)
-        lens[c] = intrinsics[c]
+        turned[c, copy] = whole
+        moved[c, copy] = way
+        place[c, copy] = -(whole.transpose() @ way)
+        lens[c, copy] = intrinsics[c]

@@ -52,14 +52,14 @@ def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
         means: Centres [scene units], shape (n,) of vec3.
         sh0: The coefficients of band 0, shape (n,) of vectors.
         shN: Those of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree 0.
-        places: Where the cameras are, shape (cameras,) of vec3.
+        places: Where the cameras are, shape (cameras, copies) of vec3; see `cameras.Poses`.
         radii: Of the gaussians on the image planes, shape (cameras, n); those with 0 are left out.
         colours: Is set, shape (cameras, n) of vectors.
     """
     for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
         colour = ti.zero(sh0[k])
         if radii[c, k].x > 0:
-            d = (means[k] - places[c]).normalized()
+            d = (means[k] - places[c, k % places.shape[1]]).normalized()
             colour = max(spherical_harmonics(degree, d, sh0, shN, k) + 0.5, 0.0)
         colours[c, k] = colour
 

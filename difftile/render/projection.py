@@ -59,14 +59,15 @@ def flattened(p, axes, lens, width, height):
 @func
 def placed(k, c, means, scales, quaternions, rotation, translation, lens, width, height, raw):
     """Return centre, covariance and depth of gaussian k as camera c sees it, in front of it."""
-    p = rotation[c] @ means[k] + translation[c]
+    copy = k % rotation.shape[1]
+    p = rotation[c, copy] @ means[k] + translation[c, copy]
     s = scales[k]
     if ti.static(raw):
         s = ti.exp(s)
-    axes = rotation[c] @ rotation_of(quaternions[k])
+    axes = rotation[c, copy] @ rotation_of(quaternions[k])
     for i, j in ti.static(ti.ndrange(3, 3)):
         axes[i, j] *= s[j]
-    centre, flat = flattened(p, axes, lens[c], width, height)
+    centre, flat = flattened(p, axes, lens[c, copy], width, height)
     return centre, flat, p.z
 
 
@@ -121,9 +122,10 @@ def cull(
         scales: Standard deviations [scene units], shape (n,) of vec3; their logarithms if `raw`.
         quaternions: Orientations w, x, y, z of any length, shape (n,) of vec4.
         opacities: In 0..1, shape (n,); their logits if `raw`.
-        rotation: From the world to the cameras, shape (cameras,) of mat3.
-        translation: Likewise [scene units], shape (cameras,) of vec3.
-        intrinsics: fx, fy, cx, cy [pixels], shape (cameras,) of vec4.
+        rotation: From the world to the cameras, see `cameras.Poses`, shape (cameras, copies)
+            of mat3.
+        translation: Likewise [scene units], shape (cameras, copies) of vec3.
+        intrinsics: fx, fy, cx, cy [pixels], shape (cameras, copies) of vec4.
         width: The width of the images [pixels].
         height: The height of the images [pixels].
         near: The least depth [scene units].
@@ -136,7 +138,7 @@ def cull(
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         box = ti.Vector([0, 0])
-        z = (rotation[c] @ means[k] + translation[c]).z
+        z = (rotation[c, 0] @ means[k] + translation[c, 0]).z
         if near <= z <= far:
             at, flat, _ = placed(
                 k,

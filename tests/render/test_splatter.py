@@ -9,6 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.render import cameras
 from difftile.render.cameras import Cameras
 from difftile.render.gaussians import make_gaussians
 from difftile.render.splatter import Rendering, Splatter
@@ -157,8 +158,9 @@ def entries(gradient: Any, rng: Any) -> list[tuple[int, ...]]:
     return [every[k] for k in rng.choice(len(every), most, replace=False)]
 
 
-def test_all_parameters_together() -> None:
-    """<w, J v>, J v by the complex step, is <J^T w, v>."""
+def test_all_parameters_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """<w, J v>, J v by the complex step, is <J^T w, v>; gaussians share copies of poses."""
+    monkeypatch.setattr(cameras, "_COPIES", 7)
     values, poses = scene()
     options = Options(WIDTH, HEIGHT, far=FAR)
     weights = weights_for(render(values, poses, options), 1e-9)
