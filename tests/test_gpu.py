@@ -12,6 +12,7 @@ import taichi as ti
 import difftile as dt
 from tests import harness, programs, test_optim, test_rows
 from tests.render import test_losses, test_sorting, test_tiles
+from tests.textures import test_sampling, test_texture
 from tests.training import test_train
 
 programs.load()
@@ -102,3 +103,13 @@ def test_losses_of_images_on_cuda() -> None:
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
 def test_gaussians_learn_on_cuda(strategy: str, tmp_path: Path) -> None:
     test_train.test_gaussians_learn(strategy, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_textures_on_cuda() -> None:
+    for name in test_sampling.SINGLE:
+        for precision in test_sampling.TOLERANCES:
+            test_sampling.test_sampling(name, precision)
+    test_texture.test_positions_that_are_no_numbers_read_no_other_memory()
+    test_texture.test_levels_follow_the_texels()

@@ -97,6 +97,9 @@ CASES = {
         ("border",),
         (("mip", "linear"), ("max_aniso", 6)),
     ),
+    "anisotropic_without_levels": Case(
+        (9, 8), 0, "sample_grad", ("linear",), ("repeat",), (("max_aniso", 4),)
+    ),
     "3d_anisotropic": Case(
         (6, 8, 5), 0, "sample_grad", ("linear",), ("clamp",), (("mip", "linear"), ("max_aniso", 4))
     ),
