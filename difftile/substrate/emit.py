@@ -44,8 +44,8 @@ from difftile.substrate.expressions import Expressions
 from difftile.substrate.parallel import (
     Part,
     Range,
-    alike_in_box,
-    alike_in_range,
+    lane_in_box,
+    lane_in_range,
     open_flat,
     open_range,
 )
@@ -119,7 +119,7 @@ class _Emitter:
     depth: int = 0
     line_number: int | None = None
     for_each_part: tuple[Let, ...] = ()
-    alike: str = ""
+    lane: str = ""
     failures: int = 0
 
     # The kernel
@@ -248,8 +248,8 @@ class _Emitter:
         self.values.consumed((*stmt.index, stmt.value))
         self.write(*self.values.flush({stmt.array}))
         total = self.names.new(f"{stmt.array.name}_total")
-        self.write(f"{total} = warps.total({value}, {self.alike})")
-        self.write(f"if warps.adds({total}, {self.alike}):")
+        self.write(f"{total} = warps.total({value}, {self.lane})")
+        self.write(f"if warps.adds({total}, {self.lane}):")
         self.depth += 1
         self.write(f"{where} += {total}")
         self.depth -= 1
@@ -408,19 +408,19 @@ class _Emitter:
         if together == 1:
             index = self.names[loop.indices[0]]
             opened = open_range(self.names, index, axes[0], part=part, serial=self.serial)
-            alike = alike_in_range(index, axes[0])
+            lane = lane_in_range(index, axes[0])
         else:
             indices = loop.indices[:together]
             flat = self.names.new("flat")
             opened, sizes = open_flat(
                 self.names, flat, indices, axes[:together], part=part, serial=self.serial
             )
-            alike = alike_in_box(flat, sizes)
+            lane = lane_in_box(flat, sizes)
         self.open(*opened)
         if any(isinstance(s, Accumulate) and s.together for s in walk(loop.body)):
             assert together == len(axes)
-            self.alike = self.names.new("alike")
-            self.write(f"{self.alike} = {alike}")
+            self.lane = self.names.new("lane")
+            self.write(f"{self.lane} = {lane}")
         for index, bound in list(zip(loop.indices, bounds, strict=True))[together:]:
             self.line_number = line
             self.open(f"for {self.names[index]} in range({bound}):")

@@ -117,12 +117,12 @@ def open_flat(
     return lines, sizes
 
 
-def alike_in_range(index: str, over: Range) -> str:
-    """Return the text that tells whether all threads of a warp are in a loop over one axis."""
+def lane_in_range(index: str, over: Range) -> str:
+    """Return the text of a thread's lane in a loop over one axis; see `warps.lane`."""
     position = index if over.start == "0" else f"{index} - {over.start}"
-    return f"warps.alike({position}, {over.length}, {over.length})"
+    return f"warps.lane({position}, {over.length}, {over.length})"
 
 
-def alike_in_box(flat: str, sizes: Sequence[str]) -> str:
-    """Return the text that tells whether they differ in the last axis of a loop alone."""
-    return f"warps.alike({flat}, {sizes[-1]}, {' * '.join(sizes)})"
+def lane_in_box(flat: str, sizes: Sequence[str]) -> str:
+    """Return the text of a thread's lane in a loop over several axes, whose last one is a row."""
+    return f"warps.lane({flat}, {sizes[-1]}, {' * '.join(sizes)})"

@@ -10,10 +10,10 @@ _ALL = 0xFFFFFFFF
 
 
 @ti.func
-def alike(position, row, end):
-    """Tell whether the iterations of a warp are all there, and in one row.
+def lane(position, row, end):
+    """Return the place of a thread in its warp, if all of that is there and in one row, or -1.
 
-    The answer is the same in all threads of the warp: they run iterations one after the other.
+    Threads of a warp run iterations one after the other, so either all of them get -1 or none.
 
     Args:
         position: The iteration of a thread, from 0.
@@ -22,21 +22,24 @@ def alike(position, row, end):
     """
     first = position & ~(_SIZE - 1)
     last = first + (_SIZE - 1)
-    return last < end and first // row == last // row
+    found = -1
+    if last < end and first // row == last // row:
+        found = position - first
+    return found
 
 
 @ti.func
-def total(value, alike):
-    """Return the sum over the warp in its first thread, if they add to one element.
+def total(value, lane):
+    """Return the sum over the warp in its first thread; or the value, for threads without a lane.
 
-    Otherwise each has its own value. All threads of the warp must get here, or none is alike.
+    All threads of a warp that have a lane must get here together.
 
     Args:
         value: A number, vector or matrix in single precision.
-        alike: Whether they add to one element, the same in all of them.
+        lane: The place of the thread in its warp, or -1.
     """
     found = value
-    if alike:  # noqa: SIM102 - no thread may vote before all of them are known to be there
+    if lane >= 0:  # noqa: SIM102 - no thread may vote before all of them are known to be there
         if ti.simt.warp.any_nonzero(ti.u32(_ALL), _is_not_zero(value)):
             if ti.static(isinstance(value, ti.Matrix)):
                 for cell in ti.static(ti.grouped(ti.ndrange(*value.get_shape()))):
@@ -47,10 +50,9 @@ def total(value, alike):
 
 
 @ti.func
-def adds(found, alike):
-    """Tell whether a thread has something to add: all threads, or the first of an alike warp."""
-    lane = ti.cast(ti.simt.block.thread_idx(), ti.i32) & (_SIZE - 1)
-    return _is_not_zero(found) != 0 and (lane == 0 or not alike)
+def adds(found, lane):
+    """Tell whether a thread has something to add: the first of a warp, or one without a lane."""
+    return lane <= 0 and _is_not_zero(found) != 0
 
 
 @ti.func
