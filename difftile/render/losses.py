@@ -43,7 +43,7 @@ def l1(
 
     Args:
         image: Scalars or vectors, shape (rows, columns) or (images, rows, columns).
-        target: Of the same shape and element type.
+        target: Of the same shape, and with as many channels.
         loss: What it is added to, shape ().
         weight: A factor.
         mask: How much each pixel counts, from 0 to 1, in the shape of the images: the mean is that
@@ -84,7 +84,7 @@ def dssim(
 
     Args:
         image: Scalars or vectors, shape (rows, columns) or (images, rows, columns).
-        target: Of the same shape and element type.
+        target: Of the same shape, and with as many channels.
         loss: What it is added to, shape ().
         weight: A factor.
         padding: "valid" takes the windows that lie in the image; "same" one around each pixel, with
@@ -122,15 +122,16 @@ def check(image: Values, target: Values, mask: Values | None = None) -> None:
     Raises:
         FieldError: Shapes or types differ, they are no images, or the mask has a gradient.
     """
-    if image.shape != target.shape or image.element != target.element:
+    if image.shape != target.shape or shape_of(image.element) != shape_of(target.element):
         raise FieldError(
-            f"Images of one shape and element type are compared, not {image!r} and {target!r}."
+            f"Images of one shape and as many channels are compared, not {image!r} and {target!r}."
         )
-    if len(image.shape) not in (2, 3) or not is_float(image.element):
-        raise FieldError(
-            "An image is a field of floats, or of vectors of floats, of shape (rows, columns) or "
-            f"(images, rows, columns), not {image!r}."
-        )
+    for one in (image, target):
+        if len(one.shape) not in (2, 3) or not is_float(one.element):
+            raise FieldError(
+                "An image is a field of floats, or of vectors of floats, of shape (rows, columns) "
+                f"or (images, rows, columns), not {one!r}."
+            )
     if mask is None:
         return
     if mask.shape != image.shape or shape_of(mask.element):

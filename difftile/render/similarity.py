@@ -18,7 +18,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.fields.values import Values
-from difftile.ir.types import shape_of
+from difftile.ir.types import promote, scalar_of, shape_of, with_scalar
 from difftile.launch.func import func
 from difftile.launch.functions import safe_divide
 from difftile.runtime.kernel import kernel
@@ -113,14 +113,16 @@ def _averages_for(x: Values, y: Values, pad: int) -> _Averages:
     A tape that needs what they hold keeps it when they are written again.
     """
     graded = x.has_grads, y.has_grads
-    key = current().number, x.shape, x.element, graded, pad
+    wider = promote(scalar_of(x.element), scalar_of(y.element))
+    element = with_scalar(x.element, wider)
+    key = current().number, x.shape, element, graded, pad
     found = _averages.pop(key, None)
     if found is None:
         *batch, rows, columns = x.shape
         less = SIZE - 1 - 2 * pad
         kinds = *graded, any(graded), any(graded)
         shapes = (*batch, rows, columns - less), (*batch, rows - less, columns - less)
-        found = _Averages(*(tuple(zeros(s, x.element, grad=g) for g in kinds) for s in shapes))
+        found = _Averages(*(tuple(zeros(s, element, grad=g) for g in kinds) for s in shapes))
     _averages[key] = found
     while len(_averages) > _KEPT:
         _averages.popitem(last=False)

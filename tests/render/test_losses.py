@@ -151,6 +151,19 @@ def test_single_precision_is_close() -> None:
     np.testing.assert_allclose(gradient, exact_gradient, atol=1e-4 * np.abs(exact_gradient).max())
 
 
+def test_a_target_may_have_wider_numbers() -> None:
+    x, y, _ = images((12, 12), 3, np.float32)
+    given = field(x, 3, grad=True), field(y.astype(np.float64), 3)
+    loss = dt.zeros((), ti.f64, grad=True)
+    with dt.Tape(loss):
+        for loss_of in (l1, l2, dssim):
+            loss_of(*given, loss)
+    full_x, full_y = as_reference(x, 3), as_reference(y, 3)
+    expected = sum(LOSSES[name][1](full_x, full_y, None) for name in ("l1", "l2", "dssim"))
+    np.testing.assert_allclose(loss.to_numpy(), expected, rtol=1e-7)
+    assert np.any(given[0].grad.to_numpy())
+
+
 def test_losses_of_two_images_on_one_tape_do_not_mix() -> None:
     """Both use the same memory for what they compute on the way."""
     both = [images((12, 13), 3, np.float64), images((12, 13), 3, np.float64)]
@@ -204,8 +217,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
     image, loss = dt.zeros((12, 12), ti.f32), dt.zeros((), ti.f32)
     small = dt.zeros((10, 40), ti.f32)
     for call, message in (
-        (lambda: l1(image, dt.zeros((12, 13), ti.f32), loss), "one shape and element type"),
-        (lambda: l2(image, dt.zeros((12, 12), ti.f64), loss), "one shape and element type"),
+        (lambda: l1(image, dt.zeros((12, 13), ti.f32), loss), "one shape and as many channels"),
+        (lambda: l2(image, dt.zeros((12, 12), ti.math.vec3), loss), "as many channels"),
+        (lambda: l2(image, dt.zeros((12, 12), ti.i32), loss), "An image is a field of floats"),
         (lambda: psnr(dt.zeros(12, ti.f32), dt.zeros(12, ti.f32)), "An image is"),
         (lambda: dssim(small, small, loss), "padding='same' puts zeros"),
         (lambda: ssim(image, image, "full"), "'valid' or 'same', not 'full'"),
