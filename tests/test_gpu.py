@@ -11,7 +11,7 @@ import taichi as ti
 
 import difftile as dt
 from tests import harness, programs, test_optim, test_rows
-from tests.render import test_losses, test_sorting, test_tiles
+from tests.render import test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
 from tests.training import test_train
 
@@ -88,6 +88,14 @@ def test_sorts_and_lists_on_cuda() -> None:
     test_tiles.test_lists_are_those_of_a_search(3, 50, 8)
     test_tiles.test_room_grows_and_stays()
     test_tiles.test_a_tape_uses_the_lists_of_each_step(None)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_splats_on_the_image_plane_on_cuda() -> None:
+    test_splats2d.test_sum_agrees_with_numpy(3)
+    test_splats2d.test_a_gaussian_of_any_size_is_drawn()
+    test_splats2d.test_alpha_agrees_with_numpy(False)
 
 
 @pytest.mark.gpu

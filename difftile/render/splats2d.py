@@ -21,6 +21,7 @@ from typing import Any
 from difftile.diagnostics import FieldError
 from difftile.fields.create import vec, zeros
 from difftile.fields.field import Field
+from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.ir.types import I32
 from difftile.launch.func import func
@@ -72,8 +73,7 @@ def _columns(centre, dy, flat, a, image):
 
 
 @kernel
-def sum_splats_plain(means, factors, colours, image):
-    """`sum_splats` without its rule, differentiated like any other kernel."""
+def _add_plainly(means, factors, colours, image):
     for y, x in image:
         image[y, x] = ti.zero(image[y, x])
     for n in means:
@@ -90,20 +90,8 @@ def sum_splats_plain(means, factors, colours, image):
 
 
 @kernel
-def sum_splats(means, factors, colours, image):
-    """Set an image to the sum of gaussians.
-
-    Along a row each weight follows from the one before by two products. The derivative is a rule
-    that walks the pixels of each gaussian again and adds without atomics.
-
-    Args:
-        means: [pixels], shape (n,) of vec2; the centre of the pixel in row i and column j is
-            (j + 0.5, i + 0.5).
-        factors: (l1, l2, l3) [pixels], shape (n,) of vec3. A gaussian that is thinner than any
-            distance between pixels (|l1 l3| <= 1e-6) is left out.
-        colours: Shape (n,) of vectors of any length.
-        image: Is set, shape (height, width) of such vectors.
-    """
+def _add(means, factors, colours, image):
+    """Add gaussians up; along a row each weight follows from the one before by two products."""
     for y, x in image:
         image[y, x] = ti.zero(image[y, x])
     for n in means:
@@ -126,7 +114,7 @@ def sum_splats(means, factors, colours, image):
                     ratio *= fall
 
 
-@sum_splats.backward
+@_add.backward
 @kernel
 def _(means, factors, colours, image):
     for n in means:
@@ -175,6 +163,41 @@ def _(means, factors, colours, image):
                     2.0 * l.z * d_s - 2.0 * a * flat * l.y * l.y / l.z * d_a,
                 ]
             )
+
+
+def sum_splats(means: Values, factors: Values, colours: Values, image: Values) -> None:
+    """Set an image to the sum of gaussians: a launch, which tapes record.
+
+    The derivative is a rule that walks the pixels of each gaussian again and adds without atomics.
+
+    Args:
+        means: [pixels], shape (n,) of vec2; the centre of the pixel in row i and column j is
+            (j + 0.5, i + 0.5).
+        factors: (l1, l2, l3) [pixels], shape (n,) of vec3. A gaussian that is thinner than any
+            distance between pixels (|l1 l3| <= 1e-6) is left out.
+        colours: Shape (n,) of vectors of any length.
+        image: Is set, shape (height, width) of such vectors.
+
+    Raises:
+        FieldError: The shapes do not fit.
+    """
+    _check_rows("sum_splats", means, factors=factors, colours=colours)
+    _add(means, factors, colours, image)
+
+
+def sum_splats_plain(means: Values, factors: Values, colours: Values, image: Values) -> None:
+    """Do what `sum_splats` does, without its rule: difftile differentiates the loops."""
+    _check_rows("sum_splats_plain", means, factors=factors, colours=colours)
+    _add_plainly(means, factors, colours, image)
+
+
+def _check_rows(who: str, means: Values, **others: Values) -> None:
+    """Check that there is a row for each of the means."""
+    shape = means.shape
+    for name, field in {"means": means, **others}.items():
+        if field.shape != shape or len(shape) != 1:
+            wanted = "(n,)" if len(shape) != 1 else f"{shape} like the means"
+            raise FieldError(f"{who}: {name} have the shape {wanted}, not {field.shape}.")
 
 
 @kernel
@@ -257,12 +280,11 @@ class AlphaSplats:
         Raises:
             FieldError: The shapes do not fit.
         """
+        others = {"factors": factors, "opacities": opacities, "colours": colours}
+        if depths is not None:
+            others["depths"] = depths
+        _check_rows("AlphaSplats", means, **others)
         n = means.shape[0]
-        for name, field in (("factors", factors), ("opacities", opacities), ("colours", colours)):
-            if field.shape != (n,):
-                raise FieldError(
-                    f"AlphaSplats: {name} have the shape ({n},) like the means, not {field.shape}."
-                )
         if self._conics.shape != (1, n):
             self._resize(n)
         _cover(factors, opacities, self._conics, self._radii)
