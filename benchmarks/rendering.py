@@ -218,18 +218,18 @@ def alphas(options: Options) -> Findings:
 class Stages:
     """The stages of a `Splatter` one by one, over fields of their own."""
 
-    def __init__(self, given: Arrays, size: int) -> None:
-        self.size = size
+    def __init__(self, given: Arrays, size: int, arch: str) -> None:
+        self.size, self.arch = size, arch
         self.rows = dt.render.make_gaussians(given, dtype=ti.f32)
         n = len(given["means"])
         view = camera(size)
         pose = view.world_to_camera()
         self.pose = (
-            dt.from_numpy(pose[:, :3, :3], dt.mat(3, 3, ti.f32)),
-            dt.from_numpy(pose[:, :3, 3], dt.vec(3, ti.f32)),
-            dt.from_numpy(view.intrinsics.to_numpy(), dt.vec(4, ti.f32)),
+            dt.from_numpy(pose[:, None, :3, :3], dt.mat(3, 3, ti.f32)),
+            dt.from_numpy(pose[:, None, :3, 3], dt.vec(3, ti.f32)),
+            dt.from_numpy(view.intrinsics.to_numpy()[:, None], dt.vec(4, ti.f32)),
         )
-        self.place = dt.from_numpy(np.array([[0.0, 0.0, -3.0]]), dt.vec(3, ti.f32))
+        self.place = dt.from_numpy(np.array([[[0.0, 0.0, -3.0]]]), dt.vec(3, ti.f32))
         self.flat = {
             "means": dt.zeros((1, n), dt.vec(2, ti.f32), grad=True),
             "conics": dt.zeros((1, n), dt.vec(3, ti.f32), grad=True),
@@ -284,6 +284,7 @@ class Stages:
             self.light,
             self.last,
             None,
+            self.arch != "cpu",
         )
 
     def weighed(self) -> None:
@@ -310,7 +311,7 @@ def splats(options: Options) -> Findings:
 def measure_stages(found: Findings, title: str, given: Arrays, options: Options) -> None:
     """Add the rows of stages, one by one, and of `composite` beside its peer."""
     size, meter = options.size, options.meter
-    stages = Stages(given, size)
+    stages = Stages(given, size, options.arch)
     for stage in (stages.project, stages.shade, stages.tiles, stages.composite):
         stage()
     peer = None
