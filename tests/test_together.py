@@ -3,8 +3,6 @@
 Warps are a matter of CUDA; here each thread stands for a warp of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +15,7 @@ import taichi as ti
 import difftile as dt
 from difftile.launch import stage
 from difftile.passes.optimise import finish
+from difftile.runtime.kernel import Kernel
 from difftile.substrate import compile as compiling
 from difftile.substrate.emit import emit
 
@@ -27,12 +26,12 @@ def lane(position, row, end):
 
 
 @ti.func
-def total(value, lane):
+def total(shape: ti.template(), value, lane):
     return value
 
 
 @ti.func
-def adds(found, lane):
+def adds(shape: ti.template(), found, lane):
     return lane == 0
 
 
@@ -58,7 +57,7 @@ def field(*shape: int) -> dt.Field:
     return dt.from_numpy(rng.uniform(0.5, 1.5, shape), dtype=ti.f32, grad=True)
 
 
-def kernel(body: Any) -> dt.Kernel:
+def kernel(body: Any) -> Kernel:
     """A kernel compiled anew, as the fixture says."""
     return dt.kernel(body)
 

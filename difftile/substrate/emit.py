@@ -248,8 +248,9 @@ class _Emitter:
         self.values.consumed((*stmt.index, stmt.value))
         self.write(*self.values.flush({stmt.array}))
         total = self.names.new(f"{stmt.array.name}_total")
-        self.write(f"{total} = warps.total({value}, {self.lane})")
-        self.write(f"if warps.adds({total}, {self.lane}):")
+        shape = shape_of(stmt.value.type)
+        self.write(f"{total} = warps.total({shape}, {value}, {self.lane})")
+        self.write(f"if warps.adds({shape}, {total}, {self.lane}):")
         self.depth += 1
         self.write(f"{where} += {total}")
         self.depth -= 1

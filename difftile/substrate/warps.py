@@ -29,46 +29,57 @@ def lane(position, row, end):
 
 
 @ti.func
-def total(value, lane):
+def total(shape: ti.template(), value, lane):
     """Return the sum over the warp in its first thread; or the value, for threads without a lane.
 
     All threads of a warp that have a lane must get here together.
 
     Args:
+        shape: Of the value: (), (n,) or (n, m).
         value: A number, vector or matrix in single precision.
         lane: The place of the thread in its warp, or -1.
     """
     found = value
     if lane >= 0:  # noqa: SIM102 - no thread may vote before all of them are known to be there
-        if ti.simt.warp.any_nonzero(ti.u32(_ALL), _is_not_zero(value)):
-            if ti.static(isinstance(value, ti.Matrix)):
-                for cell in ti.static(ti.grouped(ti.ndrange(*value.get_shape()))):
-                    found[cell] = _sum(value[cell])
-            else:
-                found = _sum(value)
+        if ti.simt.warp.any_nonzero(ti.u32(_ALL), _is_not_zero(shape, value)):
+            for k in ti.static(range(5)):
+                found += _behind(shape, found, _SIZE >> (k + 1))
     return found
 
 
 @ti.func
-def adds(found, lane):
+def adds(shape: ti.template(), found, lane):
     """Tell whether a thread has something to add: the first of a warp, or one without a lane."""
-    return lane <= 0 and _is_not_zero(found) != 0
+    return lane <= 0 and _is_not_zero(shape, found) != 0
 
 
 @ti.func
-def _sum(value):
-    found = value
-    for k in ti.static(range(5)):
-        found += ti.simt.warp.shfl_down_f32(ti.u32(_ALL), found, _SIZE >> (k + 1))
-    return found
+def _behind(shape: ti.template(), value, places: ti.template()):
+    """Return what the thread some places behind has."""
+    if ti.static(len(shape) == 1):
+        return ti.Vector([_shift(value[i], places) for i in ti.static(range(shape[0]))])
+    if ti.static(len(shape) == 2):
+        columns = ti.static(range(shape[1]))
+        return ti.Matrix(
+            [[_shift(value[i, j], places) for j in columns] for i in ti.static(range(shape[0]))]
+        )
+    return _shift(value, places)
 
 
 @ti.func
-def _is_not_zero(value):
+def _shift(number, places: ti.template()):
+    return ti.simt.warp.shfl_down_f32(ti.u32(_ALL), number, places)
+
+
+@ti.func
+def _is_not_zero(shape: ti.template(), value):
     present = 0
-    if ti.static(isinstance(value, ti.Matrix)):
-        for cell in ti.static(ti.grouped(ti.ndrange(*value.get_shape()))):
-            present |= ti.cast(value[cell] != 0, ti.i32)
+    if ti.static(len(shape) == 1):
+        for i in ti.static(range(shape[0])):
+            present |= ti.cast(value[i] != 0, ti.i32)
+    elif ti.static(len(shape) == 2):
+        for i, j in ti.static(ti.ndrange(*shape)):
+            present |= ti.cast(value[i, j] != 0, ti.i32)
     else:
         present = ti.cast(value != 0, ti.i32)
     return present
