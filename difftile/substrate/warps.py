@@ -3,6 +3,9 @@
 Source: NVIDIA, CUDA C++ Programming Guide, warp vote and warp shuffle functions.
 """
 
+# Functions of Taichi's: their annotations are objects.
+# pyright: reportInvalidTypeForm=false
+
 import taichi as ti
 
 _SIZE = 32
