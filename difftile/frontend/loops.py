@@ -277,6 +277,7 @@ def _until_left(cx: Context, loop: For, test: Block) -> While:
         body,
         (Var(loop.index.name, I32), *loop.outs),
         loop.span,
+        ends=True,
     )
 
 

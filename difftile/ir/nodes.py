@@ -175,7 +175,10 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """Evaluate `cond`; while its one result is true, run `body` and carry its results on."""
+    """Evaluate `cond`; while its one result is true, run `body` and carry its results on.
+
+    `ends` says that it is known to, as a counted loop that may be left early is.
+    """
 
     carries: tuple[Var, ...]
     inits: tuple[Value, ...]
@@ -183,6 +186,7 @@ class While:
     body: Block
     outs: tuple[Var, ...]
     span: Span | None = field(default=None, compare=False)
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

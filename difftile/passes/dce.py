@@ -145,8 +145,8 @@ def _for(loop: For, live: set[Var]) -> For | None:
     )
 
 
-def _while(loop: While, live: set[Var]) -> While:
-    """A `while` is kept even without effects: nothing here proves that it ends."""
+def _while(loop: While, live: set[Var]) -> While | None:
+    """A `while` is kept even without effects, unless it is known to end."""
     cond_uses = free_variables(loop.cond)
     kept = [
         k
@@ -160,6 +160,13 @@ def _while(loop: While, live: set[Var]) -> While:
         if more == kept:
             break
         kept = more
+    if (
+        loop.ends
+        and not live & {*loop.outs}
+        and not has_effects(body)
+        and not has_effects(loop.cond)
+    ):
+        return None
     return replace(
         loop,
         cond=_block(loop.cond, set()),
