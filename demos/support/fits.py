@@ -107,7 +107,11 @@ def fit_pictures(
     if not decibels:
         return None
     simulation.run()
-    return PictureFit(training, measured, decibels, shown, frames, picture())
+    result, last = picture(), len(training.losses) - 1
+    if shown[-1] < last:  # interrupted between two frames
+        shown.append(last)
+        frames.append(result)
+    return PictureFit(training, measured, decibels, shown, frames, result)
 
 
 def save_fit_strip(
