@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from difftile.diagnostics import Span
 from difftile.fields.derived import DerivedField
@@ -170,7 +170,8 @@ class RecentCalls:
     """
 
     _MOST = 8
-    _MOST_BYTES = 2**20  # larger fields take longer to be computed than a call to be prepared
+    # On the host larger fields take longer to be computed than a call to be prepared.
+    _MOST_BYTES: ClassVar = {True: 2**20, False: 2**28}
 
     def __init__(self) -> None:
         self._calls: list[Call] = []
@@ -194,7 +195,7 @@ class RecentCalls:
     def add(self, call: Call) -> None:
         """Note the call of a launch that repeats none."""
         held = {id(field.storage) for field in call.fields()}
-        kept, room = [call], self._MOST_BYTES
+        kept, room = [call], self._MOST_BYTES[call.session.on_host]
         for old in self._calls[: self._MOST - 1]:
             others = {id(s): s for f in old.fields() if id(s := f.storage) not in held}
             room -= sum(storage.buffer.nbytes for storage in others.values())

@@ -21,14 +21,13 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
 from difftile.substrate.names import to_taichi
-from difftile.substrate.ndarrays import add, copy_rows
+from difftile.substrate.ndarrays import add, copy_rows, fill
 from difftile.substrate.packing import Packed, pack
 
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32
 _WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
 _ATTEMPTS_LEFT_OUT = 15
-_SINGLE_MAX = float(np.finfo(np.float32).max)
 
 
 ZEROS = object()
@@ -230,9 +229,9 @@ class Buffer:
         self.zeros = number == 0
         if self._array is not None:
             self._array.fill(number)
-        elif abs(number) < _SINGLE_MAX and float(np.float32(number)) == number:
-            self.ndarray.fill(number)
-        else:  # Taichi passes the number to a kernel, in single precision
+        elif float(number) == number:
+            fill(self.ndarray, number, to_taichi(scalar_of(self.element)))
+        else:  # an integer that double precision does not hold
             full = (*self.shape, *shape_of(self.element))
             self.write(np.full(full, number, numpy_dtype(scalar_of(self.element))))
 

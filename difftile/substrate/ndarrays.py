@@ -21,3 +21,19 @@ def add(into: ti.types.ndarray(), values: ti.types.ndarray()):
     """Add an ndarray to one of the same shape and element."""
     for at in ti.grouped(into):
         into[at] += values[at]
+
+
+@ti.kernel
+def fill(x: ti.types.ndarray(), value: ti.f64, scalar: ti.template()):
+    """Set every number of an ndarray.
+
+    Taichi's own method rounds to single precision, and compiles a kernel anew at each call where
+    elements are vectors.
+
+    Args:
+        x: The ndarray.
+        value: A number that its type and double precision hold.
+        scalar: The type of its numbers.
+    """
+    for at in ti.grouped(x):
+        x[at] = ti.cast(ti.zero(x[at]) + ti.cast(value, scalar), scalar)
