@@ -172,7 +172,9 @@ class Splatter:
     def means2d_grad(self) -> Field:
         """The gradients of centres on the image plane, shape (cameras, n) of vec2 [1/pixels].
 
-        They are there after the reverse of a tape, added up over the calls on it.
+        They are there after the reverse of a tape, added up over the calls on it. A call with other
+        numbers of cameras or gaussians, or with cameras that have gradients after some that have
+        none, begins anew.
         """
         return self._drawn().moved.grad
 
