@@ -43,6 +43,17 @@ def pixel_of(t, k, tile, width, height):
 
 
 @func
+def last_of(t, tile, starts, last):
+    """Return where in the list of tile t the last of its pixels ended."""
+    end = starts[t]
+    for k in range(tile * tile):
+        c, i, j = pixel_of(t, k, tile, last.shape[2], last.shape[1])
+        if i < last.shape[1] and j < last.shape[2]:
+            end = max(end, last[c, i, j])
+    return end
+
+
+@func
 def offset(centre, i, j):
     """Return how far the centre of the pixel in row i and column j is from a point [pixels]."""
     return ti.Vector([j + 0.5 - centre.x, i + 0.5 - centre.y])
@@ -107,8 +118,9 @@ def composite(
         last: Is set to where in `order` each pixel ended; of integers.
         absolute: Without effect, or None: its gradient is the sum over pixels of the absolute
             gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others, AbsGS, 2024.)
-        in_step: Threads of a tile go back through all of its list, so that those of a GPU come to a
-            gaussian together and add up what they have; else each begins where its pixels ended.
+        in_step: Threads of a tile begin to go back where the last of its pixels ended. So those of
+            a GPU come to a gaussian together, and add up what they have. Else each begins where its
+            own pixels ended.
     """
     for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
         c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])
@@ -192,7 +204,9 @@ def _(
                 if ti.static(background is not None):
                     d_left += seed.dot(background[None])
                 behind[q] = left[q] * d_left
-        end = starts[t + 1] if ti.static(in_step) else ends.max()
+        end = ends.max()
+        if ti.static(in_step):
+            end = last_of(t, tile, starts, last)
         for back in range(end - starts[t]):
             s = end - 1 - back
             g = order[s]
