@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from difftile import datasets, optim, render, training
+    from difftile import datasets, optim, render, training, viewer
     from difftile.diagnostics import (
         DatasetError,
         DifftileError,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         NotConverged,
         SolverError,
         TapeError,
+        ViewerError,
     )
     from difftile.fields.create import (
         empty,
@@ -110,6 +111,7 @@ _HOME = {
         "NotConverged",
         "SolverError",
         "TapeError",
+        "ViewerError",
     ),
     "difftile.fields.create": (
         "empty",
@@ -184,7 +186,7 @@ _HOME = {
     "difftile.testing.rulereport": ("RuleCheck",),
     "difftile.textures.texture": ("Texture",),
 }
-_PACKAGES = ("datasets", "optim", "render", "training")  # used whole: `dt.optim.Adam`
+_PACKAGES = ("datasets", "optim", "render", "training", "viewer")  # used whole: `dt.optim.Adam`
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 try:
@@ -214,6 +216,7 @@ __all__ = [
     "Tape",
     "TapeError",
     "Texture",
+    "ViewerError",
     "bwd_diff",
     "call_id",
     "check_rule",
@@ -282,6 +285,7 @@ __all__ = [
     "training",
     "value_and_grad",
     "vec",
+    "viewer",
     "vjp",
     "zero_grads",
     "zeros",

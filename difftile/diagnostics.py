@@ -310,6 +310,10 @@ class SolverError(DifftileError, RuntimeError):
     """A solver that cannot go on: its numbers are not finite, or it makes no progress."""
 
 
+class ViewerError(DifftileError, RuntimeError):
+    """A viewer that cannot be opened here, or cannot show or record what it was asked to."""
+
+
 class NotConverged(UserWarning):
     """A solver stopped before it had what was asked for."""
 

@@ -37,6 +37,8 @@ ALLOWED: dict[str, set[str]] = {
     "render": _LANGUAGE | {"textures"},
     "datasets": {"diagnostics"},
     "training": _LANGUAGE | {"arguments", "datasets", "optim", "render"},
+    # Apps show fields; how those came about is none of their business.
+    "viewer": _RUNNING | {"tape"},
     "__init__": {
         "datasets",
         "diagnostics",
@@ -51,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
         "textures",
         "training",
         "transforms",
+        "viewer",
     },
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),

@@ -1,0 +1,185 @@
+"""What pictures are made of: shapes as NumPy arrays, in the coordinates of a projection.
+
+Positions have two or three components, which is for the projection to know. Colours are bytes,
+one for all, shape (3,), or one each, shape (n, 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+Ints: TypeAlias = npt.NDArray[np.int32]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Box: TypeAlias = tuple[float, float, float, float]  # left, bottom, right, top
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """Pixels in a box.
+
+    Args:
+        pixels: Colours, shape (h, w, 3); row 0 is at the top.
+        box: Where it lies; None stands for the largest box of its proportions in the view.
+        smooth: Interpolate between pixels instead of showing them as squares.
+        source: The field that it shows, for picking.
+    """
+
+    pixels: Bytes
+    box: Box | None = None
+    smooth: bool = False
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Discs of one size on the screen.
+
+    Args:
+        positions: Shape (n, 2) or (n, 3).
+        colours: Shape (3,) or (n, 3).
+        radius: Of each [px].
+        source: The field that holds the positions, for picking.
+    """
+
+    positions: Floats
+    colours: Bytes
+    radius: float = 2.0
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Segments.
+
+    Args:
+        begins: Shape (n, 2) or (n, 3).
+        ends: Likewise.
+        colours: Shape (3,) or (n, 3).
+        width: Of each [px].
+    """
+
+    begins: Floats
+    ends: Floats
+    colours: Bytes
+    width: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Circles:
+    """Discs that grow with the view.
+
+    Args:
+        centers: Shape (n, 2) or (n, 3).
+        radii: Of each, in the units of the positions, shape (n,).
+        colours: Shape (3,) or (n, 3).
+        outline: The width of a ring that is drawn instead of a disc [px]; 0 fills the disc.
+        source: The field that holds the centers, for picking.
+    """
+
+    centers: Floats
+    radii: Floats
+    colours: Bytes
+    outline: float = 0.0
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrows:
+    """Segments with a head.
+
+    Args:
+        begins: Shape (n, 2) or (n, 3).
+        vectors: From begin to tip, likewise.
+        colours: Shape (3,) or (n, 3).
+        width: Of the shafts [px].
+    """
+
+    begins: Floats
+    vectors: Floats
+    colours: Bytes
+    width: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """Triangles, shaded by how they face the eye.
+
+    Args:
+        vertices: Shape (n, 2) or (n, 3).
+        faces: Three vertices each, shape (m, 3).
+        colours: Of the faces, shape (3,) or (m, 3).
+        source: The field that holds the vertices, for picking.
+    """
+
+    vertices: Floats
+    faces: Ints
+    colours: Bytes
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """Filled rectangles along the axes.
+
+    Args:
+        lows: One corner, shape (n, 2).
+        highs: The opposite one, likewise.
+        colours: Shape (3,) or (n, 3).
+        rounding: Radius of the corners [px].
+    """
+
+    lows: Floats
+    highs: Floats
+    colours: Bytes
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line or lines of text.
+
+    Args:
+        at: Where its anchor is, shape (2,) or (3,).
+        text: What it says; lines are parted by newlines.
+        colour: Shape (3,).
+        size: Of the letters [px].
+        anchor: Which point of the text is at `at`: "l", "m" or "r" (left, middle, right) and "t",
+            "m" or "b" (top, middle, bottom).
+        fixed: Use letters of one width.
+        bold: Use heavy letters.
+    """
+
+    at: Floats
+    text: str
+    colour: Bytes
+    size: float = 13.0
+    anchor: str = "lt"
+    fixed: bool = False
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A curve with the range of its values.
+
+    Args:
+        name: What is plotted.
+        values: One for each time that it was noted, shape (n,).
+        box: Where it lies.
+        colour: Shape (3,).
+        log: Show a logarithmic axis if all values are positive.
+    """
+
+    name: str
+    values: Floats
+    box: Box
+    colour: Bytes
+    log: bool = False
+
+
+Primitive: TypeAlias = Image | Points | Lines | Circles | Arrows | Mesh | Boxes | Text | Plot
