@@ -10,7 +10,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format clean
+.PHONY: help demo test lint format docs clean
 
 help: ## print this help
 	@echo "usage: make TARGET [PYTHON=python3.12] [DEMO=name] [ARGS='arguments of the demo or of pytest']"
@@ -32,6 +32,10 @@ format: $(VENV)/installed-dev ## format the code and mend what ruff can mend by 
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+docs: $(VENV)/installed-docs ## build the documentation, from build/docs/docs/index.html on
+	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --conf-dir docs --doctree-dir build/doctrees . build/docs
+	@echo "build/docs/docs/index.html"
+
 clean: ## remove .venv, build products, caches and what the demos wrote
 	rm -rf $(VENV) build dist out *.egg-info .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -52,4 +56,10 @@ $(VENV)/installed: $(VENV)/created pyproject.toml
 $(VENV)/installed-dev: $(VENV)/created pyproject.toml
 	@echo "installing difftile and its development tools into $(VENV)"
 	@$(PIP_INSTALL) '.[dev]'
+	@touch $@ $(VENV)/installed
+
+# Apart from the stamp of `test`, which needs none of it.
+$(VENV)/installed-docs: $(VENV)/created pyproject.toml
+	@echo "installing difftile and what builds its documentation into $(VENV)"
+	@$(PIP_INSTALL) '.[docs]'
 	@touch $@ $(VENV)/installed

@@ -7,6 +7,7 @@ import builtins
 import math
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,20 @@ def test_what_is_said_to_be_refused_is_refused() -> None:
     wrong = "\n".join(file.read_text("utf-8") for file in (ROOT / "tests/wrong").glob("*.txt"))
     assert named
     assert not set(named) - set(re.findall(r"^==== (.*)$", wrong, re.MULTILINE))
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^```\{toctree\}\n(.*?)^```", index, re.MULTILINE | re.DOTALL)
+    named = {line for table in tables for line in table.splitlines()}
+    assert {page.stem for page in (ROOT / "docs").glob("*.md")} - named == {"index"}
+
+
+def test_the_reference_has_every_public_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\.\. auto\w+:: difftile\.([\w.]+)$", page, re.MULTILINE)
+    packages = {name for name in dt.__all__ if isinstance(getattr(dt, name), ModuleType)}
+    wanted = set(dt.__all__) - packages
+    wanted |= {f"{name}.{part}" for name in packages for part in getattr(dt, name).__all__}
+    assert wanted <= set(named)
+    assert len(named) == len(set(named))
