@@ -1,0 +1,197 @@
+"""A camera that orbits a point: rotate, pan, zoom, frame, and where points are in the picture.
+
+Its frame is that of `dt.render.Cameras` and of OpenCV: +x to the right, +y down, +z away from the
+eye, pixels counted from the upper left corner. So points, meshes and splats share one camera:
+`dt.render.Cameras(orbit.world_to_camera(), orbit.intrinsics(width, height), width, height)`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Vec3 = tuple[float, float, float]
+
+_TURN = math.pi  # what a drag over the height of the picture rotates by [rad]
+_STEEPEST = math.radians(89.0)  # beyond, up would change sides and the picture jump
+_NEAREST = 1e-3  # of the distance: what is nearer to the eye than this part of it is not seen
+_LEAST, _MOST = 1e-6, 1e9  # bounds of the distance, so that a long scroll keeps numbers finite
+_ROOM = 1.1  # how much larger than what is framed the picture is
+
+
+@dataclass(frozen=True, slots=True)
+class Orbit:
+    """A perspective camera that looks at a target. Every change is a new camera.
+
+    Attributes:
+        target: What it looks at, and turns around [scene units].
+        distance: From the eye to the target [scene units].
+        yaw: Turn around `up` [rad]; at 0 with y up, the eye is on the +z side of the target.
+        pitch: How far above the target the eye is [rad], within 89 degrees.
+        fov: The angle that the height of the picture covers [rad].
+        up: The direction that is up in the picture; any length but 0.
+    """
+
+    target: Vec3 = (0.0, 0.0, 0.0)
+    distance: float = 3.0
+    yaw: float = 0.6
+    pitch: float = 0.4
+    fov: float = math.radians(45.0)
+    up: Vec3 = (0.0, 1.0, 0.0)
+
+    # What the mouse does
+
+    def rotated(self, right: float, down: float) -> Orbit:
+        """Turn around the target: a drag moves what is in front along with the mouse.
+
+        Args:
+            right: Way of the mouse to the right, in heights of the picture.
+            down: Way of the mouse down, in heights of the picture.
+        """
+        pitch = float(np.clip(self.pitch + _TURN * down, -_STEEPEST, _STEEPEST))
+        yaw = math.remainder(self.yaw - _TURN * right, 2 * math.pi)
+        return replace(self, yaw=yaw, pitch=pitch)
+
+    def panned(self, right: float, down: float) -> Orbit:
+        """Move sideways: what is as far as the target stays under the mouse; heights as above."""
+        x, y, _ = self.axes()
+        return self._at(np.array(self.target) - self._span() * (right * x + down * y))
+
+    def zoomed(self, factor: float, right: float = 0.0, down: float = 0.0) -> Orbit:
+        """Change the distance; what is as far as the target stays where the mouse is.
+
+        Args:
+            factor: Of the distance: below 1 nearer, above 1 farther.
+            right: Place of the mouse, from the middle of the picture to the right, in its heights.
+            down: Likewise down.
+        """
+        distance = float(np.clip(self.distance * factor, _LEAST, _MOST))
+        kept = 1.0 - distance / self.distance
+        x, y, _ = self.axes()
+        target = np.array(self.target) + kept * self._span() * (right * x + down * y)
+        return replace(self._at(target), distance=distance)
+
+    def framed(self, points: npt.ArrayLike, aspect: float = 1.0) -> Orbit:
+        """Look at all of some points from the same side.
+
+        Args:
+            points: Shape (n, 3); what is not finite is left out, and where nothing is left the
+                camera stays.
+            aspect: Width of the picture over its height.
+        """
+        places = np.asarray(points, np.float64).reshape(-1, 3)
+        places = places[np.isfinite(places).all(axis=1)]
+        if not len(places):
+            return self
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
+        radius = float(np.linalg.norm(places - middle, axis=1).max())
+        if radius == 0.0:
+            return self._at(middle)
+        # The sphere around the points touches the sides of the narrower of both angles.
+        half = math.atan(math.tan(0.5 * self.fov) * min(aspect, 1.0))
+        distance = float(np.clip(_ROOM * radius / math.sin(half), _LEAST, _MOST))
+        return replace(self._at(middle), distance=distance)
+
+    # Where it is
+
+    def axes(self) -> Floats:
+        """Return the right, the down and the forward of the picture in the world, shape (3, 3)."""
+        side, back, up = self._ground()
+        level = math.sin(self.yaw) * side + math.cos(self.yaw) * back
+        right = math.cos(self.yaw) * side - math.sin(self.yaw) * back
+        forward = -(math.cos(self.pitch) * level + math.sin(self.pitch) * up)
+        return np.stack([right, np.cross(forward, right), forward])
+
+    def eye(self) -> Floats:
+        """Return where the camera is, shape (3,)."""
+        return np.array(self.target) - self.distance * self.axes()[2]
+
+    def world_to_camera(self) -> Floats:
+        """Return the motion from the world to the frame of the camera, shape (4, 4)."""
+        pose = np.eye(4)
+        pose[:3, :3] = self.axes()
+        pose[:3, 3] = -pose[:3, :3] @ self.eye()
+        return pose
+
+    def intrinsics(self, width: float, height: float) -> Floats:
+        """Return fx, fy, cx, cy of a picture of that size [pixels], shape (4,)."""
+        focal = 0.5 * height / math.tan(0.5 * self.fov)
+        return np.array([focal, focal, 0.5 * width, 0.5 * height])
+
+    @property
+    def near(self) -> float:
+        """The depth from which on things are seen [scene units]."""
+        return _NEAREST * self.distance
+
+    # From the world to the picture, and back
+
+    def to_camera(self, points: npt.ArrayLike) -> Floats:
+        """Return points in the frame of the camera, shape (n, 3); z is the depth."""
+        places = np.asarray(points, np.float64).reshape(-1, 3)
+        return (places - self.eye()) @ self.axes().T
+
+    def to_pixels(self, points: npt.NDArray[Any], width: float, height: float) -> Floats:
+        """Return where points in the frame of the camera are in the picture, shape (n, 2).
+
+        What is nearer than `near` has no place there and is not a number.
+        """
+        fx, fy, cx, cy = self.intrinsics(width, height)
+        depth = np.where(points[:, 2] >= self.near, points[:, 2], np.nan)
+        return np.stack([cx + fx * points[:, 0] / depth, cy + fy * points[:, 1] / depth], axis=1)
+
+    def project(self, points: npt.ArrayLike, width: float, height: float) -> tuple[Floats, Floats]:
+        """Return the pixels, shape (n, 2), and the depths, shape (n,), of points of the world."""
+        seen = self.to_camera(points)
+        return self.to_pixels(seen, width, height), seen[:, 2]
+
+    def unproject(self, x: float, y: float, depth: float, width: float, height: float) -> Floats:
+        """Return the point of the world under a pixel at a depth, shape (3,).
+
+        With the depth that a point has, the point follows the mouse in the plane of the picture.
+        """
+        fx, fy, cx, cy = self.intrinsics(width, height)
+        place = np.array([(x - cx) / fx, (y - cy) / fy, 1.0]) * depth
+        return self.eye() + place @ self.axes()
+
+    def _at(self, target: Floats) -> Orbit:
+        x, y, z = target.tolist()
+        return replace(self, target=(x, y, z))
+
+    def _span(self) -> float:
+        """The height of what the picture shows at the distance of the target [scene units]."""
+        return 2.0 * self.distance * math.tan(0.5 * self.fov)
+
+    def _ground(self) -> Floats:
+        """Return two directions that are level, and up: orthonormal, from `up` alone."""
+        up = np.array(self.up) / np.linalg.norm(self.up)
+        axis = np.eye(3)[np.argmin(np.abs(up))]
+        side = axis - up * (axis @ up)
+        side = side / np.linalg.norm(side)
+        return np.stack([side, np.cross(side, up), up])
+
+
+def cut_segments(segments: Floats, near: float) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """Cut segments off where they come nearer to the eye than `near`.
+
+    Args:
+        segments: In the frame of a camera, shape (n, 2, 3).
+        near: The least depth [scene units].
+
+    Returns:
+        What is left, shape (m, 2, 3), and of which segments, shape (m,).
+    """
+    depth = segments[:, :, 2]
+    kept = np.flatnonzero((depth >= near).any(axis=1))
+    cut = segments[kept].copy()
+    for end in (0, 1):
+        behind = cut[:, end, 2] < near
+        here, other = cut[behind, end], cut[behind, 1 - end]
+        share = (near - here[:, 2]) / (other[:, 2] - here[:, 2])
+        cut[behind, end] = here + share[:, None] * (other - here)
+        cut[behind, end, 2] = near  # exactly, not by a rounding less, which would not be seen
+    return cut, kept

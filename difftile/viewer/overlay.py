@@ -1,0 +1,111 @@
+"""Gradients drawn over what they are the gradients of: arrows at points, colours over images.
+
+Lengths and strengths are relative to a scale that 1 in 100 elements exceeds, so that a few large
+elements do not hide all others; those are drawn as the scale is. What is not finite is magenta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.viewer.primitives import Arrows, Bytes, Circles, Image, Mesh, Points, Primitive
+
+NEGATIVE = np.array([64, 120, 255], np.uint8)  # the loss falls where the value grows
+POSITIVE = np.array([255, 80, 56], np.uint8)  # the loss grows with the value
+NOT_FINITE = np.array([255, 0, 255], np.uint8)
+ARROW = np.array([255, 176, 32], np.uint8)
+
+_PERCENTILE = 99.0
+_MOST = 2000  # arrows: more are a carpet, and slow
+_LENGTH = 1 / 8  # of the longest arrow, in diagonals of the points
+_ALONE = 0.1  # its length where there is one point, or all are at one place
+
+
+def scale_of(gradient: npt.ArrayLike) -> float:
+    """Return the size that counts as large: the percentile 99 of the sizes that are not 0.
+
+    Where there is none, as in a gradient of zeros, it is 1.
+    """
+    sizes = np.abs(np.asarray(gradient, np.float64))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]
+    return float(np.percentile(sizes, _PERCENTILE)) if sizes.size else 1.0
+
+
+def strengths(gradient: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return gradients in units of their scale, within [-1, 1]; what is not finite stays so."""
+    values = np.asarray(gradient, np.float64)
+    return np.where(np.isfinite(values), np.clip(values / scale_of(values), -1.0, 1.0), np.nan)
+
+
+def tinted(pixels: Bytes, gradient: npt.NDArray[Any]) -> Bytes:
+    """Return an image with colours of a gradient over it: red where it is positive, blue else.
+
+    Args:
+        pixels: Shape (h, w, 3).
+        gradient: Shape (h, w), or (h, w, c) for elements of c components, whose sum is shown: what
+            the loss does when all of them grow.
+    """
+    signed = strengths(gradient.sum(axis=-1) if gradient.ndim == pixels.ndim else gradient)
+    strength = np.abs(signed)[..., None]
+    hue = np.where(signed[..., None] < 0.0, NEGATIVE, POSITIVE)
+    # The square root lets small gradients be seen; grey beneath lets no colour be mistaken.
+    grey = 0.6 * pixels.mean(axis=-1, keepdims=True)
+    mixed = grey + np.sqrt(strength) * (hue - grey)
+    return np.where(np.isnan(strength), NOT_FINITE, mixed).astype(np.uint8)
+
+
+def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, Points]:
+    """Return arrows along a gradient, and dots where it is not finite.
+
+    Of more than 2000 arrows the longest are drawn; a gradient of zero has none.
+
+    Args:
+        positions: Shape (n, 2) or (n, 3).
+        gradient: Of the loss with respect to them, the same shape.
+    """
+    places, slopes = np.asarray(positions, np.float32), np.asarray(gradient, np.float64)
+    finite = np.isfinite(slopes).all(axis=1)
+    sizes = np.where(finite, np.linalg.norm(np.where(finite[:, None], slopes, 0.0), axis=1), 0.0)
+    drawn = np.flatnonzero(sizes > 0.0)
+    if len(drawn) > _MOST:
+        drawn = np.sort(drawn[np.argpartition(sizes[drawn], -_MOST)[-_MOST:]])
+    known = places[np.isfinite(places).all(axis=1)]
+    diagonal = float(np.linalg.norm(np.ptp(known, axis=0))) if len(known) else 0.0
+    longest = _LENGTH * diagonal or _ALONE
+    lengths = longest * np.minimum(sizes[drawn] / scale_of(sizes), 1.0)
+    vectors = slopes[drawn] * (lengths / sizes[drawn])[:, None]
+    broken = Points(places[~finite], NOT_FINITE, 4.0)
+    return Arrows(places[drawn], vectors.astype(np.float32), ARROW), broken
+
+
+def overlay(primitives: Iterable[Primitive]) -> list[Primitive]:
+    """Return what shows the gradients of the fields that shapes were drawn from.
+
+    Points, circles and the vertices of meshes get arrows, images a picture of the same place in the
+    colours of their gradient. Shapes without a field, or whose field has no gradient, get nothing.
+    """
+    found: list[Primitive] = []
+    for one in primitives:
+        match one:
+            case Image(pixels=pixels):
+                gradient = gradient_of(one.source)
+                if gradient is not None and gradient.shape[:2] == pixels.shape[:2]:
+                    found.append(replace(one, pixels=tinted(pixels, gradient), source=None))
+            case Points(positions=places) | Circles(centers=places) | Mesh(vertices=places):
+                gradient = gradient_of(one.source)
+                if gradient is not None and gradient.size == places.size:
+                    found += arrows(places, gradient.reshape(places.shape))
+            case _:
+                pass
+    return found
+
+
+def gradient_of(source: Any) -> npt.NDArray[Any] | None:
+    """Return the gradient of a field, or None where there is none."""
+    gradient = getattr(source, "grad_out", None)
+    return None if gradient is None else gradient.to_numpy()

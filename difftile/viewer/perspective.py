@@ -1,0 +1,154 @@
+"""Positions in space on the screen, as an orbit camera sees them, and the mouse that moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
+from difftile.viewer.orbit import Orbit, cut_segments
+from difftile.viewer.primitives import (
+    Arrows,
+    Bytes,
+    Circles,
+    Floats,
+    Lines,
+    Mesh,
+    Points,
+    Primitive,
+)
+from difftile.viewer.projection import Area
+
+_NOTCH = 0.85  # what one notch of the wheel multiplies the distance by
+_AMBIENT = 0.35  # how bright a face is that is seen from its edge
+
+
+@dataclass(frozen=True, slots=True)
+class Perspective:
+    """The `Projection` of an orbit camera: positions of three components, a depth for each.
+
+    Depths are along the axis of view [scene units], not distances from the eye.
+    """
+
+    area: Area
+    orbit: Orbit
+
+    def project(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
+        """See `Projection`."""
+        seen = self.orbit.to_camera(positions)
+        pixels = self.orbit.to_pixels(seen, self.area.width, self.area.height)
+        pixels += [self.area.left, self.area.top]
+        depth = seen[:, 2]
+        scale = self._focal / np.where(depth >= self.orbit.near, depth, np.inf)
+        return pixels.astype(np.float32), depth.astype(np.float32), scale.astype(np.float32)
+
+    def unproject(self, x: float, y: float, depth: float = 0.0) -> Floats:
+        """See `Projection`; a depth of 0 stands for that of the target."""
+        x, y = x - self.area.left, y - self.area.top
+        depth = depth or self.orbit.distance
+        place = self.orbit.unproject(x, y, depth, self.area.width, self.area.height)
+        return place.astype(np.float32)
+
+    def cut(self, lines: Lines) -> Lines:
+        """Cut segments off where they reach behind the eye, since such an end has no pixel."""
+        ends = np.stack([lines.begins, lines.ends], axis=1)
+        seen = self.orbit.to_camera(ends).reshape(-1, 2, 3)
+        if (seen[:, :, 2] >= self.orbit.near).all():
+            return lines
+        # A hair farther than `near`, which rounding to single precision would not keep.
+        cut, kept = cut_segments(seen, 1.01 * self.orbit.near)
+        world = (cut @ self.orbit.axes() + self.orbit.eye()).astype(np.float32)
+        colours = lines.colours[kept] if lines.colours.ndim == 2 else lines.colours
+        return Lines(world[:, 0], world[:, 1], colours, lines.width)
+
+    def shade(self, mesh: Mesh) -> Bytes:
+        """Return the colours of faces with a light at the eye, shape (m, 3).
+
+        Lambert's law on both sides, and an ambient part so that edges do not vanish; a face without
+        an area is as dark as one seen from its edge.
+        """
+        corners = mesh.vertices[mesh.faces].astype(np.float64)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        sight = corners.mean(axis=1) - self.orbit.eye()
+        lengths = np.linalg.norm(normals, axis=1) * np.linalg.norm(sight, axis=1)
+        cosines = np.abs((normals * sight).sum(axis=1)) / np.where(lengths > 0, lengths, 1.0)
+        light = _AMBIENT + (1.0 - _AMBIENT) * cosines
+        return (np.broadcast_to(mesh.colours, corners.shape[:1] + (3,)) * light[:, None]).astype(
+            np.uint8
+        )
+
+    @property
+    def _focal(self) -> float:
+        return float(self.orbit.intrinsics(self.area.width, self.area.height)[1])
+
+
+class OrbitMouse:
+    """What a drag and the wheel do to an orbit camera.
+
+    The left button rotates; the right or the middle one, or the left with shift, pans; the wheel
+    zooms to where the mouse is.
+    """
+
+    def __init__(self) -> None:
+        self._held: str | None = None
+        self._at = (0.0, 0.0)
+        self._shift = False
+
+    @property
+    def dragging(self) -> bool:
+        """Whether a button is held that was pressed in the area."""
+        return self._held is not None
+
+    def moved(self, event: Event, orbit: Orbit, area: Area) -> Orbit:
+        """Return the camera after an event; the same one if the event is none of its business.
+
+        Args:
+            event: What happened.
+            orbit: The camera before.
+            area: Where on the screen its picture is.
+        """
+        match event:
+            case MouseDown(button, x, y) if self._held is None and area.holds(x, y):
+                pans = button != "left" or self._shift
+                self._held, self._at = "pan" if pans else "turn", (x, y)
+            case MouseUp():
+                self._held = None
+            case MouseMove(x, y) if self._held is not None:
+                right, down = ((x - self._at[0]) / area.height, (y - self._at[1]) / area.height)
+                self._at = (x, y)
+                pans = self._held == "pan"
+                return orbit.panned(right, down) if pans else orbit.rotated(right, down)
+            case Scroll(amount, x, y) if area.holds(x, y):
+                middle_x, middle_y = area.center
+                right, down = (x - middle_x) / area.height, (y - middle_y) / area.height
+                return orbit.zoomed(_NOTCH**amount, right, down)
+            case KeyDown("shift"):
+                self._shift = True
+            case KeyUp("shift"):
+                self._shift = False
+            case _:
+                pass
+        return orbit
+
+
+def corners(primitives: Iterable[Primitive]) -> Floats:
+    """Return positions that are around all shapes in space, shape (n, 3), for `Orbit.framed`."""
+    found: list[Floats] = [np.empty((0, 3), np.float32)]
+    for one in primitives:
+        match one:
+            case Points():
+                found.append(one.positions)
+            case Lines():
+                found += [one.begins, one.ends]
+            case Arrows():
+                found += [one.begins, one.begins + one.vectors]
+            case Mesh():
+                found.append(one.vertices)
+            case Circles():
+                reach = one.radii[:, None]
+                found += [one.centers - reach, one.centers + reach]
+            case _:
+                pass
+    return np.concatenate([places for places in found if places.shape[1] == 3])
