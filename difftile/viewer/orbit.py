@@ -105,7 +105,7 @@ class Orbit:
         level = math.sin(self.yaw) * side + math.cos(self.yaw) * back
         right = math.cos(self.yaw) * side - math.sin(self.yaw) * back
         forward = -(math.cos(self.pitch) * level + math.sin(self.pitch) * up)
-        return np.stack([right, np.cross(forward, right), forward])
+        return np.array([right, np.cross(forward, right), forward], np.float64)
 
     def eye(self) -> Floats:
         """Return where the camera is, shape (3,)."""
@@ -155,7 +155,7 @@ class Orbit:
         With the depth that a point has, the point follows the mouse in the plane of the picture.
         """
         fx, fy, cx, cy = self.intrinsics(width, height)
-        place = np.array([(x - cx) / fx, (y - cy) / fy, 1.0]) * depth
+        place: Floats = np.array([(x - cx) / fx, (y - cy) / fy, 1.0], np.float64) * depth
         return self.eye() + place @ self.axes()
 
     def _at(self, target: Floats) -> Orbit:
@@ -168,11 +168,11 @@ class Orbit:
 
     def _ground(self) -> Floats:
         """Return two directions that are level, and up: orthonormal, from `up` alone."""
-        up = np.array(self.up) / np.linalg.norm(self.up)
+        up: Floats = np.array(self.up, np.float64) / np.linalg.norm(self.up)
         axis = np.eye(3)[np.argmin(np.abs(up))]
-        side = axis - up * (axis @ up)
-        side = side / np.linalg.norm(side)
-        return np.stack([side, np.cross(side, up), up])
+        side: Floats = axis - up * (axis @ up)
+        side /= np.linalg.norm(side)
+        return np.array([side, np.cross(side, up), up], np.float64)
 
 
 def cut_segments(segments: Floats, near: float) -> tuple[Floats, npt.NDArray[np.intp]]:

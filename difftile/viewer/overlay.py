@@ -50,9 +50,10 @@ def tinted(pixels: Bytes, gradient: npt.NDArray[Any]) -> Bytes:
         gradient: Shape (h, w), or (h, w, c) for elements of c components, whose sum is shown: what
             the loss does when all of them grow.
     """
-    signed = strengths(gradient.sum(axis=-1) if gradient.ndim == pixels.ndim else gradient)
-    strength = np.abs(signed)[..., None]
-    hue = np.where(signed[..., None] < 0.0, NEGATIVE, POSITIVE)
+    summed = gradient.sum(axis=-1) if gradient.ndim == pixels.ndim else gradient
+    signed = strengths(summed)[..., np.newaxis]
+    strength = np.abs(signed)
+    hue = np.where(signed < 0.0, NEGATIVE, POSITIVE)
     # The square root lets small gradients be seen; grey beneath lets no colour be mistaken.
     grey = 0.6 * pixels.mean(axis=-1, keepdims=True)
     mixed = grey + np.sqrt(strength) * (hue - grey)
@@ -69,9 +70,9 @@ def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, P
         gradient: Of the loss with respect to them, the same shape.
     """
     places, slopes = np.asarray(positions, np.float32), np.asarray(gradient, np.float64)
-    finite = np.isfinite(slopes).all(axis=1)
-    sizes = np.where(finite, np.linalg.norm(np.where(finite[:, None], slopes, 0.0), axis=1), 0.0)
-    drawn = np.flatnonzero(sizes > 0.0)
+    sizes = np.linalg.norm(slopes, axis=1)
+    finite = np.isfinite(sizes)
+    drawn = np.flatnonzero(finite & (sizes > 0.0))
     if len(drawn) > _MOST:
         drawn = np.sort(drawn[np.argpartition(sizes[drawn], -_MOST)[-_MOST:]])
     known = places[np.isfinite(places).all(axis=1)]

@@ -75,9 +75,7 @@ class Perspective:
         lengths = np.linalg.norm(normals, axis=1) * np.linalg.norm(sight, axis=1)
         cosines = np.abs((normals * sight).sum(axis=1)) / np.where(lengths > 0, lengths, 1.0)
         light = _AMBIENT + (1.0 - _AMBIENT) * cosines
-        return (np.broadcast_to(mesh.colours, corners.shape[:1] + (3,)) * light[:, None]).astype(
-            np.uint8
-        )
+        return (mesh.colours * light[:, np.newaxis]).astype(np.uint8)
 
     @property
     def _focal(self) -> float:

@@ -1,0 +1,88 @@
+"""Gradients drawn over what they are the gradients of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.viewer.overlay import NOT_FINITE, arrows, overlay, scale_of, strengths, tinted
+from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Mesh, Points
+
+RED = np.array([200, 0, 0], np.uint8)
+GREY = np.full((1, 4, 3), 100, np.uint8)
+
+
+def test_one_large_element_does_not_hide_the_others() -> None:
+    gradient = np.ones(1000)
+    gradient[3] = -1e9
+    assert scale_of(gradient) == pytest.approx(1.0)
+    assert strengths(gradient)[[0, 3]].tolist() == [1.0, -1.0]
+
+
+@pytest.mark.parametrize("nothing", [[], [0.0, 0.0], [np.nan, np.inf]])
+def test_a_gradient_of_zeros_has_the_scale_one(nothing: list[float]) -> None:
+    assert scale_of(nothing) == 1.0
+
+
+def test_positive_is_red_negative_is_blue_zero_is_grey_and_infinite_magenta() -> None:
+    positive, negative, zero, broken = tinted(GREY, np.array([[2.0, -2.0, 0.0, np.nan]]))[0]
+    assert positive[0] > 200 > positive[2]
+    assert negative[2] > 200 > negative[0]
+    assert zero.tolist() == [60, 60, 60]
+    assert broken.tolist() == NOT_FINITE.tolist()
+
+
+def test_channels_are_added_up() -> None:
+    channels = np.zeros((1, 4, 3))
+    channels[0, 0] = [1.0, 2.0, -1.0]
+    np.testing.assert_array_equal(
+        tinted(GREY, channels), tinted(GREY, np.array([[2.0, 0.0, 0.0, 0.0]]))
+    )
+
+
+def test_arrows_point_along_the_gradient_with_lengths_in_proportion() -> None:
+    positions = np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0], [2.0, 2.0]])
+    gradient = np.array([[1e-6, 0.0], [0.0, -5e-7], [0.0, 0.0], [np.inf, 0.0]])
+    drawn, broken = arrows(positions, gradient)
+    assert drawn.begins.tolist() == [[0.0, 0.0], [3.0, 4.0]]
+    lengths = np.linalg.norm(drawn.vectors, axis=1)
+    assert lengths[0] == pytest.approx(5.0 / 8.0)
+    assert lengths[1] == pytest.approx(0.5 * lengths[0], rel=0.02)
+    assert drawn.vectors[1, 1] < 0.0 == drawn.vectors[1, 0]
+    assert broken.positions.tolist() == [[2.0, 2.0]]
+
+
+def test_of_many_arrows_the_longest_are_drawn() -> None:
+    n = 5000
+    drawn, _ = arrows(np.zeros((n, 3)), np.outer(np.arange(n), [0.0, 0.0, 1.0]))
+    assert len(drawn.begins) == 2000
+    lengths = np.linalg.norm(drawn.vectors, axis=1)
+    assert lengths.max() == pytest.approx(0.1)
+    assert lengths.min() > 0.05
+
+
+def test_every_shape_with_a_field_shows_its_gradient() -> None:
+    dt.init()
+    x = dt.from_numpy(np.zeros((2, 2, 2), np.float32), dtype=ti.math.vec2, grad=True)
+    x.grad[0, 1] = [1.0, 0.0]
+    y = dt.zeros((1, 4), dtype=ti.f32, grad=True)
+    plain = dt.zeros((1, 4), dtype=ti.f32)
+    flat = np.zeros((4, 2), np.float32)
+    faces = np.array([[0, 1, 2]], np.int32)
+    shapes = [
+        Points(flat, RED, source=x),
+        Circles(flat, np.ones(4, np.float32), RED, source=x),
+        Mesh(flat, faces, RED, source=x),
+        Image(GREY, source=y, box=(0.0, 0.0, 0.5, 0.5)),
+        Image(GREY, source=plain),
+        Image(GREY),
+        Points(flat, RED),
+        Lines(flat, flat, RED),
+    ]
+    found = overlay(shapes)
+    assert [type(one) for one in found] == [Arrows, Points] * 3 + [Image]
+    assert len(found[0].begins) == 1
+    assert found[-1].box == (0.0, 0.0, 0.5, 0.5)
+    assert found[-1].source is None
