@@ -50,7 +50,7 @@ $(VENV)/created:
 
 $(VENV)/installed: $(VENV)/created pyproject.toml
 	@echo "installing difftile into $(VENV)"
-	@$(PIP_INSTALL) .
+	@$(PIP_INSTALL) '.[demo]'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/created pyproject.toml
