@@ -1,0 +1,88 @@
+"""A window of Taichi's `ti.GUI`: pixels in, raw events out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.substrate.language import ti
+
+_ACTS: dict[object, Literal["press", "release", "move"]] = {
+    ti.GUI.PRESS: "press",
+    ti.GUI.RELEASE: "release",
+    ti.GUI.MOTION: "move",
+}
+_NOTCH = 120  # what one notch of a wheel counts
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvent:
+    """An event of the window as Taichi names it.
+
+    Args:
+        act: What happened to the key.
+        key: A key, "LMB", "MMB", "RMB", "Motion", "Wheel", or "WMClose".
+        x: Where the mouse was, from the left [px].
+        y: Likewise, from the top.
+        notches: How far the wheel turned, positive away from the person.
+    """
+
+    act: Literal["press", "release", "move"]
+    key: str
+    x: int
+    y: int
+    notches: float
+
+
+class Desktop:
+    """A window that stays as large as it was made, whose pixels are written to directly.
+
+    Taichi's fast windows show memory that they are given: 32 bits a pixel, rows from the top.
+    The others turn every picture into floats and back.
+    """
+
+    def __init__(self, title: str, width: int, height: int) -> None:
+        gui: Any = ti.GUI  # which has no types, and other defaults than arguments
+        self._gui = gui(title, (width, height), fast_gui=True)
+        self._gui.fps_limit = None
+        self._pixels = self._gui.img.view(np.uint8).reshape(height, width, 4)
+        self._size = width, height
+        if sys.platform == "darwin":  # red first, and opaque
+            self._pixels[:] = 255
+            self._colours = self._pixels[..., :3]
+        else:
+            self._colours = self._pixels[..., 2::-1]
+        self.update()
+
+    def draw(self, image: npt.NDArray[np.uint8]) -> None:
+        """Show a picture, shape (height, width, 3), and find out what happened meanwhile."""
+        self._colours[:] = image
+        self.update()
+
+    def update(self) -> None:
+        """Show the last picture again, and find out what happened meanwhile."""
+        try:
+            # `GUI.show` would also clear a canvas that no one sees, a float for each channel.
+            self._gui.core.update()
+        except RuntimeError as error:
+            if "basic_string" not in str(error):  # a key that X11 has no name for is no key
+                raise
+
+    def events(self) -> list[RawEvent]:
+        """Return what happened up to the last update."""
+        width, height = self._size
+        found: list[RawEvent] = []
+        for event in self._gui.get_events():
+            x = round(event.pos[0] * width)
+            y = height - 1 - round(event.pos[1] * height)
+            notches = event.delta[1] / _NOTCH if event.key == ti.GUI.WHEEL else 0.0
+            found.append(RawEvent(_ACTS[event.type], event.key, x, y, notches))
+        return found
+
+    def close(self) -> None:
+        """Take the window from the screen."""
+        self._gui.close()
