@@ -37,12 +37,13 @@ class Perspective:
 
     def project(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
         """See `Projection`."""
-        seen = self.orbit.to_camera(positions)
+        seen = self.orbit.to_camera(positions.astype(np.float32, copy=False))
         pixels = self.orbit.to_pixels(seen, self.area.width, self.area.height)
-        pixels += [self.area.left, self.area.top]
-        depth = seen[:, 2]
-        scale = self._focal / np.where(depth >= self.orbit.near, depth, np.inf)
-        return pixels.astype(np.float32), depth.astype(np.float32), scale.astype(np.float32)
+        pixels += np.array([self.area.left, self.area.top], np.float32)
+        depth = np.ascontiguousarray(seen[:, 2])
+        scale: Floats = np.maximum(depth, self.orbit.near).astype(np.float32, copy=False)
+        scale = np.where(depth < self.orbit.near, np.float32(0), np.float32(self._focal) / scale)
+        return pixels, depth, scale
 
     def unproject(self, x: float, y: float, depth: float = 0.0) -> Floats:
         """See `Projection`; a depth of 0 stands for that of the target."""
@@ -53,7 +54,7 @@ class Perspective:
 
     def cut(self, lines: Lines) -> Lines:
         """Cut segments off where they reach behind the eye, since such an end has no pixel."""
-        ends = np.stack([lines.begins, lines.ends], axis=1)
+        ends = np.stack([lines.begins, lines.ends], axis=1).astype(np.float64)
         seen = self.orbit.to_camera(ends).reshape(-1, 2, 3)
         if (seen[:, :, 2] >= self.orbit.near).all():
             return lines

@@ -121,8 +121,8 @@ def test_unproject_inverts_project() -> None:
 def test_what_is_behind_the_eye_has_no_pixel() -> None:
     orbit = Orbit()
     behind = orbit.eye() - orbit.axes()[2]
-    pixels, depths = orbit.project([behind, orbit.target], WIDTH, HEIGHT)
-    assert np.isnan(pixels[0]).all() and np.isfinite(pixels[1]).all()
+    pixels, depths = orbit.project([behind, orbit.eye(), orbit.target], WIDTH, HEIGHT)
+    assert np.isnan(pixels[:2]).all() and np.isfinite(pixels[2]).all()
     assert depths[0] < 0.0
 
 

@@ -21,11 +21,13 @@ def f32(*values: object) -> np.ndarray:
 
 def test_positions_land_in_the_area() -> None:
     view: Projection = Perspective(AREA, FRONT)
-    pixels, depths, scales = view.project(f32([0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 3]))
+    pixels, depths, scales = view.project(
+        f32([0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 3], [0, 0, 2])
+    )
     np.testing.assert_allclose(pixels[:3], [[140, 80], [165, 55], [140, 80]])
-    assert np.isnan(pixels[3]).all()
-    np.testing.assert_allclose(depths, [2, 2, 1, -1])
-    np.testing.assert_allclose(scales, [25, 25, 50, 0])
+    assert np.isnan(pixels[3:]).all()
+    np.testing.assert_allclose(depths, [2, 2, 1, -1, 0])
+    np.testing.assert_allclose(scales, [25, 25, 50, 0, 0])
 
 
 def test_a_point_follows_the_mouse_at_its_depth() -> None:
