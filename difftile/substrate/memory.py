@@ -226,6 +226,8 @@ class Buffer:
 
     def fill(self, number: float) -> None:
         """Set every number to one value."""
+        if number == 0 and self.zeros:
+            return
         self.zeros = number == 0
         if self._array is not None:
             self._array.fill(number)
