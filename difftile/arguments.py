@@ -5,6 +5,7 @@ that ``--help`` is immediate.
 """
 
 import argparse
+import ast
 import difflib
 import math
 from collections.abc import Iterable, Sequence
@@ -82,6 +83,11 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; {otherwise}" if otherwise else ""
+
+
+def summary_of(source: str) -> str:
+    """Return what a list says of a program: the first line of its docstring, or nothing."""
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def positive_int(text: str) -> int:

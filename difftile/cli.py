@@ -1,4 +1,4 @@
-"""The command line: ``difftile demo NAME``, ``difftile train DATASET``.
+"""The command line: ``difftile demo NAME``, ``difftile doctor`` and their like.
 
 A demo is an entry point of the group ``difftile.demos``: a function
 ``main(argv: list[str] | None = None) -> int`` in a module whose docstring begins with one line of
@@ -6,7 +6,7 @@ description. Any installed package may bring its own. A demo is imported only to
 ``--help`` and ``--list`` are immediate.
 """
 
-import ast
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 
-from difftile.arguments import Parser, did_you_mean
+from difftile.arguments import Parser, did_you_mean, summary_of
 
 _DEMOS = "difftile.demos"
 _INTERRUPTED = 130  # what a shell reports for a program that SIGINT ended: 128 + 2
+_UNREAD = 141  # and that SIGPIPE ended: 128 + 13
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,9 +52,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         hint = did_you_mean(name, _COMMANDS, "'difftile --help' lists the commands")
         parser.error(f"unknown command {name!r}{hint}")
     try:
-        return _COMMANDS[name].run(rest)
+        code = _COMMANDS[name].run(rest)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except BrokenPipeError:  # whoever reads the output has seen enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
+        return _UNREAD
+    return code
 
 
 def _demo(argv: Sequence[str]) -> int:
@@ -83,10 +89,13 @@ def _demo(argv: Sequence[str]) -> int:
     return run(rest)
 
 
-def _train(argv: Sequence[str]) -> int:
-    # Imported here, so that other commands do not wait for it.
-    run: Callable[[Sequence[str]], int] = import_module("difftile.training.command").main
-    return run(argv)
+def _by(module: str) -> Callable[[Sequence[str]], int]:
+    """Return a command that the `main` of a module runs, imported then alone."""
+
+    def run(argv: Sequence[str]) -> int:
+        return import_module(module).main(argv)
+
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,12 @@ class _Command:
 
 _COMMANDS = {
     "demo": _Command("run a demo, or list them with --list", _demo),
-    "train": _Command("train gaussian splats on pictures of a scene", _train),
+    "train": _Command(
+        "train gaussian splats on pictures of a scene", _by("difftile.training.command")
+    ),
+    "explain": _Command("say what a kernel and its adjoint do", _by("difftile.commands.explain")),
+    "doctor": _Command("show versions and which backends work", _by("difftile.commands.doctor")),
+    "bench": _Command("run benchmarks of a source checkout", _by("difftile.commands.bench")),
 }
 
 
@@ -121,8 +135,7 @@ def _description(demo: EntryPoint) -> str:
         spec = None
     if spec is None:
         return f"(not found: {demo.module})"
-    docstring = ast.get_docstring(ast.parse(_source(spec))) or ""
-    return docstring.partition("\n")[0]
+    return summary_of(_source(spec))
 
 
 def _source(spec: ModuleSpec) -> str:

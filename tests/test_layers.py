@@ -58,6 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
     "cli": {"arguments"},
+    "commands": _LANGUAGE | {"arguments"},
     "__main__": {"cli"},
 }
 # The folders beside the library. `difftile` stands for its public surface.

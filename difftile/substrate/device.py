@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
 import taichi as ti
 from taichi.lang import impl
@@ -70,9 +67,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         # Taichi 1.7.4 keeps `y[i, 0]` in a register over a loop that writes `y[i, j]`, too.
         "cache_loop_invariant_global_vars": False,
         # That is no part of the keys of its cache on disk: ours is one of its own.
-        "offline_cache_file_path": str(
-            Path(impl.default_cfg().offline_cache_file_path).parent / "difftile"
-        ),
+        "offline_cache_file_path": str(cache_folder()),
     }
     # Emitted literals carry their type; Taichi's own default must stay f32 for them.
     for option in options:
@@ -100,6 +95,11 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
     )
     _current[:] = [session]
     return session
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels, unless an option of `start` names another."""
+    return Path(impl.default_cfg().offline_cache_file_path).parent / "difftile"
 
 
 def current() -> Session:

@@ -1,0 +1,93 @@
+"""`difftile bench`: runs the benchmarks of a source checkout."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from difftile.arguments import Parser, did_you_mean, summary_of
+
+_ROOT = Path(__file__).parents[2]
+_ABOUT = """\
+Run benchmarks of a source checkout, all if none is named.
+
+ARGUMENTS begin with the first option after the names, and go to each of the benchmarks.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run benchmarks as the arguments say; return the exit code, 0 if none of them failed."""
+    own, names, rest = _split(sys.argv[1:] if argv is None else argv)
+    parser = Parser(
+        "difftile bench",
+        _ABOUT,
+        usage="difftile bench [--help] [--list] [NAME ...] [ARGUMENTS ...]",
+        epilog="'difftile bench NAME --help' explains a benchmark and its arguments.",
+    )
+    parser.add_argument("--list", action="store_true", help="list the benchmarks and exit")
+    options = parser.parse_args(own)
+    known = find_benchmarks(_ROOT)
+    if not known:
+        parser.error(
+            "benchmarks are in a source checkout of difftile, and there are none beside "
+            f"{_ROOT / 'difftile'}; clone the repository and install it with 'pip install -e .'"
+        )
+    if options.list:
+        if names:
+            parser.error(f"--list stands alone, without {names[0]!r}")
+        width = max(map(len, known))
+        for name, path in known.items():
+            print(f"{name:{width}}  {summary_of(path.read_text(encoding='utf-8'))}".rstrip())
+        return 0
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known, "'difftile bench --list' lists the benchmarks")
+            parser.error(f"unknown benchmark {name!r}{hint}")
+    return _run(names or list(known), rest)
+
+
+def find_benchmarks(root: Path) -> dict[str, Path]:
+    """Return the benchmarks of a checkout by name: the modules with a function `main`.
+
+    Args:
+        root: The folder that `difftile` is in.
+    """
+    if not (root / "pyproject.toml").is_file():  # what is there belongs to someone else
+        return {}
+    return {
+        path.stem: path for path in sorted((root / "benchmarks").glob("*.py")) if _has_main(path)
+    }
+
+
+def _has_main(path: Path) -> bool:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return any(isinstance(stmt, ast.FunctionDef) and stmt.name == "main" for stmt in tree.body)
+
+
+def _run(names: Sequence[str], rest: Sequence[str]) -> int:
+    """Run benchmarks in turn, each in a process of its own, which starts Taichi in its own way."""
+    codes: dict[str, int] = {}
+    for name in names:
+        if len(names) > 1:
+            print(f"== {name}", flush=True)
+        command = [sys.executable, "-m", f"benchmarks.{name}", *rest]
+        codes[name] = subprocess.run(command, cwd=_ROOT, check=False).returncode
+    failed = [name for name, code in codes.items() if code]
+    if failed and len(names) > 1:
+        print(f"difftile bench: failed: {', '.join(failed)}", file=sys.stderr)
+    return max((_exit_code(code) for code in codes.values()), default=0)
+
+
+def _exit_code(code: int) -> int:
+    """Return what a shell reports: 128 more than the signal that ended a process."""
+    return code if code >= 0 else 128 - code
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Split arguments into the options before the names, the names, and what follows them."""
+    named = next((k for k, word in enumerate(argv) if not word.startswith("-")), len(argv))
+    end = next((k for k in range(named, len(argv)) if argv[k].startswith("-")), len(argv))
+    return list(argv[:named]), list(argv[named:end]), list(argv[end:])

@@ -1,0 +1,77 @@
+"""`difftile explain`: its arguments. The file is looked into after they are understood."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from difftile.arguments import Parser, did_you_mean
+
+_ABOUT = """\
+Say what a kernel and its adjoint do: roles, what a tape keeps, what is atomic, what is cut.
+
+FILE is a Python file, KERNEL the name of a kernel in it, or CLASS.METHOD. Without it, the kernels
+are listed; if there is one, it is explained.
+"""
+_MORE = """\
+A kernel is compiled for the types of its arguments. They are those of its last launch: while FILE
+is imported, which leaves out what is under 'if __name__ == "__main__":', or with --run while it is
+run as a program. Or --args says them, and nothing is launched:
+
+  difftile explain wave.py:step --args "x: f32[2d] grad, v: vec3[100], h: float"
+
+A field is an element type, its dimensions or its shape in brackets, and 'grad' if it has a
+gradient; a number is float, int or a value. The exit code is 1 if FILE fails, and 2 after a mistake
+in the arguments.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Explain as the arguments say; return the exit code."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    end = given.index("--") if "--" in given else len(given)
+    parser = Parser(
+        "difftile explain",
+        _ABOUT,
+        usage="difftile explain [--help] FILE[:KERNEL] [--args TYPES] [--source] "
+        "[--run [-- ARGUMENTS ...]]",
+        epilog=_MORE,
+    )
+    parser.add_argument("target", metavar="FILE[:KERNEL]", help="a kernel, or the file of several")
+    parser.add_argument("--args", metavar="TYPES", help="the types of its arguments")
+    parser.add_argument("--source", action="store_true", help="print the adjoint as Taichi code")
+    parser.add_argument("--run", action="store_true", help="run FILE; its arguments follow '--'")
+    options = parser.parse_args(given[:end])
+    if end < len(given) and not options.run:
+        parser.error("what follows '--' are arguments of FILE, which --run would run")
+    if options.run and options.args is not None:
+        parser.error("--run and --args exclude each other: the launches of FILE say the types")
+    file, kernel = _target(parser, options.target)
+    # Only now, since it starts Taichi.
+    inspection = import_module("difftile.commands.inspection")
+    task = inspection.Task(
+        file=file,
+        kernel=kernel,
+        args=options.args,
+        source=options.source,
+        argv=given[end + 1 :] if options.run else None,
+    )
+    return inspection.inspect(task, parser)
+
+
+def _target(parser: Parser, text: str) -> tuple[Path, str | None]:
+    """Return the file, and the name of the kernel if there is one."""
+    head, colon, tail = text.rpartition(":")
+    whole = not colon or "/" in tail or "\\" in tail or Path(text).is_file()
+    file, kernel = (Path(text), None) if whole else (Path(head), tail)
+    if file.is_dir():
+        parser.error(f"'{file}' is a folder; name a Python file in it")
+    if not file.is_file():
+        folder = file.parent
+        near = [str(path) for path in sorted(folder.glob("*.py"))] if folder.is_dir() else []
+        parser.error(f"there is no file '{file}'{did_you_mean(str(file), near)}")
+    if kernel == "":
+        parser.error(f"the name of a kernel is missing after '{file}:'")
+    return file, kernel

@@ -1,0 +1,217 @@
+"""The kernels of a file, and what is said of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import getattr_static, signature
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from difftile.arguments import Parser, did_you_mean
+from difftile.commands.loading import Unloaded, load
+from difftile.commands.specimens import Specimen, Unclear, arguments_of, read, suggestion
+from difftile.diagnostics import DifftileError, FieldError, LaunchError
+from difftile.launch.func import Func
+from difftile.runtime.kernel import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What `difftile explain` is asked for.
+
+    Args:
+        file: The Python file.
+        kernel: Name of the kernel, or CLASS.METHOD; None for all.
+        args: The types of its arguments.
+        source: Print the adjoint too.
+        argv: Run the file as a program with these arguments; None to import it.
+    """
+
+    file: Path
+    kernel: str | None
+    args: str | None
+    source: bool
+    argv: Sequence[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A kernel as a file has it.
+
+    Args:
+        name: Its name, or CLASS.METHOD.
+        kernel: The kernel.
+        owner: The class whose method it is.
+    """
+
+    name: str
+    kernel: Kernel
+    owner: type | None = None
+
+
+def inspect(task: Task, parser: Parser) -> int:
+    """Print what is asked for; return the exit code. Mistakes in the arguments end the process."""
+    try:
+        said = None if task.args is None else read(task.args)
+    except Unclear as error:
+        parser.error(f"--args: {error}")
+    try:
+        module = load(task.file, task.argv)
+    except Unloaded as error:
+        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        return 1
+    if task.kernel is not None:
+        chosen = [_named(task, module, parser)]
+    else:
+        chosen = kernels_of(module)
+        if not chosen:
+            parser.error(f"there is no kernel in '{task.file}', at the top of it or in a class")
+        if len(chosen) > 1 and task.argv is not None:
+            chosen = [one for one in chosen if _launched(one)]
+            if not chosen:
+                parser.error(f"'{task.file}' launched none of its kernels")
+        elif len(chosen) > 1 and said is not None:
+            parser.error(f"--args is for one kernel: name it, as in {task.file}:{chosen[0].name}")
+        elif len(chosen) > 1:
+            _list(task.file, chosen)
+            return 0
+    texts: list[str] = []
+    for one in chosen:
+        try:
+            texts.append(_explained(one, task, module, said))
+        except (Unclear, FieldError, LaunchError) as error:
+            parser.error(str(error))
+        except DifftileError as error:
+            print(f"{parser.prog}: error: {error}", file=sys.stderr)
+            return 1
+    print("\n\n".join(texts))
+    return 0
+
+
+# Finding kernels
+
+
+def kernels_of(module: ModuleType) -> list[Found]:
+    """Return the kernels that a file itself defines, in order of their lines."""
+    found = [
+        one
+        for name, value in vars(module).items()
+        for one in _inside(name, value, module.__name__)
+        if one.kernel.function.__module__ == module.__name__
+    ]
+    distinct = {id(one.kernel): one for one in reversed(found)}
+    return sorted(distinct.values(), key=_line)
+
+
+def _inside(name: str, value: Any, module: str) -> list[Found]:
+    if isinstance(value, Kernel):
+        return [Found(name, value)]
+    if not isinstance(value, type) or value.__module__ != module:
+        return []
+    members = {key: member for cls in reversed(value.__mro__) for key, member in vars(cls).items()}
+    return [
+        Found(f"{name}.{key}", member, value)
+        for key, member in members.items()
+        if isinstance(member, Kernel)
+    ]
+
+
+def _line(found: Found) -> int:
+    return found.kernel.function.__code__.co_firstlineno
+
+
+def _parameters(found: Found) -> list[str]:
+    return list(signature(found.kernel.function).parameters)
+
+
+def _named(task: Task, module: ModuleType, parser: Parser) -> Found:
+    assert task.kernel is not None
+    first, *rest = task.kernel.split(".")
+    value: Any = getattr(module, first, None)
+    owner: type | None = None
+    for name in rest:
+        owner = value if isinstance(value, type) else None
+        value = None if value is None else getattr_static(value, name, None)
+    if isinstance(value, Kernel):
+        return Found(task.kernel, value, owner)
+    if isinstance(value, Func):
+        parser.error(f"'{task.kernel}' is a func: explain a kernel that calls it")
+    if value is not None:
+        parser.error(f"'{task.kernel}' in '{task.file}' is no kernel: @dt.kernel makes one")
+    names = [one.name for one in kernels_of(module)]
+    otherwise = f"it has {', '.join(names)}" if names else "it has none"
+    hint = did_you_mean(task.kernel, names, otherwise)
+    parser.error(f"there is no kernel '{task.kernel}' in '{task.file}'{hint}")
+
+
+def _list(file: Path, found: Sequence[Found]) -> None:
+    print(f"{file} has {len(found)} kernels:")
+    shown = [f"{one.name}({', '.join(_parameters(one))})" for one in found]
+    width = max(map(len, shown))
+    for one, text in zip(found, shown, strict=True):
+        print(f"  {text:{width}}  line {_line(one)}")
+    print(f"Explain one with: difftile explain {file}:{found[0].name}")
+
+
+# Explaining them
+
+
+def _launched(found: Found) -> bool:
+    try:
+        found.kernel.source()
+    except LaunchError:
+        return False
+    return True
+
+
+def _explained(
+    found: Found, task: Task, module: ModuleType, said: dict[str, Specimen] | None
+) -> str:
+    kernel = found.kernel
+    if said is None and _launched(found):
+        parts = [kernel.explain()]
+    elif task.argv is not None:
+        raise Unclear(f"'{task.file}' did not launch '{found.name}'")
+    else:
+        given = _instance(found, module)
+        said = _needing_none(found, task) if said is None else said
+        named = arguments_of(kernel.function, said, _takes_self(found))
+        parts = [kernel.explain(*given, **named)]
+    if task.source:
+        parts.append(kernel.source("adjoint") or "There is no adjoint: no field of floats.")
+    return "\n\n".join(parts)
+
+
+def _needing_none(found: Found, task: Task) -> dict[str, Specimen]:
+    """Return that nothing is said of the arguments of a kernel, if that is enough.
+
+    Raises:
+        Unclear: It is not.
+    """
+    types = suggestion(found.kernel.function, _takes_self(found))
+    if types:
+        raise Unclear(
+            f"importing '{task.file}' does not launch '{found.name}': run it with --run, or say "
+            f'the types of the arguments, as in --args "{types}"'
+        )
+    return {}
+
+
+def _takes_self(found: Found) -> bool:
+    return found.owner is not None and next(iter(_parameters(found)), "") == "self"
+
+
+def _instance(found: Found, module: ModuleType) -> tuple[Any, ...]:
+    """Return the object of a method as arguments; one of the file's, at its top."""
+    if found.owner is None or not _takes_self(found):
+        return ()
+    for value in vars(module).values():
+        if isinstance(value, found.owner):
+            return (value,)
+    raise Unclear(
+        f"'{found.name}' is a method, and there is no '{found.owner.__name__}' at the top of the "
+        "file: run it with --run"
+    )

@@ -1,0 +1,170 @@
+"""Arguments made from a text that says their types: "x: f32[2d] grad, h: float"."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from difftile.arguments import did_you_mean
+from difftile.fields.create import zeros
+from difftile.ir.types import F32, SCALARS, Matrix, Type, Vector
+from difftile.launch.definition import annotation
+
+_EXTENT = 4  # along each dimension of a field whose shape is not said
+_EXAMPLE = "'x: f32[2d] grad, h: float'"
+_ENTRY = re.compile(
+    r"\s*(?P<name>[^\W\d]\w*)\s*:\s*(?P<type>[\w.<>+-]+)\s*"
+    r"(?P<shape>\[[^\]]*\])?\s*(?P<grad>\bgrad\b)?\s*(?:,|$)"
+)
+_COMPOSED = re.compile(r"(vec[1-9]\d*|mat[1-9]\d*x[1-9]\d*)(?:<(\w+)>)?")
+_NUMBERS: dict[str, float | int] = {"float": 1.0, "int": 1}
+
+
+class Unclear(Exception):
+    """A text that says no types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specimen:
+    """What is said of one argument.
+
+    Args:
+        element: Of a field; None of a number.
+        shape: Of a field.
+        grad: Whether the field has a gradient.
+        number: A number of the right kind.
+    """
+
+    element: Type | None
+    shape: tuple[int, ...] = ()
+    grad: bool = False
+    number: float | int = 0
+
+    def made(self) -> Any:
+        """Return the argument.
+
+        Raises:
+            FieldError: There is no such field.
+        """
+        if self.element is None:
+            return self.number
+        return zeros(self.shape, self.element, grad=self.grad)
+
+
+def read(text: str) -> dict[str, Specimen]:
+    """Return what a text says of each argument.
+
+    Raises:
+        Unclear: It cannot be read.
+    """
+    found: dict[str, Specimen] = {}
+    at = 0
+    while text[at:].strip():
+        entry = _ENTRY.match(text, at)
+        if entry is None:
+            raise Unclear(f"cannot read '{text[at:].strip()}'; write NAME: TYPE, as in {_EXAMPLE}")
+        if entry["name"] in found:
+            raise Unclear(f"'{entry['name']}' is there twice")
+        found[entry["name"]] = _specimen(entry)
+        at = entry.end()
+    return found
+
+
+def _specimen(entry: re.Match[str]) -> Specimen:
+    name, type_ = entry["name"], entry["type"].removeprefix("ti.").removeprefix("math.")
+    if entry["shape"] is not None:
+        return Specimen(_element(name, type_), _shape(name, entry["shape"]), bool(entry["grad"]))
+    if entry["grad"]:
+        raise Unclear(f"'{name}' is a number, which has no gradient; a field is {type_}[1d] grad")
+    number = _NUMBERS.get(type_, _literal(entry["type"]))
+    if number is None:
+        _element(name, type_)  # a word that means nothing is named first
+        raise Unclear(f"'{name}' needs a shape, as in {type_}[1d]; a number is float or int")
+    return Specimen(None, number=number)
+
+
+def _literal(text: str) -> float | int | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _element(name: str, text: str) -> Type:
+    text = {"float": "f32", "int": "i32"}.get(text, text)
+    composed = _COMPOSED.fullmatch(text)
+    sizes, word = (composed[1], composed[2] or F32.name) if composed else ("", text)
+    scalar = SCALARS.get(word)
+    if scalar is None:
+        known = [*SCALARS, "float", "int", "vec2", "vec3", "vec4", "mat2x2", "mat3x3"]
+        hint = did_you_mean(word, known, "use f32, i32, vec3, mat2x2, vec3<f64> or their like")
+        raise Unclear(f"'{name}' has the unknown type '{word}'{hint}")
+    if not sizes:
+        return scalar
+    rows, *columns = (int(size) for size in sizes[3:].split("x"))
+    return Matrix(rows, columns[0], scalar) if columns else Vector(rows, scalar)
+
+
+def _shape(name: str, text: str) -> tuple[int, ...]:
+    inside = text[1:-1].strip()
+    dimensions = re.fullmatch(r"(\d)d", inside)
+    if dimensions is not None:
+        return (_EXTENT,) * int(dimensions[1])
+    words = re.split(r"\s*[,x]\s*", inside.removesuffix(",")) if inside else []
+    if not all(word.isdecimal() for word in words):
+        raise Unclear(f"'{name}' has the shape {text}; write [2d], [64, 64], or [] for one element")
+    return tuple(map(int, words))
+
+
+def arguments_of(function: Any, said: dict[str, Specimen], bound: bool) -> dict[str, Any]:
+    """Return arguments for a kernel by name; numbers that are annotated need not be said.
+
+    Args:
+        function: What the kernel was made from.
+        said: What is said of them.
+        bound: The first parameter is the object of a method.
+
+    Raises:
+        Unclear: One is missing, or there is no such parameter.
+        FieldError: There is no such field.
+    """
+    parameters = _parameters(function, bound)
+    names = [p.name for p in parameters]
+    for name in said:
+        if name not in names:
+            otherwise = f"the kernel has {', '.join(names) or 'none'}"
+            raise Unclear(
+                f"--args: there is no parameter '{name}'{did_you_mean(name, names, otherwise)}"
+            )
+    wanted = {p.name: _NUMBERS.get(annotation(p, function)) for p in parameters}
+    missing = [
+        p.name
+        for p in parameters
+        if p.name not in said and p.default is p.empty and wanted[p.name] is None
+    ]
+    if missing:
+        raise Unclear(f'--args says nothing of {", ".join(missing)}; write "{_template(missing)}"')
+    assumed = {p.name: wanted[p.name] for p in parameters if p.default is p.empty}
+    return {**assumed, **{name: specimen.made() for name, specimen in said.items()}}
+
+
+def suggestion(function: Any, bound: bool) -> str:
+    """Return a text that `read` reads, as it may be for a kernel; '' if nothing must be said."""
+    return _template(
+        p.name
+        for p in _parameters(function, bound)
+        if p.default is p.empty and annotation(p, function) not in _NUMBERS
+    )
+
+
+def _parameters(function: Any, bound: bool) -> list[inspect.Parameter]:
+    return list(inspect.signature(function).parameters.values())[int(bound) :]
+
+
+def _template(names: Iterable[str]) -> str:
+    return ", ".join(f"{name}: f32[1d] grad" for name in names)

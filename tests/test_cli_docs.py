@@ -1,0 +1,46 @@
+"""What docs/command_line.md shows of the command line is what it prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from difftile.cli import main
+from difftile.commands import doctor
+from difftile.commands.doctor import Outcome
+
+PAGE = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text(encoding="utf-8")
+PROGRAM = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0]
+CONSOLE = "".join(re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+EXAMPLES = re.findall(r"^\$ difftile (.*)\n((?:(?!\$ ).*\n)*)", CONSOLE, re.MULTILINE)
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 7
+    assert len(EXAMPLES) == CONSOLE.count("$ ")
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_examples_print_what_is_shown(
+    command: str,
+    shown: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Three dots stand for anything. Backends are tested elsewhere."""
+    works = Outcome(True, "works, 0.4 s", str(tmp_path))
+    monkeypatch.setattr(doctor, "self_test", lambda arch: works)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "decay.py").write_text(PROGRAM, encoding="utf-8")
+    try:
+        code = main(shlex.split(command))
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    pattern = ".*?".join(re.escape(part) for part in re.split(r"\.\.\.(?!\))", shown))
+    assert re.fullmatch(pattern, err + out, re.DOTALL), err + out
+    assert bool(code) == ("error: " in err)

@@ -1,0 +1,335 @@
+"""`difftile explain`: finding kernels in a file, and arguments for them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from difftile.cli import main
+from difftile.commands.specimens import Specimen, Unclear, read
+from difftile.ir.types import F32, F64, I32, Matrix, Vector
+
+STEP = '''\
+"""A step."""
+
+import taichi as ti
+import difftile as dt
+
+launched = []
+
+
+@dt.kernel
+def step(x, k, n: int, h: float = 0.1):
+    for i in x:
+        for _ in range(n):
+            x[i] -= h * k[None] * ti.sin(x[i])
+
+
+@dt.kernel
+def energy(x, loss):
+    for i in x:
+        loss[None] += x[i] ** 2
+
+
+@dt.kernel
+def unused(x):
+    for i in x:
+        x[i] = 0.0
+
+
+@dt.func
+def half(a):
+    return 0.5 * a
+
+
+@dt.data_oriented
+class Wave:
+    def __init__(self, n):
+        self.x = dt.zeros(n, grad=True)
+
+    @dt.kernel
+    def move(self, y):
+        for i in y:
+            self.x[i] = y[i] ** 2
+
+    @dt.kernel
+    def clear(self):
+        for i in self.x:
+            self.x[i] = 0.0
+
+
+wave = Wave(3)
+number = 3
+
+if __name__ == "__main__":
+    import sys
+
+    n = int(sys.argv[1])
+    x, k, loss = dt.ones(n, grad=True), dt.full((), 0.5, grad=True), dt.zeros((), grad=True)
+    step(x, k, 2)
+    energy(x, loss)
+    print("ran", n)
+    raise SystemExit(int(n == 9))
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the file above."""
+    (tmp_path / "step.py").write_text(STEP, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def explain(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    """Run the command; return the exit code, what it printed and what it said of errors."""
+    try:
+        code = main(["explain", *argv])
+    except SystemExit as stop:
+        assert isinstance(stop.code, int)
+        code = stop.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.usefixtures("folder")
+def test_kernels_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain(capsys, "step.py") == (
+        0,
+        "step.py has 5 kernels:\n"
+        "  step(x, k, n, h)    line 9\n"
+        "  energy(x, loss)     line 16\n"
+        "  unused(x)           line 22\n"
+        "  Wave.move(self, y)  line 38\n"
+        "  Wave.clear(self)    line 43\n"
+        "Explain one with: difftile explain step.py:step\n",
+        "",
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_types_of_arguments_are_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    types = "x: f64[8] grad, k: f64[]"
+    code, out, err = explain(capsys, "step.py:step", "--args", types, "--source")
+    assert (code, err) == (0, "")
+    assert "  x: InOut, f64 (8,), with gradient\n  k: In, f64 ()\n  n: int, a constant" in out
+    assert "Kept for the adjoint" in out
+    assert "def step_adjoint(x: f64_1d, " in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_kernel_that_is_not_launched_needs_types(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = explain(capsys, "step.py:step")
+    assert (code, out) == (2, "")
+    assert err == (
+        "difftile explain: error: importing 'step.py' does not launch 'step': run it with --run, "
+        'or say the types of the arguments, as in --args "x: f32[1d] grad, k: f32[1d] grad"\n'
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_methods_take_an_object_of_the_file(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = explain(capsys, "step.py:Wave.move", "--args", "y: f32[5] grad")
+    assert code == 0
+    assert "  y: In, f32 (5,), with gradient\n  x: Out, f32 (3,), with gradient\n" in out
+    code, out, _ = explain(capsys, "step.py:Wave.clear")
+    assert code == 0
+    assert "  x: Out, f32 (3,), with gradient\n" in out
+
+
+@pytest.mark.usefixtures("folder")
+def test_run_explains_what_was_launched(capsys: pytest.CaptureFixture[str]) -> None:
+    before = sys.modules["__main__"], sys.argv, sys.path
+    code, out, err = explain(capsys, "step.py", "--run", "--", "6")
+    assert (code, err) == (0, "ran 6\n")
+    assert out.count("Parameters\n") == 2
+    assert "<kernel step(x, k, n, h)>: 1 specialisation" in out
+    assert "  x: In, f32 (6,), with gradient\n  loss: Sum" in out
+    assert (sys.modules["__main__"], sys.argv, sys.path) == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_that_launches_something_else_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = explain(capsys, "step.py:unused", "--run", "--", "6")
+    assert (code, out) == (2, "")
+    assert err == "ran 6\ndifftile explain: error: 'step.py' did not launch 'unused'\n"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_run_that_fails_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = explain(capsys, "step.py", "--run", "--", "9")
+    assert (code, out) == (1, "")
+    assert err == "ran 9\ndifftile explain: error: step.py ended with exit code 1\n"
+
+
+def test_a_launch_at_the_top_of_a_file_is_enough(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    text = STEP.partition("if __name__")[0].split("@dt.kernel\ndef energy")[0]
+    (folder / "top.py").write_text(text + "step(dt.ones(7), dt.ones(()), 1)\n", encoding="utf-8")
+    code, out, _ = explain(capsys, "top.py")  # the one kernel that there is
+    assert code == 0
+    assert "  x: InOut, f32 (7,)\n" in out
+
+
+def test_an_interrupted_run_explains_what_there_is(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    text = STEP.replace('print("ran", n)', "raise KeyboardInterrupt")
+    (folder / "step.py").write_text(text, encoding="utf-8")
+    code, out, err = explain(capsys, "step.py:energy", "--run", "--", "6")
+    assert code == 0
+    assert out.startswith("<kernel energy(x, loss)>")
+    assert err == "step.py was interrupted: what was launched so far follows.\n"
+
+
+def test_a_file_of_a_package_imports_as_its_module_does(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    inner = folder / "cli_package" / "inner"
+    inner.mkdir(parents=True)
+    for file in (inner / "__init__.py", inner.parent / "__init__.py"):
+        file.touch()
+    (inner.parent / "shared.py").write_text("rate = 0.5\n", encoding="utf-8")
+    text = dedent("""\
+        import difftile as dt
+        from cli_package import shared
+        from ..shared import rate
+
+        @dt.kernel
+        def decay(x):
+            for i in x:
+                x[i] *= rate
+    """)
+    (inner / "decay.py").write_text(text, encoding="utf-8")
+    code, out, err = explain(capsys, "cli_package/inner/decay.py", "--args", "x: vec3[2]")
+    assert (code, err) == (0, "")
+    assert "  x: InOut, vec3<f32> (2,)\n" in out
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cli_package"]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        ([], "the following arguments are required: FILE[:KERNEL]"),
+        (["stpe.py"], "there is no file 'stpe.py'; did you mean 'step.py'?"),
+        (["nowhere/a.py:step"], "there is no file 'nowhere/a.py'"),
+        (["."], "'.' is a folder; name a Python file in it"),
+        (["step.py:"], "the name of a kernel is missing after 'step.py:'"),
+        (["step.py", "--", "3"], "what follows '--' are arguments of FILE, which --run would run"),
+        (
+            ["step.py:step", "--run", "--args", ""],
+            "--run and --args exclude each other: the launches of FILE say the types",
+        ),
+        (["step.py", "--sorce"], "unknown option '--sorce'; did you mean '--source'?"),
+        (["step.py:setp"], "there is no kernel 'setp' in 'step.py'; did you mean 'step'?"),
+        (["step.py:move"], "there is no kernel 'move' in 'step.py'; did you mean 'Wave.move'?"),
+        (
+            ["step.py:zebra"],
+            "there is no kernel 'zebra' in 'step.py'; "
+            "it has step, energy, unused, Wave.move, Wave.clear",
+        ),
+        (["step.py:half"], "'half' is a func: explain a kernel that calls it"),
+        (["step.py:number"], "'number' in 'step.py' is no kernel: @dt.kernel makes one"),
+        (
+            ["step.py", "--args", "x: f32[]"],
+            "--args is for one kernel: name it, as in step.py:step",
+        ),
+        (
+            ["step.py:step", "--args", "x: f33[2d]"],
+            "--args: 'x' has the unknown type 'f33'; did you mean 'f32'?",
+        ),
+        (
+            ["step.py:step", "--args", "x: f32[2d]"],
+            '--args says nothing of k; write "k: f32[1d] grad"',
+        ),
+        (
+            ["step.py:energy", "--args", "x: f32[2d], los: f32[]"],
+            "--args: there is no parameter 'los'; did you mean 'loss'?",
+        ),
+        (
+            ["step.py:energy", "--args", "x: i32[1d] grad, loss: f32[]"],
+            "<field i32 (4,)> holds integers, which have no derivative.",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_a_mistake_is_one_line(
+    capsys: pytest.CaptureFixture[str], argv: list[str], line: str
+) -> None:
+    assert explain(capsys, *argv) == (2, "", f"difftile explain: error: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("def step(:\n", 1, "wrong.py, line 1: invalid syntax: def step(:"),
+        ("x = 1\0\n", 1, None),
+        ("x = 1\n", 2, "there is no kernel in 'wrong.py', at the top of it or in a class"),
+        ("def f():\n    1 / 0\n\nf()\n", 1, None),
+        ("raise SystemExit('no')\n", 1, "wrong.py ended with exit code no"),
+    ],
+)
+def test_a_file_that_fails_is_named(
+    capsys: pytest.CaptureFixture[str], folder: Path, text: str, code: int, message: str | None
+) -> None:
+    (folder / "wrong.py").write_text(text, encoding="utf-8")
+    got, out, err = explain(capsys, "wrong.py")
+    assert (got, out) == (code, "")
+    if message is not None:
+        assert err == f"difftile explain: error: {message}\n"
+    elif "1 / 0" in text:  # a traceback that begins in the file
+        assert err.startswith("difftile explain: error: Traceback (most recent call last):\n")
+        assert err.splitlines()[1].endswith('wrong.py", line 4, in <module>')
+        assert err.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_kernel_that_is_refused_is_shown_with_its_line(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    text = "import difftile as dt\n\n@dt.kernel\ndef step(x):\n    for i in x:\n        del x\n"
+    (folder / "wrong.py").write_text(text, encoding="utf-8")
+    code, out, err = explain(capsys, "wrong.py:step", "--args", "x: f32[1d]")
+    assert (code, out) == (1, "")
+    assert err.startswith("difftile explain: error: Unsupported Python syntax: ")
+    assert 'File "wrong.py", line 6\n' in err
+
+
+def test_types_are_read() -> None:
+    text = "a: f32[2d] grad, b:float,c : vec3<f64>[64, 32], d: mat2x3[8x4] grad, e: ti.i32[], f: -3"
+    assert read(text) == {
+        "a": Specimen(F32, (4, 4), True),
+        "b": Specimen(None, number=1.0),
+        "c": Specimen(Vector(3, F64), (64, 32)),
+        "d": Specimen(Matrix(2, 3, F32), (8, 4), True),
+        "e": Specimen(I32, ()),
+        "f": Specimen(None, number=-3),
+    }
+    assert read("a: 0.5,")["a"] == Specimen(None, number=0.5)
+    assert read("a: int[3]")["a"] == Specimen(I32, (3,))
+    assert read(" ") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x f32", "cannot read 'x f32'; write NAME: TYPE, as in 'x: f32[2d] grad, h: float'"),
+        ("x: f32[2d] y: f32", "cannot read 'x: f32[2d] y: f32'; write NAME: TYPE, as in "
+         "'x: f32[2d] grad, h: float'"),
+        ("x: int, x: int", "'x' is there twice"),
+        ("x: f32", "'x' needs a shape, as in f32[1d]; a number is float or int"),
+        ("x: float grad", "'x' is a number, which has no gradient; a field is float[1d] grad"),
+        ("x: f32[a]", "'x' has the shape [a]; write [2d], [64, 64], or [] for one element"),
+        ("x: quaternion[1d]", "'x' has the unknown type 'quaternion'; "
+         "use f32, i32, vec3, mat2x2, vec3<f64> or their like"),
+        ("x: vec3<f33>[1d]", "'x' has the unknown type 'f33'; did you mean 'f32'?"),
+    ],
+)  # fmt: skip
+def test_types_that_are_unclear_are_refused(text: str, message: str) -> None:
+    with pytest.raises(Unclear) as raised:
+        read(text)
+    assert str(raised.value) == message
