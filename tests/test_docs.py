@@ -110,6 +110,7 @@ def test_the_reference_has_every_public_name() -> None:
     named = re.findall(r"^\.\. auto\w+:: difftile\.([\w.]+)$", page, re.MULTILINE)
     packages = {name for name in dt.__all__ if isinstance(getattr(dt, name), ModuleType)}
     wanted = set(dt.__all__) - packages
-    wanted |= {f"{name}.{part}" for name in packages for part in getattr(dt, name).__all__}
+    for name in packages - set(named):  # one that is named itself is there whole
+        wanted |= {f"{name}.{part}" for part in getattr(dt, name).__all__}
     assert wanted <= set(named)
     assert len(named) == len(set(named))
