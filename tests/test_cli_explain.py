@@ -175,6 +175,16 @@ def test_a_launch_at_the_top_of_a_file_is_enough(
     assert "  x: InOut, f32 (7,)\n" in out
 
 
+def test_a_launch_that_is_forgotten_is_none(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    text = STEP.partition("if __name__")[0] + "energy(dt.ones(7), dt.ones(()))\n"
+    (folder / "top.py").write_text(text + "energy.forget_launch()\n", encoding="utf-8")
+    code, _, err = explain(capsys, "top.py:energy")  # as after dt.gradcheck
+    assert code == 2
+    assert "does not launch 'energy': run it with --run, or say the types" in err
+
+
 def test_an_interrupted_run_explains_what_there_is(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
