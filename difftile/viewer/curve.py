@@ -1,0 +1,62 @@
+"""A plot as the shapes that it is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from difftile.viewer.primitives import Boxes, Floats, Lines, Plot, Primitive, Text
+from difftile.viewer.projection import Area
+from difftile.viewer.theme import FAINT, INK, RAISED
+
+_LETTERS = 11.0  # [px]
+_PAD = 6.0  # between the edge and the curve [px]
+
+
+def curve(plot: Plot, area: Area) -> list[Primitive]:
+    """Return the shapes of a plot in a rectangle, in pixels: name, last value, range, curve."""
+    left, top = area.left, area.top
+    right, bottom = left + area.width, top + area.height
+    found: list[Primitive] = [
+        Boxes(_at(left, top)[None], _at(right, bottom)[None], RAISED, rounding=4.0),
+        Text(_at(left + _PAD, top + 4), plot.name, INK, _LETTERS, bold=True),
+    ]
+    finite = np.flatnonzero(np.isfinite(plot.values))
+    last = f"{plot.values[-1]:.4g}" if len(plot.values) else "no values yet"
+    found.append(Text(_at(right - _PAD, top + 4), last, INK, _LETTERS, "rt"))
+    if not len(finite):
+        return found
+    values = plot.values[finite].astype(np.float64)
+    low, high = float(values.min()), float(values.max())
+    log = plot.log and low > 0.0
+    ends = f"{low:.3g} … {high:.3g}{', log' if log else ''}"
+    found.append(Text(_at(left + _PAD, bottom - 3), ends, FAINT, _LETTERS - 1, "lb"))
+    found.append(Text(_at(right - _PAD, bottom - 3), f"n = {len(plot.values)}", FAINT, 10.0, "rb"))
+    heights = np.log(values) if log else values
+    least, span = heights.min(), np.ptp(heights)
+    share = (heights - least) / span if span > 0 else np.full(len(heights), 0.5)
+    y0, y1 = bottom - 20, top + 22
+    x = left + _PAD + (area.width - 2 * _PAD) * finite / max(len(plot.values) - 1, 1)
+    line = _thinned(np.stack([x, y0 + (y1 - y0) * share], axis=1).astype(np.float32))
+    if len(line) == 1:
+        line = np.repeat(line, 2, axis=0)
+    found.append(Lines(line[:-1], line[1:], plot.colour, 1.6))
+    return found
+
+
+def _thinned(line: Floats) -> Floats:
+    """Keep the first, least, greatest and last of the points that fall into one column of pixels.
+
+    A curve of a million values then has the same picture and costs no more than one of some hundred.
+    """
+    columns = np.floor(line[:, 0]).astype(np.intp)
+    if len(line) <= 4 * (columns[-1] - columns[0] + 1):
+        return line
+    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1))
+    stops = np.append(starts[1:], len(line)) - 1
+    order = np.lexsort((line[:, 1], columns))  # sorted within columns: ends are least and greatest
+    kept = np.unique(np.concatenate([starts, order[starts], order[stops], stops]))
+    return line[kept]
+
+
+def _at(x: float, y: float) -> Floats:
+    return np.array([x, y], np.float32)
