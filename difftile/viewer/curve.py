@@ -46,7 +46,7 @@ def curve(plot: Plot, area: Area) -> list[Primitive]:
 def _thinned(line: Floats) -> Floats:
     """Keep the first, least, greatest and last of the points that fall into one column of pixels.
 
-    A curve of a million values then has the same picture and costs no more than one of some hundred.
+    A curve of a million values then looks the same, and costs no more than one of some hundred.
     """
     columns = np.floor(line[:, 0]).astype(np.intp)
     if len(line) <= 4 * (columns[-1] - columns[0] + 1):

@@ -56,9 +56,7 @@ def _circles(surface: Surface, circles: Circles, projection: Projection) -> None
         _discs(surface, pixels, radii, depth, circles.colours)
 
 
-def _discs(
-    surface: Surface, pixels: Floats, radii: Floats, depth: Floats, colours: Bytes
-) -> None:
+def _discs(surface: Surface, pixels: Floats, radii: Floats, depth: Floats, colours: Bytes) -> None:
     """Draw discs, the far ones first."""
     if depth.any():
         order = np.argsort(-depth, kind="stable")

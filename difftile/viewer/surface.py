@@ -157,7 +157,7 @@ class Surface:
         out_x, out_y = x - area.width / 2 + rounding, y - area.height / 2 + rounding
         gap = np.hypot(np.maximum(out_x, 0.0), np.maximum(out_y, 0.0))
         gap = gap + np.minimum(np.maximum(out_x, out_y), 0.0) - rounding
-        self._cover(rows, columns, np.clip(0.5 - gap, 0.0, 1.0), colour)
+        self._cover(rows, columns, np.clip(0.5 - gap, 0.0, 1.0).astype(np.float32), colour)
 
     def picture(self, area: Area, pixels: Bytes, smooth: bool) -> None:
         """Show pixels, shape (h, w, 3), stretched to a rectangle."""
@@ -178,10 +178,10 @@ class Surface:
             self.pixels[rows, columns, :3] = np.asarray(resized)
             return
         four = Pictures.fromarray(np.ascontiguousarray(pixels)).tobytes("raw", "RGBX")
-        single = np.frombuffer(four, np.uint32).reshape(h, w)
-        at_rows = np.clip(y.astype(np.intp), 0, h - 1)
-        at_columns = np.clip(x.astype(np.intp), 0, w - 1)
-        self.packed[rows, columns] = single.take(at_rows, axis=0).take(at_columns, axis=1)
+        single: npt.NDArray[np.uint32] = np.frombuffer(four, np.uint32).reshape(h, w)
+        at_rows: Indices = np.clip(y.astype(np.intp), 0, h - 1)
+        at_columns: Indices = np.clip(x.astype(np.intp), 0, w - 1)
+        self.packed[rows, columns] = single[at_rows][:, at_columns]
 
     def text(self, x: float, y: float, mask: npt.NDArray[np.float32], colour: Bytes) -> None:
         """Show letters, as `letters` makes them, with their left upper corner at a pixel."""
@@ -246,18 +246,18 @@ class Surface:
         The method is that of Liang and Barsky (1984).
         """
         kept = np.flatnonzero(np.isfinite(begins).all(axis=1) & np.isfinite(ends).all(axis=1))
-        begins, ends = begins[kept].astype(np.float64), ends[kept].astype(np.float64)
+        first, last = begins[kept].astype(np.float64), ends[kept].astype(np.float64)
         low = -_FAR - width
         high = np.array([self.width, self.height]) - low
-        along = ends - begins
+        along = last - first
         with np.errstate(invalid="ignore", divide="ignore"):
-            enters, leaves = (low - begins) / along, (high - begins) / along
+            enters, leaves = (low - first) / along, (high - first) / along
         still = along == 0.0
-        outside = still & ((begins < low) | (begins > high))
+        outside = still & ((first < low) | (first > high))
         t0 = np.where(still, 0.0, np.minimum(enters, leaves)).max(axis=1, initial=0.0)
         t1 = np.where(still, 1.0, np.maximum(enters, leaves)).min(axis=1, initial=1.0)
         seen = np.flatnonzero((t0 <= t1) & ~outside.any(axis=1))
-        begin, way = begins[seen], along[seen]
+        begin, way = first[seen], along[seen]
         cut = (begin + t0[seen, None] * way, begin + t1[seen, None] * way)
         return cut[0].astype(np.float32), cut[1].astype(np.float32), kept[seen]
 
@@ -313,7 +313,9 @@ def _swapped(places: Floats, where: npt.NDArray[np.bool_]) -> Floats:
     return np.where(where[:, None], places[:, ::-1], places)
 
 
-def _within(area: Area, width: int, height: int) -> tuple[slice, slice]:
+def _within(
+    area: Area, width: int, height: int
+) -> tuple[slice[int, int, None], slice[int, int, None]]:
     """Return rows and columns of the pixels in a rectangle that are in the picture."""
     left, top = round(area.left), round(area.top)
     right, bottom = round(area.left + area.width), round(area.top + area.height)

@@ -1,0 +1,484 @@
+"""An app: controls, steps and pictures around one simulation."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from difftile.diagnostics import ViewerError
+from difftile.viewer.backends.base import Backend
+from difftile.viewer.backends.choose import choose
+from difftile.viewer.backends.null import NullBackend
+from difftile.viewer.bindings import Bind
+from difftile.viewer.canvas import Canvas
+from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
+from difftile.viewer.events import (
+    Event,
+    KeyDown,
+    MouseDown,
+    MouseMove,
+    MouseUp,
+    Resize,
+    Scroll,
+)
+from difftile.viewer.handle import Handle
+from difftile.viewer.loop import Course, run
+from difftile.viewer.panel import WIDTH, Panel, Series
+from difftile.viewer.primitives import Box, Boxes, Primitive, Text
+from difftile.viewer.projection import Area, Pixels
+from difftile.viewer.raster import draw
+from difftile.viewer.record import Recorder, recorder
+from difftile.viewer.scene import Mouse, Scene
+from difftile.viewer.shapes import Colour, as_colours
+from difftile.viewer.surface import Surface, letters
+from difftile.viewer.theme import ACCENT, BACKGROUND, INK, PANEL, WARNING
+
+_SMALLEST = (480, 320)  # what there must be room for [px]
+_SAID = 2.0  # how long a message stays [s]
+_Action = TypeVar("_Action", bound=Callable[[], object])
+
+
+class App:
+    """A picture of a simulation, and controls that change it while it goes on.
+
+    Shapes that are added before `run` stand in every picture and follow their fields; those that
+    the function under `@app.draw` adds belong to one picture. `Canvas` says what they mean.
+
+    Args:
+        title: What the window is called.
+        size: Width and height of the pictures [px].
+        backend: "window", "null" or a backend; None takes the environment variable DIFFTILE_VIEWER,
+            else "window".
+        view: The part of the plane that is shown: left, bottom, right, top; y is up.
+        speed: Steps a picture; None for as many as there is time for.
+        screenshots: The folder that the key `p` writes to.
+
+    Attributes:
+        mouse: Where the mouse is over the scene, for steps and drawing.
+        steps: How many steps there were since the last reset.
+
+    Raises:
+        ViewerError: There is no such backend, or the size is too small.
+    """
+
+    def __init__(
+        self,
+        title: str = "difftile",
+        size: tuple[int, int] = (960, 640),
+        backend: str | Backend | None = None,
+        *,
+        view: Box = (0.0, 0.0, 1.0, 1.0),
+        speed: float | None = None,
+        screenshots: str | Path = "out",
+    ) -> None:
+        if size[0] < _SMALLEST[0] or size[1] < _SMALLEST[1]:
+            raise ViewerError(f"a viewer is at least {_SMALLEST} pixels large, not {size}")
+        if not (view[0] < view[2] and view[1] < view[3]):
+            raise ViewerError(f"a view is (left, bottom, right, top) in order, not {view}")
+        if speed is not None and not speed > 0:
+            raise ViewerError(f"the speed is above 0 steps a picture, not {speed}")
+        self.title = title
+        self._width, self._height = size
+        self._backend = choose(backend)
+        self._canvas = Canvas(view)
+        self._panel = Panel()
+        self._scene = Scene(self._scene_area(), view)
+        self._course = Course(math.inf if speed is None else speed)
+        self._folder = Path(screenshots)
+        self._step: Callable[[], object] | None = None
+        self._draw: Callable[[], object] | None = None
+        self._reset: Callable[[], object] | None = None
+        self._help = False
+        self._said = ("", -math.inf)
+        self._pointer: tuple[float, float] | None = None
+        self._picture: npt.NDArray[np.uint8] | None = None
+        self._strip: npt.NDArray[np.uint32] | None = None  # the panel as it was drawn last
+        self._recorder: Recorder | None = None
+        self._keys: dict[str, tuple[str, Callable[[], object]]] = {
+            "space": ("play or pause", self._course.toggle),
+            "n": ("a single step", self._single),
+            "r": ("reset", self.restart),
+            "+": ("faster", lambda: self._course.change_speed(1)),
+            "-": ("slower", lambda: self._course.change_speed(-1)),
+            "g": ("gradients over what they are of", self._toggle_gradients),
+            "f": ("look at everything", self._scene.frame),
+            "p": ("write a screenshot", self.screenshot),
+            "h": ("this help", self._toggle_help),
+        }
+        course = self._course
+        self._panel.controls += [
+            Buttons(
+                [
+                    Key(lambda: "❚❚" if course.playing else "▶", course.toggle),
+                    Key(lambda: "step", self._single),
+                    Key(lambda: "reset", self.restart),
+                ]
+            ),
+            Buttons(
+                [
+                    Key(lambda: "−", self._keys["-"][1]),
+                    Key(self._speed_text, lambda: None),
+                    Key(lambda: "+", self._keys["+"][1]),
+                ]
+            ),
+        ]
+        self.image = self._canvas.image
+        self.points = self._canvas.points
+        self.lines = self._canvas.lines
+        self.circles = self._canvas.circles
+        self.arrows = self._canvas.arrows
+        self.mesh = self._canvas.mesh
+        self.text = self._canvas.text
+
+    # Controls
+
+    def slider(
+        self,
+        label: str,
+        bind: Bind = None,
+        *,
+        min: float,
+        max: float,
+        log: bool = False,
+        step: float | None = None,
+        value: float | None = None,
+    ) -> Slider:
+        """Add a slider.
+
+        Args:
+            label: What stands above it.
+            bind: What it changes: a field of one element, `(field, index)`,
+                `(object, "attribute")`, or None for its own `value`.
+            min: The least value.
+            max: The greatest value.
+            log: Move by equal factors instead of equal differences.
+            step: Values are `min` and multiples of this above it; None for all.
+            value: What it starts at; None for what the binding holds, or the middle.
+
+        Raises:
+            ViewerError: The range is none, or `bind` nothing that can be changed.
+        """
+        control = Slider(label, bind, min, max, log=log, step=step, value=value)
+        self._panel.controls.append(control)
+        return control
+
+    def checkbox(self, label: str, bind: Bind = None, *, value: bool | None = None) -> Checkbox:
+        """Add a box to tick; `bind` and `value` are as for `slider`."""
+        control = Checkbox(label, bind, value=value)
+        self._panel.controls.append(control)
+        return control
+
+    def button(self, label: str, callback: Callable[[], object]) -> None:
+        """Add a button; an exception of what it calls is shown as one of a step is."""
+        key = Key(lambda: label, lambda: self._course.attempt(callback))
+        self._panel.controls.append(Buttons([key]))
+
+    def choice(
+        self, label: str, options: Sequence[Any], bind: Bind = None, *, value: Any = None
+    ) -> Choice:
+        """Add a choice.
+
+        Args:
+            label: What stands above it.
+            options: What there is to choose from; shown by `str`.
+            bind: As for `slider`; an element of a field gets the index of the option.
+            value: The option to start with; None for what the binding holds, or the first.
+
+        Raises:
+            ViewerError: There are no options, or `bind` is nothing that can be changed.
+        """
+        control = Choice(label, options, bind, value=value)
+        self._panel.controls.append(control)
+        return control
+
+    def handle(self, bind: Bind = None, *, colour: Colour = "#f2a65a") -> Handle:
+        """Add a point that one drags in the scene.
+
+        Args:
+            bind: What it changes: as for `slider`, but vectors of two or three components.
+            colour: A name, "#rrggbb" or three numbers from 0 to 1.
+
+        Raises:
+            ViewerError: `bind` is no position.
+        """
+        handle = Handle(bind, as_colours(colour, 1).reshape(-1, 3)[0])
+        self._scene.handles.append(handle)
+        return handle
+
+    def plot(self, name: str, value: Any = None, *, log: bool = False) -> None:
+        """Note a value, which the panel plots over the times that it was noted.
+
+        Args:
+            name: What it is; each name has a plot.
+            value: A number, or a field of one element; None to show an empty plot already.
+            log: Show a logarithmic axis while all values are positive.
+        """
+        series = self._panel.series.setdefault(name, Series(log))
+        if value is not None:
+            series.values.append(float(np.asarray(value).reshape(())))
+
+    # What users write
+
+    def step(self, function: _Action) -> _Action:
+        """Call a function for each step."""
+        self._step = function
+        return function
+
+    def draw(self, function: _Action) -> _Action:
+        """Call a function for each picture, which adds shapes to it."""
+        self._draw = function
+        return function
+
+    def reset(self, function: _Action) -> _Action:
+        """Call a function to start anew."""
+        self._reset = function
+        return function
+
+    # Running
+
+    @property
+    def mouse(self) -> Mouse:
+        """Where the mouse is over the scene."""
+        return self._scene.mouse
+
+    @property
+    def steps(self) -> int:
+        """How many steps there were since the last reset."""
+        return self._course.done
+
+    @property
+    def playing(self) -> bool:
+        """Whether steps go on by themselves; may be set."""
+        return self._course.playing
+
+    @playing.setter
+    def playing(self, playing: bool) -> None:
+        self._course.playing = playing
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong in a step or in drawing, as the picture shows it; None if nothing did."""
+        return self._course.error
+
+    @property
+    def picture(self) -> npt.NDArray[np.uint8] | None:
+        """The last picture, shape (height, width, 3); None before the first."""
+        return self._picture
+
+    def run(
+        self,
+        frames: int | None = None,
+        record: str | Path | None = None,
+        events: Sequence[Event] = (),
+        fps: float = 30.0,
+    ) -> None:
+        """Open the viewer and run until it is closed.
+
+        Args:
+            frames: End after so many pictures; None for when it is closed. The null backend, which
+                nobody closes, then ends after the last event.
+            record: Write what is shown: "run.gif", "run.webp", "run.mp4", or a folder. Steps are
+                then counted by pictures, one each if there is no other speed.
+            events: What happens before the pictures that they name, as if a person did it.
+            fps: Most pictures a second.
+
+        Raises:
+            ViewerError: A display or library is missing, or nothing can be recorded there; the
+                message is one line that says what to do.
+        """
+        if not fps > 0:
+            raise ViewerError(f"fps is above 0, not {fps}")
+        null = isinstance(self._backend, NullBackend)
+        if frames is None and null:
+            if not events:
+                raise ViewerError(
+                    "nobody closes the null backend: run(frames=...) says when it ends"
+                )
+            frames = max(event.frame for event in events) + 1
+        if record is not None:
+            self._recorder = recorder(record, self._width, self._height, fps)
+        try:
+            self._backend.open(self.title, self._width, self._height)
+            run(
+                self._backend,
+                self._course,
+                step=self._step or (lambda: None),
+                handle=self._take,
+                picture=self._show,
+                frames=frames,
+                events=events,
+                fps=fps,
+                steady=null or record is not None,
+            )
+        finally:
+            self._backend.close()
+            if self._recorder is not None:
+                self._recorder.close()
+                self._recorder = None
+
+    def restart(self) -> None:
+        """Start anew, as the button and the key `r` do."""
+        self._course.done, self._course.error = 0, None
+        for series in self._panel.series.values():
+            series.values.clear()
+        if self._reset is not None:
+            self._course.attempt(self._reset)
+
+    def screenshot(self) -> Path:
+        """Write the picture that is shown now, as the key `p` does, and return the file."""
+        word = "".join(c if c.isalnum() else "_" for c in self.title.lower())
+        file = self._folder / f"{word}_{self.steps:06d}.png"
+        image = self._surface().image() if self._picture is None else self._picture
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(image).save(file)
+            self._say(f"wrote {file}")
+        except OSError as error:
+            self._say(f"could not write {file}: {error.strerror}")
+        return file
+
+    # Events
+
+    def _take(self, event: Event) -> None:
+        """Give an event to the key that it is, the panel or the scene."""
+        match event:
+            case KeyDown(key) if (action := self._keys.get(key)) is not None:
+                action[1]()
+            case Resize(width, height) if self._recorder is None:
+                self._width = max(width, _SMALLEST[0])
+                self._height = max(height, _SMALLEST[1])
+                self._scene.area, self._strip = self._scene_area(), None
+            case MouseDown("left", x, y) if self._panel_area().holds(x, y):
+                self._panel.press(self._panel_area(), x, y)
+            case Scroll(amount, x, y) if self._panel_area().holds(x, y):
+                self._panel.scroll(self._panel_area(), amount)
+            case MouseMove(x, y) if self._panel.holding:
+                self._panel.move(x, y)
+            case MouseUp() if self._panel.holding:
+                self._panel.release()
+            case _:
+                self._scene.take(event)
+        if isinstance(event, MouseMove | MouseDown):
+            self._pointer = (event.x, event.y)
+
+    def _single(self) -> None:
+        self._course.playing = False
+        self._course.error = None
+        self._course.advance(self._step or (lambda: None))
+
+    def _toggle_gradients(self) -> None:
+        self._scene.gradients = not self._scene.gradients
+        self._say(f"gradients {'on' if self._scene.gradients else 'off'}")
+
+    def _toggle_help(self) -> None:
+        self._help = not self._help
+
+    def _say(self, words: str) -> None:
+        self._said = (words, self._backend.time() + _SAID)
+
+    # Pictures
+
+    def _scene_area(self) -> Area:
+        return Area(0.0, 0.0, self._width - WIDTH, float(self._height))
+
+    def _panel_area(self) -> Area:
+        return Area(self._width - WIDTH, 0.0, WIDTH, float(self._height))
+
+    def _show(self, fresh: bool) -> None:
+        surface = self._surface(fresh)
+        self._picture = surface.image()
+        self._backend.show(self._picture)
+        if self._recorder is not None:
+            self._recorder.add(self._picture)
+
+    def _surface(self, fresh: bool = True) -> Surface:
+        surface = Surface(self._width, self._height, BACKGROUND)
+        self._course.attempt(lambda: self._scene.paint(surface, self._shapes()))
+        screen = Pixels(Area(0.0, 0.0, self._width, self._height))
+        draw(surface, self._notices(), screen)
+        left = int(self._panel_area().left)
+        if fresh or self._strip is None:
+            pointer = None if self._scene.holding else self._pointer
+            shapes = self._panel.draw(self._panel_area(), pointer, self._status())
+            draw(surface, shapes, screen)
+            self._strip = surface.packed[:, left:].copy()
+        else:
+            surface.packed[:, left:] = self._strip
+        return surface
+
+    def _shapes(self) -> list[Primitive]:
+        """Return the shapes of a picture; with those that were there before an error."""
+        shown: list[Primitive] = []
+
+        def collect() -> None:
+            nonlocal shown
+            shown = self._canvas.begin()
+            if self._draw is not None:
+                self._draw()
+
+        self._course.attempt(collect)
+        self._canvas.end()
+        return shown
+
+    def _notices(self) -> list[Primitive]:
+        """Return what lies over the scene: an error, a message, the help."""
+        area = self._scene_area()
+        found: list[Primitive] = []
+        if self.error is not None:
+            letters_across = int((area.width - 40) / 7.3)
+            lines = [
+                part
+                for line in self.error.split("\n")
+                for part in textwrap.wrap(line, letters_across, drop_whitespace=False) or [""]
+            ]
+            more = ["…"] if len(lines) > 18 else []
+            hint = "Paused. Space goes on, n does a step, r resets."
+            said = "\n".join([*lines[:18], *more, hint])
+            found += _notice(said, area, WARNING, top=None, fixed=True)
+        elif self._backend.time() < self._said[1]:
+            found += _notice(self._said[0], area, PANEL, top=None)
+        if self._help:
+            keys = [f"{key:>6}  {said}" for key, (said, _) in self._keys.items()]
+            mouse = ["", "  drag  handles, sliders; turns the camera in space"]
+            mouse += [" right  drag moves the view", " wheel  zooms"]
+            found += _notice("\n".join([*keys, *mouse]), area, PANEL, top=20.0, fixed=True)
+        return found
+
+    def _status(self) -> tuple[str, str]:
+        state = "playing" if self.playing else "paused"
+        return f"{state} · step {self.steps}", "h: help"
+
+    def _speed_text(self) -> str:
+        speed = self._course.speed
+        if math.isinf(speed):
+            return "max"
+        return f"×{speed:g}" if speed >= 1 else f"×1/{1 / speed:g}"
+
+
+def _notice(
+    words: str,
+    area: Area,
+    colour: npt.NDArray[np.uint8],
+    *,
+    top: float | None,
+    fixed: bool = False,
+) -> list[Primitive]:
+    """Return text in a box, from a height on or at the bottom of an area."""
+    size = 12.0
+    mask = letters(words, size, fixed)
+    height = mask.shape[0] + 16.0
+    y = area.top + area.height - height - 12 if top is None else area.top + top
+    low = np.array([area.left + 12, y], np.float32)
+    high = low + np.array([mask.shape[1] + 20, height], np.float32)
+    return [
+        Boxes(low[None] - 1, high[None] + 1, ACCENT if colour is PANEL else INK, 7),
+        Boxes(low[None], high[None], colour, 6),
+        Text(low + np.array([10, 8], np.float32), words, INK, size, fixed=fixed),
+    ]

@@ -1,0 +1,297 @@
+"""Controls: how each looks in a rectangle of the panel, and what a mouse does to it there."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from difftile.diagnostics import ViewerError
+from difftile.viewer.bindings import Bind, bind_to
+from difftile.viewer.primitives import Boxes, Bytes, Circles, Floats, Primitive, Text
+from difftile.viewer.projection import Area
+from difftile.viewer.surface import text_width
+from difftile.viewer.theme import ACCENT, FAINT, HOVERED, INK, PANEL, RAISED
+
+_LETTERS = 13.0  # [px]
+_ROW = 24.0  # of a choice [px]
+
+
+class Control(ABC):
+    """Something in the panel. Its rectangle is as wide as the panel wants and `height` high."""
+
+    height: float
+
+    @abstractmethod
+    def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
+        """Return the shapes, in pixels; the mouse is given where it is inside."""
+
+    @abstractmethod
+    def press(self, area: Area, x: float, y: float) -> None:
+        """Take the left button that went down inside."""
+
+    def drag(self, area: Area, x: float, y: float) -> None:
+        """Take a move of the mouse while the button is held; most have no use for it."""
+        return
+
+
+class Slider(Control):
+    """A number between two others.
+
+    Attributes:
+        value: The number; setting it moves the slider.
+    """
+
+    height = 42.0
+
+    def __init__(
+        self,
+        label: str,
+        bind: Bind,
+        low: float,
+        high: float,
+        *,
+        log: bool = False,
+        step: float | None = None,
+        value: float | None = None,
+    ) -> None:
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ViewerError(f"{label!r} needs min < max, both finite, not {low} and {high}")
+        if log and low <= 0:
+            raise ViewerError(f"{label!r} with log=True needs min > 0, not {low}")
+        if step is not None and not step > 0:
+            raise ViewerError(f"{label!r} needs a step above 0, not {step}")
+        self.label, self.low, self.high, self.log, self.step = label, low, high, log, step
+        start = (math.sqrt(low * high) if log else (low + high) / 2) if value is None else value
+        self._binding = bind_to(bind, start, label)
+        if value is not None and bind is not None:
+            self._binding.set(value)
+
+    @property
+    def value(self) -> Any:
+        """The number, as what it is bound to holds it."""
+        return self._binding.get()
+
+    @value.setter
+    def value(self, value: float) -> None:
+        self._binding.set(value)
+
+    @property
+    def fraction(self) -> float:
+        """Where the knob is, from 0 to 1; a value outside of the range has it at an end."""
+        value = float(self.value)
+        if self.log:
+            value = max(value, self.low)
+            part = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            part = (value - self.low) / (self.high - self.low)
+        return min(max(part, 0.0), 1.0) if math.isfinite(part) else 0.0
+
+    def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
+        """See `Control`."""
+        left, width = self._track(area)
+        y = area.top + 30
+        knob = left + self.fraction * width
+        shown = f"{self.value:.4g}" if isinstance(self.value, float) else f"{self.value}"
+        room = area.width - text_width(shown, _LETTERS) - 10
+        return [
+            Text(_at(area.left, area.top + 2), fitted(self.label, room), INK, _LETTERS),
+            Text(_at(area.left + area.width, area.top + 2), shown, FAINT, _LETTERS, "rt"),
+            _box(left, y - 2, width, 4, HOVERED if mouse else RAISED, 2),
+            _box(left, y - 2, max(knob - left, 1.0), 4, ACCENT, 2),
+            _disc(knob, y, 7.0 if mouse else 6.0, ACCENT),
+        ]
+
+    def press(self, area: Area, x: float, y: float) -> None:
+        """See `Control`."""
+        left, width = self._track(area)
+        part = min(max((x - left) / width, 0.0), 1.0)
+        if self.log:
+            value = self.low * (self.high / self.low) ** part
+        else:
+            value = self.low + part * (self.high - self.low)
+        if self.step is not None:
+            value = self.low + self.step * round((value - self.low) / self.step)
+        value = min(max(value, self.low), self.high)
+        self.value = round(value) if isinstance(self.value, int) else value
+
+    drag = press
+
+    @staticmethod
+    def _track(area: Area) -> tuple[float, float]:
+        """Where the line of the knob begins, and how long it is."""
+        return area.left + 7, area.width - 14
+
+
+class Checkbox(Control):
+    """Yes or no.
+
+    Attributes:
+        value: Which of them.
+    """
+
+    height = 26.0
+
+    def __init__(self, label: str, bind: Bind, *, value: bool | None = None) -> None:
+        self.label = label
+        self._binding = bind_to(bind, bool(value), label)
+        if value is not None and bind is not None:
+            self._binding.set(value)
+
+    @property
+    def value(self) -> bool:
+        """Whether it is ticked."""
+        return bool(self._binding.get())
+
+    @value.setter
+    def value(self, value: bool) -> None:
+        self._binding.set(value)
+
+    def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
+        """See `Control`."""
+        y = area.top + 5
+        rim = ACCENT if self.value else HOVERED if mouse else RAISED
+        found: list[Primitive] = [_box(area.left, y, 16, 16, rim, 4)]
+        if self.value:
+            found.append(Text(_at(area.left + 8, y + 8), "✓", PANEL, 13.0, "mm", bold=True))
+        label = fitted(self.label, area.width - 26)
+        return [*found, Text(_at(area.left + 26, y + 8), label, INK, _LETTERS, "lm")]
+
+    def press(self, area: Area, x: float, y: float) -> None:
+        """See `Control`."""
+        self.value = not self.value
+
+
+class Choice(Control):
+    """One of several options.
+
+    Attributes:
+        value: The option.
+    """
+
+    def __init__(
+        self, label: str, options: Sequence[Any], bind: Bind, *, value: Any = None
+    ) -> None:
+        if not options:
+            raise ViewerError(f"{label!r} has no options to choose from")
+        self.label, self.options = label, tuple(options)
+        self._binding = bind_to(bind, self.options[0], label)
+        self.height = 24.0 + _ROW * len(self.options)
+        if value is not None:
+            self.value = value
+
+    @property
+    def value(self) -> Any:
+        """The option; of a field, the one that its number is the index of."""
+        held = self._binding.get()
+        if self._binding.counts:
+            return self.options[min(max(int(held), 0), len(self.options) - 1)]
+        return held
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        if value not in self.options:
+            raise ViewerError(f"{self.label!r} has the options {self.options}, not {value!r}")
+        self._binding.set(self.options.index(value) if self._binding.counts else value)
+
+    def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
+        """See `Control`."""
+        label = fitted(self.label, area.width)
+        found: list[Primitive] = [Text(_at(area.left, area.top + 2), label, INK, _LETTERS)]
+        over = None if mouse is None else self._row(area, mouse[1])
+        for k, option in enumerate(self.options):
+            y = area.top + 24 + _ROW * (k + 0.5)
+            chosen = option == self.value
+            found.append(_disc(area.left + 8, y, 7.0, HOVERED if k == over else RAISED))
+            if chosen:
+                found.append(_disc(area.left + 8, y, 4.5, ACCENT))
+            words = fitted(str(option), area.width - 26)
+            ink = INK if chosen else FAINT
+            found.append(Text(_at(area.left + 26, y), words, ink, _LETTERS, "lm"))
+        return found
+
+    def press(self, area: Area, x: float, y: float) -> None:
+        """See `Control`."""
+        row = self._row(area, y)
+        if row is not None:
+            self.value = self.options[row]
+
+    def _row(self, area: Area, y: float) -> int | None:
+        row = math.floor((y - area.top - 24) / _ROW)
+        return row if 0 <= row < len(self.options) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One of the buttons that lie side by side.
+
+    Args:
+        text: What it says now.
+        press: What it does.
+        lit: Whether it stands out now.
+    """
+
+    text: Callable[[], str]
+    press: Callable[[], object]
+    lit: Callable[[], bool] = lambda: False
+
+
+class Buttons(Control):
+    """Buttons side by side; one alone is a button."""
+
+    height = 34.0
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        self.keys = tuple(keys)
+
+    def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
+        """See `Control`."""
+        found: list[Primitive] = []
+        for key, place in zip(self.keys, self._places(area), strict=True):
+            fill = HOVERED if mouse is not None and place.holds(*mouse) else RAISED
+            lit = key.lit()
+            words = fitted(key.text(), place.width - 6)
+            at = _at(*place.center)
+            shown = ACCENT if lit else fill
+            found.append(_box(place.left, place.top, place.width, place.height, shown, 5))
+            found.append(Text(at, words, PANEL if lit else INK, _LETTERS, "mm"))
+        return found
+
+    def press(self, area: Area, x: float, y: float) -> None:
+        """See `Control`."""
+        for key, place in zip(self.keys, self._places(area), strict=True):
+            if place.holds(x, y):
+                key.press()
+
+    def _places(self, area: Area) -> list[Area]:
+        gap = 6.0
+        width = (area.width - gap * (len(self.keys) - 1)) / len(self.keys)
+        return [
+            Area(area.left + k * (width + gap), area.top + 3, width, self.height - 6)
+            for k in range(len(self.keys))
+        ]
+
+
+def fitted(text: str, room: float) -> str:
+    """Return a text, cut where it would be wider than there is room [px]."""
+    if text_width(text, _LETTERS) <= room:
+        return text
+    while text and text_width(text + "…", _LETTERS) > room:
+        text = text[:-1]
+    return text + "…"
+
+
+def _at(x: float, y: float) -> Floats:
+    return np.array([x, y], np.float32)
+
+
+def _box(left: float, top: float, width: float, height: float, fill: Bytes, r: float) -> Boxes:
+    return Boxes(_at(left, top)[None], _at(left + width, top + height)[None], fill, r)
+
+
+def _disc(x: float, y: float, radius: float, fill: Bytes) -> Circles:
+    return Circles(_at(x, y)[None], np.array([radius], np.float32), fill)

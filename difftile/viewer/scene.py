@@ -1,0 +1,212 @@
+"""The scene: shapes in the plane and in space, from where one looks at them, and handles in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
+from difftile.viewer.handle import Handle
+from difftile.viewer.orbit import Orbit
+from difftile.viewer.overlay import overlay
+from difftile.viewer.perspective import OrbitMouse, Perspective, corners
+from difftile.viewer.picking import pick
+from difftile.viewer.primitives import (
+    Arrows,
+    Box,
+    Boxes,
+    Circles,
+    Floats,
+    Lines,
+    Mesh,
+    Points,
+    Primitive,
+    Text,
+)
+from difftile.viewer.projection import Area, Flat, Pixels, Projection
+from difftile.viewer.raster import draw
+from difftile.viewer.surface import Surface, letters
+from difftile.viewer.theme import ACCENT, INK, PANEL
+
+_NOTCH = 0.85  # what one notch of the wheel multiplies the size of the view by
+_LEAST = 1e-6  # of the first view: it gets no smaller
+
+
+@dataclass(slots=True)
+class Mouse:
+    """The mouse over the scene, as steps and drawing may read it.
+
+    Attributes:
+        at: Where it is in the plane, x and y; None where it is not over the scene.
+        down: Whether the left button is held there, and neither a handle nor the camera has it.
+    """
+
+    at: tuple[float, float] | None = None
+    down: bool = False
+
+
+class Scene:
+    """What is left of the panel.
+
+    Attributes:
+        area: Where it is on the screen.
+        handles: What can be dragged.
+        mouse: Where the mouse is.
+        orbit: The camera of shapes in space.
+        gradients: Whether gradients are drawn over what they are of.
+    """
+
+    def __init__(self, area: Area, view: Box) -> None:
+        self.area = area
+        self.handles: list[Handle] = []
+        self.mouse = Mouse()
+        self.orbit = Orbit()
+        self.gradients = False
+        self._home = self._view = view
+        self._orbiting = OrbitMouse()
+        self._framed = False  # whether the camera has looked for what there is in space
+        self._held: Handle | None = None
+        self._panned_from: tuple[float, float] | None = None
+        self._at: tuple[float, float] | None = None
+        self._shown: list[Primitive] = []
+
+    @property
+    def holding(self) -> bool:
+        """Whether something in the scene has the mouse."""
+        return self._held is not None or self._orbiting.dragging or self._panned_from is not None
+
+    def frame(self) -> None:
+        """Look at everything: at the first view of the plane, at all shapes in space."""
+        self._view = self._home
+        around = corners(one for one in self._shown if is_spatial(one))
+        self.orbit = self.orbit.framed(around, self.area.width / self.area.height)
+
+    def take(self, event: Event) -> None:
+        """Take an event that the panel had no use for."""
+        match event:
+            case MouseDown("left", x, y) if (handle := self._handle_at(x, y)) is not None:
+                self._held = handle
+                return
+            case MouseMove(x, y):
+                self._at = (x, y) if self.area.holds(x, y) else None
+                if self._held is not None:
+                    self._held.move(self._projection(self._held.spatial), x, y)
+            case MouseUp():
+                self._held = self._panned_from = None
+                self.mouse.down = False
+            case _:
+                pass
+        if self._spatial():
+            self.orbit = self._orbiting.moved(event, self.orbit, self.area)
+        elif isinstance(event, KeyDown | KeyUp):
+            self._orbiting.moved(event, self.orbit, self.area)  # so that it knows of shift
+        else:
+            self._move_flat(event)
+        if self._at is None:
+            self.mouse.at = None
+        else:
+            x, y = self._projection(False).unproject(*self._at).tolist()
+            self.mouse.at = (x, y)
+
+    def paint(self, surface: Surface, shown: list[Primitive]) -> None:
+        """Draw shapes, handles and what is under the mouse."""
+        self._shown = shown
+        if not self._framed and self._spatial():
+            self._framed = True
+            self.frame()
+        over = overlay(shown) if self.gradients else []
+        for one in [*shown, *over]:
+            draw(surface, [one], self._projection(is_spatial(one)))
+        for handle in self.handles:
+            draw(surface, handle.draw(handle is self._held), self._projection(handle.spatial))
+        if self._at is not None and not self.holding:
+            self._paint_pick(surface, *self._at)
+
+    def _paint_pick(self, surface: Surface, x: float, y: float) -> None:
+        """Show the value under the mouse beside it."""
+        for spatial in (True, False):
+            projection = self._projection(spatial)
+            these = [one for one in self._shown if is_spatial(one) == spatial]
+            found = pick(these, projection, x, y)
+            if found is None:
+                continue
+            place = np.array([found.at], np.float32)
+            ring = Circles(place, np.array([6.0], np.float32), INK, outline=1.5)
+            draw(surface, [ring, *label(str(found), x, y, self.area)], Pixels(self.area))
+            return
+
+    def _move_flat(self, event: Event) -> None:
+        flat = Flat(self.area, self._view)
+        match event:
+            case MouseDown("left", x, y) if self.area.holds(x, y):
+                self.mouse.down = True
+            case MouseDown(_, x, y) if self.area.holds(x, y):
+                self._panned_from = (x, y)
+            case MouseMove(x, y) if self._panned_from is not None:
+                before, after = flat.unproject(*self._panned_from), flat.unproject(x, y)
+                self._panned_from = (x, y)
+                self._view = _around(self._view, after, before, 1.0)
+            case Scroll(amount, x, y) if self.area.holds(x, y):
+                width = self._home[2] - self._home[0]
+                least = _LEAST * width / (self._view[2] - self._view[0])
+                place = flat.unproject(x, y)
+                self._view = _around(self._view, place, place, max(_NOTCH**amount, least))
+            case _:
+                pass
+
+    def _handle_at(self, x: float, y: float) -> Handle | None:
+        if not self.area.holds(x, y):
+            return None
+        near = (
+            handle
+            for handle in reversed(self.handles)
+            if handle.near(self._projection(handle.spatial), x, y)
+        )
+        return next(near, None)
+
+    def _spatial(self) -> bool:
+        """Whether there is anything in space, so that the mouse moves the camera."""
+        return any(is_spatial(one) for one in self._shown) or any(h.spatial for h in self.handles)
+
+    def _projection(self, spatial: bool) -> Projection:
+        return Perspective(self.area, self.orbit) if spatial else Flat(self.area, self._view)
+
+
+def is_spatial(one: Primitive) -> bool:
+    """Tell whether a shape is in space."""
+    match one:
+        case Points(positions=places) | Circles(centers=places) | Mesh(vertices=places):
+            return places.shape[1] == 3
+        case Lines(begins=places) | Arrows(begins=places):
+            return places.shape[1] == 3
+        case Text(at=at):
+            return len(at) == 3
+        case _:
+            return False
+
+
+def label(words: str, x: float, y: float, area: Area) -> Iterable[Primitive]:
+    """Return a text in a box beside a pixel, inside an area."""
+    mask = letters(words, 12.0, fixed=True)
+    height, width = mask.shape[0] + 8.0, mask.shape[1] + 12.0
+    left = x + 14 if x + 14 + width <= area.left + area.width else x - 14 - width
+    top = y + 14 if y + 14 + height <= area.top + area.height else y - 14 - height
+    low = np.array([max(left, area.left), max(top, area.top)], np.float32)
+    size = np.array([width, height], np.float32)
+    rim = Boxes(low[None] - 1, (low + size)[None] + 1, ACCENT, 5)
+    ground = Boxes(low[None], (low + size)[None], PANEL, 4)
+    return [rim, ground, Text(low + np.array([6, 4], np.float32), words, INK, 12.0, fixed=True)]
+
+
+def _around(view: Box, old: Floats, new: Floats, factor: float) -> Box:
+    """Return a view in which what was at `old` is scaled and goes to where `new` was."""
+    left, bottom, right, top = view
+    (x, y), (u, v) = old.tolist(), new.tolist()
+    return (
+        u + factor * (left - x),
+        v + factor * (bottom - y),
+        u + factor * (right - x),
+        v + factor * (top - y),
+    )

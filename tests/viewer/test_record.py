@@ -1,0 +1,65 @@
+"""What a run shows as files."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import difftile as dt
+from difftile.viewer import App, Resize
+
+
+def moving() -> App:
+    app = App(backend="null", size=(480, 320))
+    app.draw(lambda: app.points([[0.1 * app.steps, 0.5]], radius=8))
+    return app
+
+
+@pytest.mark.parametrize("ending", [".gif", ".webp"])
+def test_an_animation(tmp_path: Path, ending: str) -> None:
+    file = tmp_path / "below" / f"run{ending}"
+    moving().run(frames=5, record=file, fps=20)
+    with Image.open(file) as image:
+        assert image.size == (480, 320)
+        assert image.n_frames == 5
+        frames = []
+        for k in range(5):
+            image.seek(k)
+            frames.append(np.asarray(image.convert("RGB")))
+            assert image.info["duration"] == 50
+    assert all((a != b).any() for a, b in zip(frames, frames[1:], strict=False))
+
+
+def test_a_folder_of_pictures(tmp_path: Path) -> None:
+    app = moving()
+    app.run(frames=3, record=tmp_path / "frames", events=[Resize(960, 640, 1)])
+    files = sorted((tmp_path / "frames").iterdir())
+    assert [file.name for file in files] == [f"frame_{k:05d}.png" for k in range(3)]
+    np.testing.assert_array_equal(np.asarray(Image.open(files[-1])), app.picture)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("imageio_ffmpeg") is None, reason="imageio-ffmpeg is not installed"
+)
+def test_a_video(tmp_path: Path) -> None:
+    moving().run(frames=5, record=tmp_path / "run.mp4")
+    assert (tmp_path / "run.mp4").stat().st_size > 1000
+
+
+def test_a_video_without_ffmpeg_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    with pytest.raises(dt.ViewerError, match=r"pip install 'difftile\[video\]'") as caught:
+        moving().run(frames=1, record=tmp_path / "run.mp4")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(dt.ViewerError, match="cannot record to"):
+        moving().run(frames=1, record=tmp_path / "file" / "run.gif")
