@@ -41,8 +41,10 @@ def blocks(page: Path) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
-def test_examples_run(page: Path, tmp_path: Path) -> None:
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The examples of a page are one program; a `python fragment` is not run."""
+    monkeypatch.setenv("DIFFTILE_VIEWER", "null")
+    monkeypatch.chdir(tmp_path)  # what examples write
     namespace: dict[str, Any] = {"np": np, "ti": ti, "dt": dt, "__name__": page.stem}
     for line, kind, text in blocks(page):
         if kind == "fragment":

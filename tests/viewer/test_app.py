@@ -385,7 +385,7 @@ def test_closing_ends_a_run() -> None:
 def test_the_size_of_the_window_may_change() -> None:
     app = null()
     app.run(frames=2, events=[Resize(1200, 700, 1)])
-    assert app.picture.shape == (700, 1200, 3)
+    assert app.picture is not None and app.picture.shape == (700, 1200, 3)
     control = app.checkbox("wide")
     app.run(frames=1, events=click(1200 - 240 + 20, FIRST + 13, 0))
     assert control.value
@@ -433,4 +433,4 @@ def test_the_environment_names_the_backend(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("DIFFTILE_VIEWER", "null")
     app = dt.viewer.App()
     app.run(frames=1)
-    assert app.picture.shape == (640, 960, 3)
+    assert app.picture is not None and app.picture.shape == (640, 960, 3)

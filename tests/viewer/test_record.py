@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +33,7 @@ def test_an_animation(tmp_path: Path, ending: str) -> None:
             image.seek(k)
             frames.append(np.asarray(image.convert("RGB")))
             assert image.info["duration"] == 50
-    assert all((a != b).any() for a, b in zip(frames, frames[1:], strict=False))
+    assert all((a != b).any() for a, b in pairwise(frames))
 
 
 def test_a_folder_of_pictures(tmp_path: Path) -> None:
@@ -53,7 +55,7 @@ def test_a_video(tmp_path: Path) -> None:
 def test_a_video_without_ffmpeg_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(dt.ViewerError, match=r"pip install 'difftile\[video\]'") as caught:
         moving().run(frames=1, record=tmp_path / "run.mp4")
     assert "\n" not in str(caught.value)
