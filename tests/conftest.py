@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 import difftile as dt
@@ -10,6 +12,17 @@ from difftile.fields.recording import OPEN_TAPE
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
+
+
+def pytest_collection_finish() -> None:
+    """Look for cycles seldom, and never in what lives as long as the run.
+
+    Compiled kernels stay, so that the heap grows, and each kernel that is compiled makes many
+    objects: near the end every fourth second went into walking all of it again.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 10, 10)
 
 
 @pytest.fixture(scope="session", autouse=True)
