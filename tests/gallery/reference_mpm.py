@@ -116,7 +116,7 @@ def _advance(
 
     deformation, stress = stress_of((np.eye(2) + h * c) @ deformation)
     affine = -h * scene.volume * 4 / dx**2 * stress + mass[:, None, None] * c
-    momentum = (mass[:, None] * v)[:, None] + np.einsum("pab,pkb->pka", affine, way)
+    momentum = (mass[:, None] * v)[:, None] + way @ _transposed(affine)
     grid_v, grid_m = np.zeros((n, n, 2), x.dtype), np.zeros((n, n), x.dtype)
     np.add.at(grid_v, (nodes[..., 0], nodes[..., 1]), weight[..., None] * momentum)
     np.add.at(grid_m, (nodes[..., 0], nodes[..., 1]), weight * mass[:, None])
@@ -125,9 +125,9 @@ def _advance(
     grid_v[..., 1] -= h * scene.gravity
     walls(grid_v, *np.indices((n, n)))
 
-    around = grid_v[nodes[..., 0], nodes[..., 1]]
-    v = np.einsum("pk,pka->pa", weight, around)
-    c = 4 / dx**2 * np.einsum("pk,pka,pkb->pab", weight, around, way)
+    around = weight[..., None] * grid_v[nodes[..., 0], nodes[..., 1]]
+    v = around.sum(axis=1)
+    c = 4 / dx**2 * (_transposed(around) @ way)
     return x + h * v, v, c, deformation
 
 

@@ -53,11 +53,11 @@ def compare(simulation: Simulation, loss: Loss, entries: Mapping[str, list[Any]]
     with dt.Tape(simulation.loss):
         simulation.run()
     found = {name: field.grad.to_numpy() for name, field in simulation.parameters.items()}
-    assert simulation.loss[None] == pytest.approx(loss(values), rel=1e-12)
 
     rng = np.random.default_rng(7)
     along = {name: rng.standard_normal(value.shape) for name, value in values.items()}
     turned = loss({name: value + 1j * STEP * along[name] for name, value in values.items()})
+    assert simulation.loss[None] == pytest.approx(turned.real, rel=1e-12)
     by_tape = sum(np.sum(found[name] * along[name]) for name in values)
     assert by_tape == pytest.approx(turned.imag / STEP, rel=1e-9)
 

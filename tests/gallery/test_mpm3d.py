@@ -47,15 +47,14 @@ def compare(simulation: Mpm3d, controller: Controller, entries: list[tuple[int, 
     weights, bias = controller.weights, controller.bias
     with dt.Tape(simulation.loss):
         simulation.run()
-    loss, x = simulate(scene, weights, bias, steps)
-    assert simulation.loss[None] == pytest.approx(loss.real, rel=1e-12)
+    along = np.random.default_rng(7).standard_normal(weights.shape)
+    moved, x = simulate(scene, weights + 1j * STEP * along, bias + 1j * STEP * along[:, 0], steps)
+    assert simulation.loss[None] == pytest.approx(moved.real, rel=1e-12)
     np.testing.assert_allclose(simulation.x.to_numpy(), x.real, rtol=1e-10)
-    assert len(np.unique(np.trunc(x * scene.n_grid - 0.5), axis=0)) > 1
+    assert len(np.unique(np.trunc(x.real * scene.n_grid - 0.5), axis=0)) > 1
+
     by_weights = simulation.weights.grad.to_numpy()
     by_bias = simulation.bias.grad.to_numpy()
-
-    along = np.random.default_rng(7).standard_normal(weights.shape)
-    moved, _ = simulate(scene, weights + 1j * STEP * along, bias + 1j * STEP * along[:, 0], steps)
     found = (by_weights * along).sum() + by_bias @ along[:, 0]
     assert found == pytest.approx(moved.imag / STEP, rel=1e-9)
 
