@@ -15,6 +15,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile import diagnostics
 from difftile.ops.vocabulary import Refused
 from difftile.substrate import names
 
@@ -116,3 +117,19 @@ def test_the_reference_has_every_public_name() -> None:
         wanted |= {f"{name}.{part}" for part in getattr(dt, name).__all__}
     assert wanted <= set(named)
     assert len(named) == len(set(named))
+
+
+def test_every_error_is_on_its_page_as_it_is_raised() -> None:
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    kinds = (dt.DifftileError, Warning)
+    named = {
+        name
+        for name, of in vars(diagnostics).items()
+        if isinstance(of, type) and issubclass(of, kinds)
+    }
+    assert set(re.findall(r"^### (\w+)$", page, re.MULTILINE)) == named - {"DifftileError"}
+    wrong = "".join(file.read_text("utf-8") for file in (ROOT / "tests" / "wrong").glob("*.txt"))
+    shown = re.findall(r"```python fragment\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert shown
+    for program, error in shown:
+        assert f"{program}----\n{error}" in wrong
