@@ -2,9 +2,11 @@
 
 A muscle is a spring whose rest length a small neural network changes. A run is some thousand
 launches that update positions and velocities in place: `with dt.Tape(loss):` records them and
-leaves, in the weights of the network, the gradient of how far the robot got.
+leaves, in the weights of the network, the gradient of how far the robot got. With `--view window`
+one watches it learn to get to a goal, which can be dragged meanwhile.
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +17,9 @@ import taichi as ti
 import difftile as dt
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
-from demos.support.training import Training, print_check, train
-from demos.support.walks import Motion, save_walk_animation, save_walk_strip
+from demos.support.training import Training, print_check, train, write
+from demos.support.viewing import add_view_options, is_viewed, make_app, show
+from demos.support.walks import ACTIVATION, Motion, save_walk_animation, save_walk_strip
 from scenes.mass_spring import ROBOT_NAMES, MassSpringScene, Network, make_network, make_scene
 
 STEP_SIZE = 0.08  # length of the first step of gradient descent; the last one is almost 0
@@ -25,6 +28,8 @@ MOMENTUM = 0.8  # steps in one direction add up, to five times that length
 # varies by orders of magnitude. A norm above this one, as nearly all are, is scaled down to it.
 CLIP_NORM = 0.01
 FRAME_EVERY = 20  # simulation steps from one frame of the animation to the next
+VIEW = 0.0, -0.1, 1.1, 0.85  # left, bottom, right and top of what is looked at [m]
+VIEW_RATE = STEP_SIZE / CLIP_NORM / 2  # of steps towards a goal, which do not become smaller
 
 vec2 = ti.math.vec2
 
@@ -53,7 +58,7 @@ class Walker:
         )
         self.parameters = {name: getattr(self, name) for name in weights}
         self.clock = dt.from_numpy(np.sin(scene.clock_rate * times[:, None] + phases), dtype=dtype)
-        self.goal = dt.from_numpy(scene.goal, dtype=dtype)
+        self.goal = dt.from_numpy(scene.goal, dtype=vector)
         self.springs = dt.from_numpy(robot.springs, dtype=ti.math.ivec2)
         self.material = dt.from_numpy(material, dtype=dt.vec(3, dtype))
         self.n, self.n_clock, self.head = len(robot.positions), scene.n_clock, robot.head
@@ -73,7 +78,7 @@ class Walker:
             self.senses[j], self.senses[j + 1] = place
             self.senses[j + 2], self.senses[j + 3] = self.gain * self.v[k]
         for d in range(2):
-            self.senses[self.n_clock + 4 * self.n + d] = self.goal[d] - self.center[None][d]
+            self.senses[self.n_clock + 4 * self.n + d] = self.goal[None][d] - self.center[None][d]
         for i in self.hidden:
             total = self.b1[i]
             for j in range(self.senses.shape[0]):
@@ -112,6 +117,11 @@ class Walker:
     def measure(self):
         """The farther right the head, the better."""
         self.loss[None] = -self.x[self.head].x
+
+    @dt.kernel
+    def miss(self):
+        """The nearer the head is to the goal along x, the better."""
+        self.loss[None] = abs(self.x[self.head].x - self.goal[None].x)
 
     def start(self) -> None:
         """Put the robot where it starts, at rest."""
@@ -157,10 +167,64 @@ def learn(walker: Walker, iterations: int, memory: str | None = None) -> Trainin
     return train(walker, optimiser, iterations, "learning to walk", memory=memory)
 
 
+def view(walker: Walker, network: Network, options: argparse.Namespace) -> dt.viewer.App:
+    """Return an app in which the robot learns to get to a goal that one drags."""
+    app = make_app("mass-spring", options, VIEW)
+    optimiser = dt.optim.SGD(
+        walker.parameters, VIEW_RATE, momentum=MOMENTUM, clip_norm=CLIP_NORM, nonfinite="skip"
+    )
+    scene, robot = walker.scene, walker.scene.robot
+    muscles = robot.actuation > 0
+    latest = watch(walker, "untrained")
+    shown, frame = latest, 0
+    app.handle(walker.goal)
+    app.slider("step size", (optimiser, "lr"), min=0.5, max=20.0, log=True)
+    app.plot("off the goal [m]")
+
+    @app.step
+    def improve() -> None:
+        nonlocal latest
+        with dt.Tape(walker.loss, memory=options.memory):
+            latest = watch(walker, f"after {app.steps} iterations")
+            walker.miss()
+        optimiser.step()
+        app.plot("off the goal [m]", walker.loss)
+
+    @app.draw
+    def draw_walk() -> None:
+        nonlocal shown, frame
+        if frame == len(shown.times):  # each walk is shown to its end, and then the latest one
+            shown, frame = latest, 0
+        places, goal = shown.positions[frame], walker.goal[None]
+        colours = ACTIVATION.to_rgba(shown.activations[frame])[:, :3]
+        app.lines([[-9.0, scene.floor], [9.0, scene.floor]], width=3.0)
+        app.lines([[goal[0], scene.floor], goal], colour="#f2a65a", width=1.0)
+        for which, width in ((~muscles, 2.0), (muscles, 5.0)):
+            app.lines(places, edges=robot.springs[which], colour=colours[which], width=width)
+        app.points(places, colour="#e6e9ed", radius=4.0)
+        app.points(places[[walker.head]], colour="#f2a65a", radius=6.0)
+        app.text((0.02, 0.82), f"{shown.label}   t = {shown.times[frame]:.2f} s")
+        frame += 1
+
+    @app.reset
+    def forget() -> None:
+        nonlocal shown, latest, frame
+        write(walker, network.arrays())
+        walker.goal.from_numpy(scene.goal)
+        for slots in optimiser.state.values():
+            for values in slots.values():
+                values.fill(0.0)
+        shown = latest = watch(walker, "untrained")
+        frame = 0
+
+    return app
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
     parser = make_parser("mass-spring", __doc__, steps=1500, iterations=60)
     parser.add_argument("--robot", choices=ROBOT_NAMES, default="C", help="default: %(default)s")
+    add_view_options(parser)
     options = start(parser, argv)
 
     scene = make_scene(options.robot)
@@ -169,6 +233,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return print_check(Walker(scene, network, min(options.steps, 200), ti.f64), "b2")
 
     walker = Walker(scene, network, options.steps)
+    if is_viewed(options):
+        return show(view(walker, network, options), options)
     before = watch(walker, "before")
     training = learn(walker, options.iterations, options.memory)
     if not training.losses:

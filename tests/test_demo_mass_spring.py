@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
+import numpy as np
 import pytest
 import taichi as ti
 
-from demos.mass_spring import Walker, learn, main
+import difftile as dt
+from demos.mass_spring import VIEW, Walker, learn, main, view
 from demos.support.training import check
+from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
+from difftile.viewer.projection import Flat
 from scenes.mass_spring import make_network, make_scene
 
 
@@ -48,6 +53,7 @@ def test_demo_checks_its_gradient(capsys: pytest.CaptureFixture[str]) -> None:
         (["--robot", "D"], "argument --robot: invalid choice: 'D'"),
         (["--arch", "abacus"], "argument --arch: invalid choice: 'abacus'"),
         (["--memory", "12x"], "argument --memory: memory is a text such as '256MB' or a number"),
+        (["--view", "ear"], "argument --view: invalid choice: 'ear'"),
         (["--step", "9"], "unknown option '--step'"),
         (["--out", __file__], f"argument --out: {__file__}: File exists"),
     ],
@@ -91,3 +97,36 @@ def test_interrupt_keeps_what_was_learnt(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(walker, "run", run_twice_and_interrupt)
     assert len(learn(walker, 10).losses) == 2
+
+
+def test_demo_records_what_one_would_see(tmp_path: Path) -> None:
+    argv = ["--steps", "60", "--iterations", "3", "--out", str(tmp_path / "out")]
+    assert main([*argv, "--record", str(tmp_path / "frames")]) == 0
+    assert len(list((tmp_path / "frames").iterdir())) == 3
+    assert main([*argv, "--record", str(tmp_path / "walk.doc")]) == 1
+
+
+def test_dragging_the_goal_moves_the_loss_and_reset_forgets() -> None:
+    dt.init()
+    scene = make_scene("C")
+    walker, network = Walker(scene, make_network(scene), 60), make_network(scene)
+    options = argparse.Namespace(view="none", memory=None, out=Path("out"))
+    app = view(walker, network, options)
+    losses: list[float] = []
+    app.plot = lambda name, value: losses.append(float(value[None]))
+    flat = Flat(app._scene.area, VIEW)
+    x, y = flat.project(walker.goal.to_numpy()[None])[0][0].tolist()
+    events = [
+        MouseDown("left", x, y, frame=3),
+        MouseMove(x + 50, y - 20, frame=3),
+        MouseUp("left", x + 50, y - 20, frame=3),
+    ]
+    app.run(frames=6, events=events)
+    assert app.error is None
+    moved = walker.goal.to_numpy() - scene.goal
+    assert moved[0] > 0.02 and moved[1] > 0.01
+    assert losses[3] - losses[2] == pytest.approx(moved[0], abs=0.01)
+    assert not np.array_equal(walker.w1.to_numpy(), network.w1.astype(np.float32))
+    app.run(frames=1, events=[KeyDown("space"), KeyDown("r")])
+    np.testing.assert_array_equal(walker.w1.to_numpy(), network.w1.astype(np.float32))
+    np.testing.assert_allclose(walker.goal.to_numpy(), scene.goal, rtol=1e-6)
