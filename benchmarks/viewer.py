@@ -1,0 +1,139 @@
+"""What looking on costs: pictures a second of a window, and how much slower training is beside it.
+
+Pictures are those of an app whose step fills a field and whose window shows it, one by one.
+Training is that of the demo mass-spring, with and without a window that is drawn 30 times a second,
+turn by turn. Without a display it opens windows on a screen without a monitor, which Xvfb makes.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+from benchmarks.meter import Row
+from demos.mass_spring import CLIP_NORM, MOMENTUM, STEP_SIZE, Walker
+from difftile.arguments import Parser, positive_int
+from scenes.mass_spring import make_network, make_scene
+from tests.viewer.screen import missing_tools, opened
+
+IMAGES, POINTS, SLOWER = 30, 15, 1.05  # pictures a second, and the ratio of times
+SIDE, MANY = 512, 100_000
+PANEL = 240  # beside the pictures [px]
+FPS = 30  # of the window that training is looked at in
+FIRST = 5  # steps that are not counted: kernels are compiled
+STEPS = 200  # of the simulation in an iteration of training
+
+
+@dt.kernel
+def paint(image, t: float):
+    for i, j in image:
+        x, y = j / SIDE, i / SIDE
+        wave = 0.5 + 0.5 * ti.sin(20.0 * ti.sqrt((x - 0.5) ** 2 + (y - 0.5) ** 2) - t)
+        image[i, j] = ti.math.vec3(x, wave, y)
+
+
+@dt.kernel
+def turn(positions):
+    for i in positions:
+        p = positions[i] - 0.5
+        positions[i] = ti.math.vec2(0.5 + p.x - 0.02 * p.y, 0.5 + p.y + 0.02 * p.x) * 0.9998
+
+
+def images(pictures: int) -> list[float]:
+    """Return the seconds of each picture of a stream of images."""
+    image = dt.zeros((SIDE, SIDE), dtype=dt.vec(3, ti.f32))
+    app = dt.viewer.App("images", size=(SIDE + PANEL, SIDE), backend="window")
+    app.image(image)
+    return paced(app, lambda: paint(image, 0.1 * app.steps), pictures)
+
+
+def points(pictures: int) -> list[float]:
+    """Return the seconds of each picture of many points that move."""
+    places = np.random.default_rng(0).random((MANY, 2))
+    positions = dt.from_numpy(places, dtype=dt.vec(2, ti.f32))
+    app = dt.viewer.App("points", backend="window")
+    app.points(positions)
+    return paced(app, lambda: turn(positions), pictures)
+
+
+def paced(app: dt.viewer.App, step: Callable[[], object], pictures: int) -> list[float]:
+    """Return the seconds from picture to picture, as fast as they come."""
+    times: list[float] = []
+    app.step(step)
+    app.draw(lambda: times.append(time.perf_counter()))
+    app.run(frames=FIRST + pictures, fps=1e6)
+    return np.diff(times[FIRST:]).tolist()
+
+
+def training(turns: int, pictures: int) -> tuple[list[float], list[float]]:
+    """Return the seconds of an iteration with a window open and without, of each turn."""
+    scene = make_scene("C")
+    walker = Walker(scene, make_network(scene, 0), STEPS)
+    rate = STEP_SIZE / CLIP_NORM
+    optimiser = dt.optim.SGD(walker.parameters, rate, momentum=MOMENTUM, clip_norm=CLIP_NORM)
+    started: list[float] = []
+
+    def iterate() -> None:
+        started.append(time.perf_counter())
+        optimiser.zero_grads()
+        with dt.Tape(walker.loss):
+            walker.run()
+        optimiser.step()
+
+    def watched() -> None:
+        app = dt.viewer.App("training", backend="window")
+        app.lines(walker.x, edges=walker.springs)
+        app.points(walker.x)
+        app.step(lambda: (iterate(), app.plot("loss", walker.loss)))
+        app.run(frames=pictures, fps=FPS)
+
+    def alone() -> None:
+        end = time.perf_counter() + pictures / FPS
+        while time.perf_counter() < end:
+            iterate()
+
+    def seconds(run: Callable[[], None]) -> float:
+        started.clear()
+        run()
+        return float(np.diff(started[FIRST:]).mean())
+
+    alone()
+    found = [(seconds(watched), seconds(alone)) for _ in range(turns)]
+    return [one for one, _ in found], [one for _, one in found]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the measurements; return the exit code."""
+    parser = Parser(prog="benchmarks.viewer", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--turns", type=positive_int, default=7, help="default: %(default)s")
+    parser.add_argument("--pictures", type=positive_int, default=90, help="default: %(default)s")
+    options = parser.parse_args(argv)
+    if "DISPLAY" not in os.environ and missing_tools():
+        print(f"no display: {missing_tools()}", file=sys.stderr)
+        return 1
+    dt.init(arch="cpu")
+    with nullcontext() if "DISPLAY" in os.environ else opened() as screen:
+        if screen is not None:
+            os.environ["DISPLAY"] = screen.display
+        rows = [
+            Row(f"{SIDE}x{SIDE} images, a picture", images(options.pictures), rate=IMAGES),
+            Row(f"{MANY:,} points, a picture", points(options.pictures), rate=POINTS),
+            Row(
+                f"an iteration beside {FPS} pictures a second",
+                *training(options.turns, options.pictures),
+                SLOWER,
+            ),
+        ]
+    print(f"{'':48}{'ms':>11}{'1/s':>9}{'alone ms':>11}{'ratio':>8}")
+    for row in rows:
+        print(row)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
