@@ -76,7 +76,7 @@ class WindowBackend:
         if missing is not None:
             raise ViewerError(
                 f"no window can be opened: {missing}; start it on a desktop (over ssh: ssh -X), "
-                "or take backend='web' or backend='null' (environment variable DIFFTILE_VIEWER)"
+                "or take backend='null' (environment variable DIFFTILE_VIEWER)"
             )
 
     def poll(self) -> list[Event]:
