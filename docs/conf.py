@@ -24,6 +24,7 @@ nitpicky = False  # annotations name types, such as arrays of NumPy, that have n
 myst_heading_anchors = 4  # a heading is `#its-words`, as on the pages of a repository
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True  # attributes in the text of their class, which may be properties too
 default_role = "code"  # docstrings write code between single backticks, as Markdown does
 add_module_names = False
 autodoc_member_order = "bysource"
