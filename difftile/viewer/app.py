@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,17 +29,19 @@ from difftile.viewer.events import (
 )
 from difftile.viewer.handle import Handle
 from difftile.viewer.loop import Course, run
+from difftile.viewer.notices import failure, message, overview
 from difftile.viewer.panel import WIDTH, Panel, Series
-from difftile.viewer.primitives import Box, Boxes, Primitive, Text
+from difftile.viewer.primitives import Box, Primitive
 from difftile.viewer.projection import Area, Pixels
 from difftile.viewer.raster import draw
 from difftile.viewer.record import Recorder, recorder
 from difftile.viewer.scene import Mouse, Scene
 from difftile.viewer.shapes import Colour, as_colours
-from difftile.viewer.surface import Surface, letters
-from difftile.viewer.theme import ACCENT, BACKGROUND, INK, PANEL, WARNING
+from difftile.viewer.surface import Surface
+from difftile.viewer.theme import BACKGROUND
 
 _SMALLEST = (480, 320)  # what there must be room for [px]
+_ROOM = 440.0  # a narrower scene leaves notices to lie over the panel [px]
 _SAID = 2.0  # how long a message stays [s]
 _Action = TypeVar("_Action", bound=Callable[[], object])
 
@@ -402,7 +403,6 @@ class App:
         surface = Surface(self._width, self._height, BACKGROUND)
         self._course.attempt(lambda: self._scene.paint(surface, self._shapes()))
         screen = Pixels(Area(0.0, 0.0, self._width, self._height))
-        draw(surface, self._notices(), screen)
         left = int(self._panel_area().left)
         if fresh or self._strip is None:
             pointer = None if self._scene.holding else self._pointer
@@ -411,6 +411,7 @@ class App:
             self._strip = surface.packed[:, left:].copy()
         else:
             surface.packed[:, left:] = self._strip
+        draw(surface, self._notices(), screen)
         return surface
 
     def _shapes(self) -> list[Primitive]:
@@ -428,27 +429,17 @@ class App:
         return shown
 
     def _notices(self) -> list[Primitive]:
-        """Return what lies over the scene: an error, a message, the help."""
+        """Return what lies over the picture: an error, a message, the help."""
         area = self._scene_area()
+        if area.width < _ROOM:
+            area = Area(0.0, 0.0, self._width, self._height)
         found: list[Primitive] = []
         if self.error is not None:
-            letters_across = int((area.width - 40) / 7.3)
-            lines = [
-                part
-                for line in self.error.split("\n")
-                for part in textwrap.wrap(line, letters_across, drop_whitespace=False) or [""]
-            ]
-            more = ["…"] if len(lines) > 18 else []
-            hint = "Paused. Space goes on, n does a step, r resets."
-            said = "\n".join([*lines[:18], *more, hint])
-            found += _notice(said, area, WARNING, top=None, fixed=True)
+            found += failure(self.error, area)
         elif self._backend.time() < self._said[1]:
-            found += _notice(self._said[0], area, PANEL, top=None)
+            found += message(self._said[0], area)
         if self._help:
-            keys = [f"{key:>6}  {said}" for key, (said, _) in self._keys.items()]
-            mouse = ["", "  drag  handles, sliders; turns the camera in space"]
-            mouse += [" right  drag moves the view", " wheel  zooms"]
-            found += _notice("\n".join([*keys, *mouse]), area, PANEL, top=20.0, fixed=True)
+            found += overview(((key, said) for key, (said, _) in self._keys.items()), area)
         return found
 
     def _status(self) -> tuple[str, str]:
@@ -460,25 +451,3 @@ class App:
         if math.isinf(speed):
             return "max"
         return f"×{speed:g}" if speed >= 1 else f"×1/{1 / speed:g}"
-
-
-def _notice(
-    words: str,
-    area: Area,
-    colour: npt.NDArray[np.uint8],
-    *,
-    top: float | None,
-    fixed: bool = False,
-) -> list[Primitive]:
-    """Return text in a box, from a height on or at the bottom of an area."""
-    size = 12.0
-    mask = letters(words, size, fixed)
-    height = mask.shape[0] + 16.0
-    y = area.top + area.height - height - 12 if top is None else area.top + top
-    low = np.array([area.left + 12, y], np.float32)
-    high = low + np.array([mask.shape[1] + 20, height], np.float32)
-    return [
-        Boxes(low[None] - 1, high[None] + 1, ACCENT if colour is PANEL else INK, 7),
-        Boxes(low[None], high[None], colour, 6),
-        Text(low + np.array([10, 8], np.float32), words, INK, size, fixed=fixed),
-    ]

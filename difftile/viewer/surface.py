@@ -291,9 +291,9 @@ def letters(
     return mask
 
 
-def text_width(text: str, size: float, bold: bool = False) -> float:
+def text_width(text: str, size: float, fixed: bool = False) -> float:
     """Return how wide a line of text is [px]."""
-    return _font(size, False, bold).getlength(text)
+    return _font(size, fixed, False).getlength(text)
 
 
 @lru_cache(maxsize=64)

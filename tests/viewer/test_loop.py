@@ -1,0 +1,87 @@
+"""Runs that are paced by a clock, on a window that nobody sees."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from difftile.viewer import App, Close, Event, KeyDown
+
+
+class Clocked:
+    """A backend with the time of the machine, which reports what it is given."""
+
+    def __init__(self, *events: tuple[int, Event]) -> None:
+        self.events, self.shown, self.closed = list(events), 0, False
+        self.stamps: list[float] = []
+
+    def open(self, title: str, width: int, height: int) -> None:
+        self.size = (height, width, 3)
+
+    def poll(self) -> list[Event]:
+        due = [event for frame, event in self.events if frame == self.shown]
+        return due
+
+    def show(self, image: np.ndarray) -> None:
+        assert image.shape == self.size
+        self.shown += 1
+        self.stamps.append(self.time())
+
+    def time(self) -> float:
+        return time.perf_counter()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_steps_go_on_between_pictures() -> None:
+    backend = Clocked((6, Close()))
+    app = App(backend=backend, size=(480, 320))
+    app.step(lambda: time.sleep(0.002))
+    app.run(fps=20)
+    assert backend.closed
+    assert backend.shown == 6
+    assert app.steps > 12  # some twenty between two pictures where the machine is idle
+
+
+def test_pictures_keep_their_pace() -> None:
+    backend = Clocked()
+    app = App(backend=backend, size=(480, 320), speed=2)
+    app.step(lambda: None)
+    app.run(frames=9, fps=40)
+    gaps = np.diff(backend.stamps)
+    assert app.steps == 18
+    assert gaps.mean() > 0.02  # 40 a second at most
+
+
+def test_a_paused_run_waits() -> None:
+    backend = Clocked((0, KeyDown("space")), (3, KeyDown("space")), (4, Close()))
+    app = App(backend=backend, size=(480, 320), speed=1)
+    app.run(fps=50)
+    assert (app.steps, backend.shown) == (1, 4)
+
+
+def test_a_window_is_closed_when_a_run_is_interrupted() -> None:
+    backend = Clocked()
+    app = App(backend=backend, size=(480, 320))
+
+    @app.step
+    def step() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        app.run(frames=3)
+    assert backend.closed
+
+
+def test_the_panel_is_drawn_seldom_if_nothing_happens() -> None:
+    backend = Clocked((4, KeyDown("a")))
+    app = App(backend=backend, size=(480, 320), speed=1)
+    texts: list[int] = []
+    app._panel.controls[0].draw = lambda area, mouse: texts.append(backend.shown) or []
+    app.run(frames=6, fps=200)
+    assert texts[0] == 0
+    assert 4 in texts
+    assert len(texts) <= 4
