@@ -80,10 +80,11 @@ class CompiledProgram:
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._report = report_of(program)
         self._reported = None if self._report is None else (self._report.count, self._report.values)
-        written = arrays_written(program.body)
+        reported = self._reported or ()
+        written = {*arrays_written(program.body), *reported}
         adds = [s for s in walk(program.body) if isinstance(s, Accumulate)]
         stored = {s.array for s in adds if s.once}
-        self._written = [k for k, param in enumerate(self.params) if param in written]
+        self._written = [k for k, param in enumerate((*self.params, *reported)) if param in written]
         self._stored = [k for k, param in enumerate(self.params) if param in stored]
 
     def source(self, *, serial: bool = False) -> str:
