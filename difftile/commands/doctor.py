@@ -38,6 +38,7 @@ class _Optional:
 OPTIONAL = {
     "scipy": _Optional("dt.optim.scipy_minimize", "scipy"),
     "scikit-image": _Optional("the photographs that demos begin with", "demo"),
+    "imageio-ffmpeg": _Optional('app.run(record="run.mp4")', "video"),
     "torch": _Optional('return_type("torch"), and peers of benchmarks'),
 }
 
