@@ -165,19 +165,31 @@ def _may_leave(place: Place, leaves: Callable[[Place], bool], *, direct: bool) -
 def _from_branches(b: OpBuilder, stmt: If, leaves: Callable[[Place], bool]) -> tuple[If, Totals]:
     then, of_then = without(b, stmt.then, leaves, direct=False)
     orelse, of_else = without(b, stmt.orelse, leaves, direct=False)
-    places = list({**of_then, **of_else})
-    outs: Totals = {}
+    return with_totals(replace(stmt, then=then, orelse=orelse), of_then, of_else)
+
+
+def with_totals(stmt: If, of_then: Totals, of_else: Totals) -> tuple[If, Totals]:
+    """Return a branch whose results have the totals of its sides as well, and what they are then.
+
+    Where a side has no total for a place, it is zero.
+
+    Args:
+        stmt: The branch, without the accumulations.
+        of_then: What those of one side add up to.
+        of_else: Likewise of the other one.
+    """
+    outs: dict[Place, Var] = {}
     sides: tuple[list[Value], list[Value]] = ([], [])
-    for place in places:
+    for place in {**of_then, **of_else}:
         known = of_then.get(place, of_else.get(place))
         assert known is not None
+        outs[place] = Var(f"{place[0].name}_sum", known.type)
         for side, totals in zip(sides, (of_then, of_else), strict=True):
             side.append(totals.get(place, zero(known.type)))
-        outs[place] = Var(f"{place[0].name}_sum", known.type)
     new = replace(
         stmt,
-        then=replace(then, results=(*then.results, *sides[0])),
-        orelse=replace(orelse, results=(*orelse.results, *sides[1])),
-        outs=(*stmt.outs, *(out for out in outs.values() if isinstance(out, Var))),
+        then=replace(stmt.then, results=(*stmt.then.results, *sides[0])),
+        orelse=replace(stmt.orelse, results=(*stmt.orelse.results, *sides[1])),
+        outs=(*stmt.outs, *outs.values()),
     )
-    return new, outs
+    return new, dict(outs)

@@ -31,8 +31,8 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import F32, scalar_of
 from difftile.ir.walk import arrays_written, bound, defined_in, definitions, regions, walk
-from difftile.ops.build import OpBuilder, zero
-from difftile.passes.sink import Place, Totals, touched_otherwise
+from difftile.ops.build import OpBuilder
+from difftile.passes.sink import Place, Totals, touched_otherwise, with_totals
 
 
 def together(program: Program) -> Program:
@@ -161,21 +161,7 @@ class _Lifting:
         """
         then, of_then = self._without(b, stmt.then, inside)
         orelse, of_else = self._without(b, stmt.orelse, inside)
-        outs: dict[Place, Var] = {}
-        sides: tuple[list[Value], list[Value]] = ([], [])
-        for place in {**of_then, **of_else}:
-            known = of_then.get(place, of_else.get(place))
-            assert known is not None
-            outs[place] = Var(f"{place[0].name}_part", known.type)
-            for side, totals in zip(sides, (of_then, of_else), strict=True):
-                side.append(totals.get(place, zero(known.type)))
-        changed = replace(
-            stmt,
-            then=replace(then, results=(*then.results, *sides[0])),
-            orelse=replace(orelse, results=(*orelse.results, *sides[1])),
-            outs=(*stmt.outs, *outs.values()),
-        )
-        return changed, dict(outs)
+        return with_totals(replace(stmt, then=then, orelse=orelse), of_then, of_else)
 
     def _without(self, b: OpBuilder, block: Block, inside: set[Var]) -> tuple[Block, Totals]:
         inside = inside | defined_in(block)
