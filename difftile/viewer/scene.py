@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,10 +41,12 @@ class Mouse:
     Attributes:
         at: Where it is in the plane, x and y; None where it is not over the scene.
         down: Whether the left button is held there, and neither a handle nor the camera has it.
+        clicks: Where it was pressed since the picture before, as `down` says, for drawing.
     """
 
     at: tuple[float, float] | None = None
     down: bool = False
+    clicks: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
 
 
 class Scene:
@@ -113,6 +115,7 @@ class Scene:
     def paint(self, surface: Surface, shown: list[Primitive]) -> None:
         """Draw shapes, handles and what is under the mouse."""
         self._shown = shown
+        self.mouse.clicks.clear()
         if not self._framed and self._spatial():
             self._framed = True
             self.frame()
@@ -142,6 +145,8 @@ class Scene:
         match event:
             case MouseDown("left", x, y) if self.area.holds(x, y):
                 self.mouse.down = True
+                at = flat.unproject(x, y).tolist()
+                self.mouse.clicks.append((at[0], at[1]))
             case MouseDown(_, x, y) if self.area.holds(x, y):
                 self._panned_from = (x, y)
             case MouseMove(x, y) if self._panned_from is not None:

@@ -327,6 +327,15 @@ def test_the_mouse_is_known_to_steps() -> None:
     assert seen == [(None, False), (half, False), (half, True), (half, False), (None, False)]
 
 
+def test_a_click_between_two_pictures_is_not_missed() -> None:
+    app = null()
+    seen: list[list[tuple[float, float]]] = []
+    app.draw(lambda: seen.append(list(app.mouse.clicks)))
+    twice = [*click(360, 320, 1), *click(40, 0, 1)]
+    app.run(frames=3, events=[*twice, MouseDown("right", 360, 320, 1), *click(800, 320, 2)])
+    assert seen == [[], [(0.5, 0.5), (0.0, 1.0)], []]
+
+
 def test_what_is_under_the_mouse_is_shown() -> None:
     x = dt.from_numpy(np.arange(4, dtype=np.float32).reshape(2, 2), grad=True)
     app = null()
