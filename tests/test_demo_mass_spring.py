@@ -114,7 +114,7 @@ def test_dragging_the_goal_moves_the_loss_and_reset_forgets() -> None:
     app = view(walker, network, options)
     losses: list[float] = []
     app.plot = lambda name, value: losses.append(float(value[None]))
-    flat = Flat(app._scene.area, VIEW)
+    flat = Flat(app._stage.scene.area, VIEW)
     x, y = flat.project(walker.goal.to_numpy()[None])[0][0].tolist()
     events = [
         MouseDown("left", x, y, frame=3),

@@ -18,31 +18,18 @@ from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.bindings import Bind
 from difftile.viewer.canvas import Canvas
 from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
-from difftile.viewer.events import (
-    Event,
-    KeyDown,
-    MouseDown,
-    MouseMove,
-    MouseUp,
-    Resize,
-    Scroll,
-)
+from difftile.viewer.events import Event, Resize
+from difftile.viewer.frame import Frame
 from difftile.viewer.handle import Handle
+from difftile.viewer.keys import Shortcut
 from difftile.viewer.loop import Course, run
-from difftile.viewer.notices import failure, message, overview
-from difftile.viewer.panel import WIDTH, Panel, Series
+from difftile.viewer.panel import Panel, Series
 from difftile.viewer.primitives import Box, Primitive
-from difftile.viewer.projection import Area, Pixels
-from difftile.viewer.raster import draw
 from difftile.viewer.record import Recorder, recorder
-from difftile.viewer.scene import Mouse, Scene
+from difftile.viewer.scene import Mouse
 from difftile.viewer.shapes import Colour, as_colours
-from difftile.viewer.surface import Surface
-from difftile.viewer.theme import BACKGROUND
+from difftile.viewer.stage import SMALLEST, Stage
 
-_SMALLEST = (480, 320)  # what there must be room for [px]
-_ROOM = 440.0  # a narrower scene leaves notices to lie over the panel [px]
-_SAID = 2.0  # how long a message stays [s]
 _Action = TypeVar("_Action", bound=Callable[[], object])
 
 
@@ -79,57 +66,28 @@ class App:
         speed: float | None = None,
         screenshots: str | Path = "out",
     ) -> None:
-        if size[0] < _SMALLEST[0] or size[1] < _SMALLEST[1]:
-            raise ViewerError(f"a viewer is at least {_SMALLEST} pixels large, not {size}")
+        if size[0] < SMALLEST[0] or size[1] < SMALLEST[1]:
+            raise ViewerError(f"a viewer is at least {SMALLEST} pixels large, not {size}")
         if not (view[0] < view[2] and view[1] < view[3]):
             raise ViewerError(f"a view is (left, bottom, right, top) in order, not {view}")
         if speed is not None and not speed > 0:
             raise ViewerError(f"the speed is above 0 steps a picture, not {speed}")
         self.title = title
-        self._width, self._height = size
         self._backend = choose(backend)
         self._canvas = Canvas(view)
         self._panel = Panel()
-        self._scene = Scene(self._scene_area(), view)
         self._course = Course(math.inf if speed is None else speed)
         self._folder = Path(screenshots)
         self._step: Callable[[], object] | None = None
         self._draw: Callable[[], object] | None = None
         self._reset: Callable[[], object] | None = None
-        self._help = False
-        self._said = ("", -math.inf)
-        self._pointer: tuple[float, float] | None = None
-        self._picture: npt.NDArray[np.uint8] | None = None
-        self._strip: npt.NDArray[np.uint32] | None = None  # the panel as it was drawn last
+        self._frame: Frame | None = None
         self._recorder: Recorder | None = None
-        self._keys: dict[str, tuple[str, Callable[[], object]]] = {
-            "space": ("play or pause", self._course.toggle),
-            "n": ("a single step", self._single),
-            "r": ("reset", self.restart),
-            "+": ("faster", lambda: self._course.change_speed(1)),
-            "-": ("slower", lambda: self._course.change_speed(-1)),
-            "g": ("gradients over what they are of", self._toggle_gradients),
-            "f": ("look at everything", self._scene.frame),
-            "p": ("write a screenshot", self.screenshot),
-            "h": ("this help", self._toggle_help),
-        }
-        course = self._course
-        self._panel.controls += [
-            Buttons(
-                [
-                    Key(lambda: "❚❚" if course.playing else "▶", course.toggle),
-                    Key(lambda: "step", self._single),
-                    Key(lambda: "reset", self.restart),
-                ]
-            ),
-            Buttons(
-                [
-                    Key(lambda: "−", self._keys["-"][1]),
-                    Key(self._speed_text, lambda: None),
-                    Key(lambda: "+", self._keys["+"][1]),
-                ]
-            ),
-        ]
+        self._keys: dict[str, Shortcut] = {}
+        elsewhere = self._backend.attach(self._panel, self._keys)
+        panel = None if elsewhere else self._panel
+        self._stage = Stage(size, view, panel, self._keys, self._backend.time)
+        self._add_keys()
         self.image = self._canvas.image
         self.points = self._canvas.points
         self.lines = self._canvas.lines
@@ -210,7 +168,7 @@ class App:
             ViewerError: `bind` is no position.
         """
         handle = Handle(bind, as_colours(colour, 1).reshape(-1, 3)[0])
-        self._scene.handles.append(handle)
+        self._stage.scene.handles.append(handle)
         return handle
 
     def plot(self, name: str, value: Any = None, *, log: bool = False) -> None:
@@ -247,7 +205,7 @@ class App:
     @property
     def mouse(self) -> Mouse:
         """Where the mouse is over the scene."""
-        return self._scene.mouse
+        return self._stage.scene.mouse
 
     @property
     def steps(self) -> int:
@@ -271,7 +229,7 @@ class App:
     @property
     def picture(self) -> npt.NDArray[np.uint8] | None:
         """The last picture, shape (height, width, 3); None before the first."""
-        return self._picture
+        return None if self._frame is None else self._frame.image()
 
     def run(
         self,
@@ -304,9 +262,9 @@ class App:
                 )
             frames = max(event.frame for event in events) + 1
         if record is not None:
-            self._recorder = recorder(record, self._width, self._height, fps)
+            self._recorder = recorder(record, *self._stage.size, fps)
         try:
-            self._backend.open(self.title, self._width, self._height)
+            self._backend.open(self.title, *self._stage.size)
             run(
                 self._backend,
                 self._course,
@@ -336,38 +294,41 @@ class App:
         """Write the picture that is shown now, as the key `p` does, and return the file."""
         word = "".join(c if c.isalnum() else "_" for c in self.title.lower())
         file = self._folder / f"{word}_{self.steps:06d}.png"
-        image = self._surface().image() if self._picture is None else self._picture
+        frame = self._framed(fresh=True) if self._frame is None else self._frame
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(image).save(file)
-            self._say(f"wrote {file}")
+            Image.fromarray(frame.image()).save(file)
+            self._stage.say(f"wrote {file}")
         except OSError as error:
-            self._say(f"could not write {file}: {error.strerror}")
+            self._stage.say(f"could not write {file}: {error.strerror}")
         return file
 
-    # Events
+    # What keys and events do
+
+    def _add_keys(self) -> None:
+        course = self._course
+        self._keys |= {
+            "space": Shortcut("play or pause", course.toggle),
+            "n": Shortcut("a single step", self._single),
+            "r": Shortcut("reset", self.restart),
+            "+": Shortcut("faster", lambda: course.change_speed(1)),
+            "-": Shortcut("slower", lambda: course.change_speed(-1)),
+            "g": Shortcut("gradients over what they are of", self._toggle_gradients),
+            "f": Shortcut("look at everything", self._stage.scene.frame),
+            "p": Shortcut("write a screenshot", self.screenshot),
+            "h": Shortcut("this help", self._toggle_help),
+        }
+        play = Key(lambda: "❚❚" if course.playing else "▶", course.toggle)
+        step, reset = Key(lambda: "step", self._single), Key(lambda: "reset", self.restart)
+        slower, faster = (
+            Key(lambda s=s: s, self._keys[k].act) for s, k in (("−", "-"), ("+", "+"))
+        )
+        speed = Key(self._speed_text, lambda: None)
+        self._panel.controls += [Buttons([play, step, reset]), Buttons([slower, speed, faster])]
 
     def _take(self, event: Event) -> None:
-        """Give an event to the key that it is, the panel or the scene."""
-        match event:
-            case KeyDown(key) if (action := self._keys.get(key)) is not None:
-                action[1]()
-            case Resize(width, height) if self._recorder is None:
-                self._width = max(width, _SMALLEST[0])
-                self._height = max(height, _SMALLEST[1])
-                self._scene.area, self._strip = self._scene_area(), None
-            case MouseDown("left", x, y) if self._panel_area().holds(x, y):
-                self._panel.press(self._panel_area(), x, y)
-            case Scroll(amount, x, y) if self._panel_area().holds(x, y):
-                self._panel.scroll(self._panel_area(), amount)
-            case MouseMove(x, y) if self._panel.holding:
-                self._panel.move(x, y)
-            case MouseUp() if self._panel.holding:
-                self._panel.release()
-            case _:
-                self._scene.take(event)
-        if isinstance(event, MouseMove | MouseDown):
-            self._pointer = (event.x, event.y)
+        if not (isinstance(event, Resize) and self._recorder is not None):  # files have one size
+            self._stage.take(event)
 
     def _single(self) -> None:
         self._course.playing = False
@@ -375,44 +336,32 @@ class App:
         self._course.advance(self._step or (lambda: None))
 
     def _toggle_gradients(self) -> None:
-        self._scene.gradients = not self._scene.gradients
-        self._say(f"gradients {'on' if self._scene.gradients else 'off'}")
+        scene = self._stage.scene
+        scene.gradients = not scene.gradients
+        self._stage.say(f"gradients {'on' if scene.gradients else 'off'}")
 
     def _toggle_help(self) -> None:
-        self._help = not self._help
-
-    def _say(self, words: str) -> None:
-        self._said = (words, self._backend.time() + _SAID)
+        self._stage.help = not self._stage.help
 
     # Pictures
 
-    def _scene_area(self) -> Area:
-        return Area(0.0, 0.0, self._width - WIDTH, float(self._height))
-
-    def _panel_area(self) -> Area:
-        return Area(self._width - WIDTH, 0.0, WIDTH, float(self._height))
-
     def _show(self, fresh: bool) -> None:
-        surface = self._surface(fresh)
-        self._picture = surface.image()
-        self._backend.show(self._picture)
+        frame = self._framed(fresh)
+        if not self._course.attempt(lambda: self._backend.show(frame)):
+            # What cannot be drawn is left out, so that what is wrong with it can be read.
+            frame = self._stage.frame([], self.error, fresh=True)
+            self._backend.show(frame)
+        self._frame = frame
         if self._recorder is not None:
-            self._recorder.add(self._picture)
+            self._recorder.add(frame.image())
 
-    def _surface(self, fresh: bool = True) -> Surface:
-        surface = Surface(self._width, self._height, BACKGROUND)
-        self._course.attempt(lambda: self._scene.paint(surface, self._shapes()))
-        screen = Pixels(Area(0.0, 0.0, self._width, self._height))
-        left = int(self._panel_area().left)
-        if fresh or self._strip is None:
-            pointer = None if self._scene.holding else self._pointer
-            shapes = self._panel.draw(self._panel_area(), pointer, self._status())
-            draw(surface, shapes, screen)
-            self._strip = surface.packed[:, left:].copy()
-        else:
-            surface.packed[:, left:] = self._strip
-        draw(surface, self._notices(), screen)
-        return surface
+    def _framed(self, fresh: bool) -> Frame:
+        """Return a frame of what there is now; without shapes if something is wrong with them."""
+        shapes = self._shapes()
+        self._panel.status = self._status()
+        frames: list[Frame] = []
+        self._course.attempt(lambda: frames.append(self._stage.frame(shapes, self.error, fresh)))
+        return frames[0] if frames else self._stage.frame([], self.error, fresh=True)
 
     def _shapes(self) -> list[Primitive]:
         """Return the shapes of a picture; with those that were there before an error."""
@@ -427,20 +376,6 @@ class App:
         self._course.attempt(collect)
         self._canvas.end()
         return shown
-
-    def _notices(self) -> list[Primitive]:
-        """Return what lies over the picture: an error, a message, the help."""
-        area = self._scene_area()
-        if area.width < _ROOM:
-            area = Area(0.0, 0.0, self._width, self._height)
-        found: list[Primitive] = []
-        if self.error is not None:
-            found += failure(self.error, area)
-        elif self._backend.time() < self._said[1]:
-            found += message(self._said[0], area)
-        if self._help:
-            found += overview(((key, said) for key, (said, _) in self._keys.items()), area)
-        return found
 
     def _status(self) -> tuple[str, str]:
         state = "playing" if self.playing else "paused"

@@ -14,6 +14,7 @@ from difftile.viewer.events import Close, Event
 
 SPEEDS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, math.inf)  # steps a picture
 _SELDOM = 0.2  # the panel is drawn anew after so long, if nothing has happened [s]
+_WAIT = 1 / 500  # for a backend that still shows the frame before [s]
 _LIBRARY = Path(__file__).parents[1]
 
 
@@ -119,10 +120,12 @@ def run(
                         course.advance(step)
             else:
                 course.advance(step)
-                while course.playing and backend.time() < due:
+                while course.playing and (backend.time() < due or not backend.ready):
                     course.advance(step)
         if not steady:
             time.sleep(max(due - backend.time(), 0.0))
+        while not backend.ready:
+            time.sleep(_WAIT)
         now = backend.time()
         fresh = steady or bool(arrived) or now - refreshed > _SELDOM
         refreshed = now if fresh else refreshed

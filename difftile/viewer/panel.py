@@ -34,11 +34,18 @@ class Series:
 
 
 class Panel:
-    """Controls in a column."""
+    """Controls in a column.
+
+    Attributes:
+        controls: From top to bottom.
+        series: What is plotted below them, by its name.
+        status: The lines at the bottom.
+    """
 
     def __init__(self) -> None:
         self.controls: list[Control] = []
         self.series: dict[str, Series] = {}
+        self.status: tuple[str, str] = ("", "")
         self._held: tuple[Control, Area] | None = None
         self._scrolled = 0.0
 
@@ -71,15 +78,12 @@ class Panel:
         most = max(content - area.height, 0.0)
         self._scrolled = min(max(self._scrolled - _NOTCH * amount, 0.0), most)
 
-    def draw(
-        self, area: Area, mouse: tuple[float, float] | None, status: tuple[str, str]
-    ) -> list[Primitive]:
+    def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
         """Return the shapes of the panel, in pixels.
 
         Args:
             area: Where it is.
             mouse: Where the mouse is, if it is known.
-            status: The lines at the bottom.
         """
         found: list[Primitive] = [_filled(area)]
         y = area.top + _PAD - self._scrolled
@@ -96,7 +100,7 @@ class Panel:
             y += _PLOT + _GAP
         foot = area.top + area.height - _STATUS
         found.append(_filled(Area(area.left, foot - 4, area.width, _STATUS + 4)))
-        for k, line in enumerate(status):
+        for k, line in enumerate(self.status):
             at = np.array([left, foot + 15 * k], np.float32)
             found.append(Text(at, line, FAINT, 11.0))
         return found

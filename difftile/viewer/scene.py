@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 
 from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
+from difftile.viewer.frame import Layer
 from difftile.viewer.handle import Handle
 from difftile.viewer.orbit import Orbit
 from difftile.viewer.overlay import overlay
@@ -26,8 +28,7 @@ from difftile.viewer.primitives import (
     Text,
 )
 from difftile.viewer.projection import Area, Flat, Pixels, Projection
-from difftile.viewer.raster import draw
-from difftile.viewer.surface import Surface, letters
+from difftile.viewer.surface import letters
 from difftile.viewer.theme import ACCENT, INK, PANEL
 
 _NOTCH = 0.85  # what one notch of the wheel multiplies the size of the view by
@@ -112,33 +113,32 @@ class Scene:
             x, y = self._projection(False).unproject(*self._at).tolist()
             self.mouse.at = (x, y)
 
-    def paint(self, surface: Surface, shown: list[Primitive]) -> None:
-        """Draw shapes, handles and what is under the mouse."""
+    def layers(self, shown: list[Primitive]) -> Iterator[Layer]:
+        """Return shapes, their gradients, handles and what is under the mouse, from below."""
         self._shown = shown
         self.mouse.clicks.clear()
         if not self._framed and self._spatial():
             self._framed = True
             self.frame()
         over = overlay(shown) if self.gradients else []
-        for one in [*shown, *over]:
-            draw(surface, [one], self._projection(is_spatial(one)))
+        for spatial, these in groupby([*shown, *over], is_spatial):
+            yield Layer.of(self._projection(spatial), these)
         for handle in self.handles:
-            draw(surface, handle.draw(handle is self._held), self._projection(handle.spatial))
+            yield Layer.of(self._projection(handle.spatial), handle.draw(handle is self._held))
         if self._at is not None and not self.holding:
-            self._paint_pick(surface, *self._at)
+            yield Layer.of(Pixels(self.area), self._picked(*self._at))
 
-    def _paint_pick(self, surface: Surface, x: float, y: float) -> None:
-        """Show the value under the mouse beside it."""
+    def _picked(self, x: float, y: float) -> Iterable[Primitive]:
+        """Return the value under the mouse, to be shown beside it."""
         for spatial in (True, False):
             projection = self._projection(spatial)
             these = [one for one in self._shown if is_spatial(one) == spatial]
             found = pick(these, projection, x, y)
-            if found is None:
-                continue
-            place = np.array([found.at], np.float32)
-            ring = Circles(place, np.array([6.0], np.float32), INK, outline=1.5)
-            draw(surface, [ring, *label(str(found), x, y, self.area)], Pixels(self.area))
-            return
+            if found is not None:
+                place = np.array([found.at], np.float32)
+                ring = Circles(place, np.array([6.0], np.float32), INK, outline=1.5)
+                return [ring, *label(str(found), x, y, self.area)]
+        return []
 
     def _move_flat(self, event: Event) -> None:
         flat = Flat(self.area, self._view)

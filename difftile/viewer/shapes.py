@@ -1,4 +1,7 @@
-"""Shapes from what users have: fields or arrays of positions, pixels and colours."""
+"""Shapes from what users have: fields or arrays of positions, pixels and colours.
+
+All of it is copied: shapes stay as they are while what they were made from goes on changing.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def circles(
 ) -> Circles:
     """Return circles; see `Canvas.circles`."""
     places = as_positions(centers)
-    each = np.broadcast_to(np.asarray(radii, np.float32).reshape(-1), len(places))
+    each = np.broadcast_to(np.array(radii, np.float32).reshape(-1), len(places))
     return Circles(places, each, as_colours(colour, len(places)), outline, _source(centers))
 
 
@@ -125,7 +128,7 @@ def as_positions(values: Data) -> Floats:
     Raises:
         ViewerError: They have another number of components.
     """
-    array = np.asarray(values, np.float32)
+    array = np.array(values, np.float32)
     if array.ndim == 0 or array.shape[-1] not in (2, 3):
         raise ViewerError(f"positions have two or three components, not the shape {array.shape}")
     return array.reshape(-1, array.shape[-1])
@@ -188,7 +191,7 @@ def _table(name: str) -> Bytes:
 def _as_bytes(colours: npt.NDArray[Any]) -> Bytes:
     """Return colours as bytes; floats are from 0 to 1."""
     if colours.dtype == np.uint8:
-        return colours
+        return colours.copy()
     return (np.clip(np.nan_to_num(colours.astype(np.float32)), 0.0, 1.0) * 255 + 0.5).astype(
         np.uint8
     )

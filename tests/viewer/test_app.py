@@ -155,8 +155,8 @@ def test_a_handle_in_space_stays_in_the_plane_of_the_picture() -> None:
     app.run(events=[MouseDown("left", 360, 320), MouseMove(420, 320), MouseUp("left", 420, 320)])
     moved = np.array(Target.place)
     assert np.linalg.norm(moved) > 0.1
-    assert abs(moved @ app._scene.orbit.axes()[2]) < 1e-5
-    assert not app._scene.holding
+    assert abs(moved @ app._stage.scene.orbit.axes()[2]) < 1e-5
+    assert not app._stage.scene.holding
 
 
 def test_a_plot_shows_what_was_noted() -> None:
@@ -262,7 +262,7 @@ def test_a_screenshot_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     app = null(screenshots=tmp_path / "file")
     app.run(frames=2, events=[KeyDown("p", 1)])
-    assert app._said[0].startswith("could not write")
+    assert app._stage._said[0].startswith("could not write")
 
 
 def test_g_shows_gradients() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 from difftile.viewer import App, Close, Event, KeyDown
+from difftile.viewer.frame import Frame
+from difftile.viewer.keys import Shortcut
+from difftile.viewer.panel import Panel
 
 
 class Clocked:
@@ -15,17 +19,21 @@ class Clocked:
 
     def __init__(self, *events: tuple[int, Event]) -> None:
         self.events, self.shown, self.closed = list(events), 0, False
+        self.ready = True
         self.stamps: list[float] = []
 
     def open(self, title: str, width: int, height: int) -> None:
         self.size = (height, width, 3)
 
+    def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
+        return False
+
     def poll(self) -> list[Event]:
         due = [event for frame, event in self.events if frame == self.shown]
         return due
 
-    def show(self, image: np.ndarray) -> None:
-        assert image.shape == self.size
+    def show(self, frame: Frame) -> None:
+        assert frame.image().shape == self.size
         self.shown += 1
         self.stamps.append(self.time())
 

@@ -20,6 +20,9 @@ from difftile.viewer.events import (
     MouseUp,
     Scroll,
 )
+from difftile.viewer.frame import Frame, Layer
+from difftile.viewer.primitives import Image
+from difftile.viewer.projection import Area, Pixels
 from tests.viewer.screen import Screen, missing_tools, opened
 
 WIDTH, HEIGHT = 320, 200
@@ -40,10 +43,16 @@ def window(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Iterator[WindowBa
     window = WindowBackend()
     window.open("difftile test", WIDTH, HEIGHT)
     picture = np.random.default_rng().integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
-    window.show(picture)
+    window.show(frame_of(picture))
     await_picture(screen, picture)
     yield window
     window.close()
+
+
+def frame_of(picture: np.ndarray) -> Frame:
+    """Return a frame that is drawn as a picture."""
+    whole = Pixels(Area(0.0, 0.0, WIDTH, HEIGHT))
+    return Frame(WIDTH, HEIGHT, (Layer(whole, (Image(picture),)),), None, Layer(whole, ()))
 
 
 def await_picture(screen: Screen, picture: np.ndarray) -> None:
@@ -70,7 +79,7 @@ def heard(window: WindowBackend, last: Event) -> list[Event]:
 def test_a_picture_reaches_the_screen(screen: Screen, window: WindowBackend) -> None:
     for seed in range(2):
         picture = np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
-        window.show(picture)
+        window.show(frame_of(picture))
         await_picture(screen, picture)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from difftile.viewer.events import Event
+from difftile.viewer.frame import Frame
+from difftile.viewer.keys import Shortcut
+from difftile.viewer.panel import Panel
 
 
 class Backend(Protocol):
@@ -16,6 +17,24 @@ class Backend(Protocol):
     @property
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
+        ...
+
+    @property
+    def ready(self) -> bool:
+        """Whether it takes a frame now, so that they never pile up; one that is closed does."""
+        ...
+
+    def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
+        """Get to know what can be changed, once, before it is opened.
+
+        Args:
+            panel: The controls, what is plotted and the status; all of them change during a run.
+                They are looked at and changed in `poll` and `show` alone.
+            keys: What each key does; it may grow.
+
+        Returns:
+            Whether controls and plots are shown by its own means. The picture then has none.
+        """
         ...
 
     def open(self, title: str, width: int, height: int) -> None:
@@ -35,8 +54,8 @@ class Backend(Protocol):
         """Return what happened since the last call, in order; never wait for it."""
         ...
 
-    def show(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show a picture, shape (height, width, 3), row 0 at the top; it may be kept no longer."""
+    def show(self, frame: Frame) -> None:
+        """Show a frame; it may be kept, and drawn later or elsewhere. Never wait for that."""
         ...
 
     def time(self) -> float:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
 from difftile.viewer.events import Event
+from difftile.viewer.frame import Frame
+from difftile.viewer.keys import Shortcut
+from difftile.viewer.panel import Panel
 
 
 class NullBackend:
@@ -25,6 +30,15 @@ class NullBackend:
         """Whether `close` was called."""
         return self._closed
 
+    @property
+    def ready(self) -> bool:
+        """Always: a frame is shown at once."""
+        return True
+
+    def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
+        """Leave the controls to the picture."""
+        return False
+
     def open(self, title: str, width: int, height: int) -> None:
         """Begin; nothing is needed."""
         self._closed = False
@@ -34,9 +48,9 @@ class NullBackend:
         """Return nothing: nobody is there."""
         return []
 
-    def show(self, image: npt.NDArray[np.uint8]) -> None:
-        """Keep the picture."""
-        self.image = image
+    def show(self, frame: Frame) -> None:
+        """Draw the frame, and keep the picture."""
+        self.image = frame.image()
         self._shown += 1
 
     def time(self) -> float:

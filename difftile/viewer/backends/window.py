@@ -6,9 +6,7 @@ import ctypes
 import os
 import sys
 import time
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Mapping
 
 from difftile.diagnostics import ViewerError
 from difftile.substrate.desktop import Desktop, RawEvent
@@ -23,6 +21,9 @@ from difftile.viewer.events import (
     MouseUp,
     Scroll,
 )
+from difftile.viewer.frame import Frame
+from difftile.viewer.keys import Shortcut
+from difftile.viewer.panel import Panel
 
 _BUTTONS: dict[str, Button] = {"LMB": "left", "MMB": "middle", "RMB": "right"}
 _MODIFIERS = ("Shift", "Control", "Alt")
@@ -55,6 +56,15 @@ class WindowBackend:
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
         return self._desktop is None
+
+    @property
+    def ready(self) -> bool:
+        """Always: a frame is shown at once."""
+        return True
+
+    def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
+        """Leave the controls to the picture."""
+        return False
 
     def open(self, title: str, width: int, height: int) -> None:
         """Open a window.
@@ -92,10 +102,10 @@ class WindowBackend:
             self.close()
         return found
 
-    def show(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show a picture, shape (height, width, 3), row 0 at the top; it may be kept no longer."""
+    def show(self, frame: Frame) -> None:
+        """Show a frame."""
         if self._desktop is not None:
-            self._desktop.draw(image)
+            self._desktop.draw(frame.image())
             self._looked = self.time()
 
     def time(self) -> float:

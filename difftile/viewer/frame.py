@@ -1,0 +1,75 @@
+"""Frames: what is seen at one time, as shapes that can be drawn later and elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from difftile.viewer.primitives import Bytes, Circles, Image, Mesh, Points, Primitive
+from difftile.viewer.projection import Projection
+from difftile.viewer.raster import draw
+from difftile.viewer.surface import Surface
+from difftile.viewer.theme import BACKGROUND
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Shapes that are looked at in one way.
+
+    Args:
+        projection: Where they are on the screen.
+        shapes: In the order of drawing; they know of no fields, as those do not leave a process.
+    """
+
+    projection: Projection
+    shapes: tuple[Primitive, ...]
+
+    @classmethod
+    def of(cls, projection: Projection, shapes: Iterable[Primitive]) -> Layer:
+        """Return a layer of shapes, without the fields that they were made from."""
+        return cls(projection, tuple(_bare(one) for one in shapes))
+
+    def draw(self, surface: Surface) -> None:
+        """Draw the shapes."""
+        draw(surface, self.shapes, self.projection)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """All layers of a picture. It stays as it is, can be pickled, and is drawn when asked for.
+
+    Args:
+        width: Of the picture [px].
+        height: Likewise.
+        scene: The layers of the scene, the last on top.
+        panel: The controls, which cover what is below them; the same object as in the frame before
+            if they look the same. None where there are none in the picture.
+        notices: What lies over all of it.
+    """
+
+    width: int
+    height: int
+    scene: tuple[Layer, ...]
+    panel: Layer | None
+    notices: Layer
+
+    def image(self) -> Bytes:
+        """Return the picture, shape (height, width, 3), row 0 at the top; for reading only."""
+        return self._image
+
+    @cached_property
+    def _image(self) -> Bytes:
+        surface = Surface(self.width, self.height, BACKGROUND)
+        panel = () if self.panel is None else (self.panel,)
+        for layer in (*self.scene, *panel, self.notices):
+            layer.draw(surface)
+        return surface.image()
+
+
+def _bare(one: Primitive) -> Primitive:
+    match one:
+        case Image() | Points() | Circles() | Mesh() if one.source is not None:
+            return replace(one, source=None)
+        case _:
+            return one

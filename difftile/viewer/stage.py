@@ -1,0 +1,133 @@
+"""The stage: a scene, a panel beside it and notices over both, who gets an event, and frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from difftile.viewer.events import (
+    Event,
+    KeyDown,
+    MouseDown,
+    MouseMove,
+    MouseUp,
+    Resize,
+    Scroll,
+)
+from difftile.viewer.frame import Frame, Layer
+from difftile.viewer.keys import Shortcut
+from difftile.viewer.notices import failure, message, overview
+from difftile.viewer.panel import WIDTH, Panel
+from difftile.viewer.primitives import Box, Primitive
+from difftile.viewer.projection import Area, Pixels
+from difftile.viewer.scene import Scene
+
+SMALLEST = (480, 320)  # what there must be room for [px]
+_ROOM = 440.0  # a narrower scene leaves notices to lie over the panel [px]
+_SAID = 2.0  # how long a message stays [s]
+
+
+class Stage:
+    """What there is on the screen, and where.
+
+    Args:
+        size: Width and height of the pictures [px].
+        view: The part of the plane that is shown at first.
+        panel: The controls; None where they are shown by other means, so that the scene is all.
+        keys: What keys do, for those that come and for the help; it may grow.
+        clock: The time by which messages go away [s].
+
+    Attributes:
+        scene: What is left of the panel.
+        help: Whether the keys are explained.
+        size: As above, after the window has changed as well.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        view: Box,
+        panel: Panel | None,
+        keys: Mapping[str, Shortcut],
+        clock: Callable[[], float],
+    ) -> None:
+        self.size = size
+        self.help = False
+        self._panel, self._keys, self._clock = panel, keys, clock
+        self.scene = Scene(self._scene_area(), view)
+        self._said = ("", -math.inf)
+        self._pointer: tuple[float, float] | None = None
+        self._controls: Layer | None = None  # as they were shown last
+
+    def say(self, words: str) -> None:
+        """Show a message for a while."""
+        self._said = (words, self._clock() + _SAID)
+
+    def take(self, event: Event) -> None:
+        """Give an event to the key that it is, the panel or the scene."""
+        match event:
+            case KeyDown(key) if (shortcut := self._keys.get(key)) is not None:
+                shortcut.act()
+            case Resize(width, height):
+                self.size = max(width, SMALLEST[0]), max(height, SMALLEST[1])
+                self.scene.area, self._controls = self._scene_area(), None
+            case _:
+                if not self._panel_takes(event):
+                    self.scene.take(event)
+        if isinstance(event, MouseMove | MouseDown):
+            self._pointer = (event.x, event.y)
+
+    def frame(self, shapes: list[Primitive], error: str | None, fresh: bool) -> Frame:
+        """Return what is seen now.
+
+        Args:
+            shapes: Those of the scene.
+            error: What went wrong, in lines; None if nothing did.
+            fresh: Whether the controls may have changed.
+        """
+        if self._panel is not None and (fresh or self._controls is None):
+            area = self._panel_area()
+            pointer = None if self.scene.holding else self._pointer
+            self._controls = Layer(Pixels(area), tuple(self._panel.draw(area, pointer)))
+        notices = Layer(Pixels(Area(0.0, 0.0, *self.size)), tuple(self._notices(error)))
+        layers = tuple(self.scene.layers(shapes))
+        return Frame(*self.size, layers, self._controls, notices)
+
+    def _panel_takes(self, event: Event) -> bool:
+        panel, area = self._panel, self._panel_area()
+        if panel is None:
+            return False
+        match event:
+            case MouseDown("left", x, y) if area.holds(x, y):
+                panel.press(area, x, y)
+            case Scroll(amount, x, y) if area.holds(x, y):
+                panel.scroll(area, amount)
+            case MouseMove(x, y) if panel.holding:
+                panel.move(x, y)
+            case MouseUp() if panel.holding:
+                panel.release()
+            case _:
+                return False
+        return True
+
+    def _scene_area(self) -> Area:
+        width, height = self.size
+        return Area(0.0, 0.0, width - (0.0 if self._panel is None else WIDTH), height)
+
+    def _panel_area(self) -> Area:
+        width, height = self.size
+        return Area(width - WIDTH, 0.0, WIDTH, height)
+
+    def _notices(self, error: str | None) -> list[Primitive]:
+        """Return what lies over the picture: an error, a message, the help."""
+        area = self._scene_area()
+        if area.width < _ROOM:
+            area = Area(0.0, 0.0, *self.size)
+        found: list[Primitive] = []
+        if error is not None:
+            found += failure(error, area)
+        elif self._clock() < self._said[1]:
+            found += message(self._said[0], area)
+        if self.help:
+            found += overview(((key, one.said) for key, one in self._keys.items()), area)
+        return found
