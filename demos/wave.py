@@ -2,7 +2,8 @@
 
 Two fields hold the water: its height, and that of one time step before. A step computes the next
 height where the older one is, and the two change roles. The equation is linear, so the gradient
-needs no old values, and `with dt.Tape(loss):` keeps none, however long the simulation is.
+needs no old values, and `with dt.Tape(loss):` keeps none, however long the simulation is. With
+`--view window` one drops water into the pool, and sees the gradient run backwards in time.
 """
 
 import sys
@@ -16,11 +17,12 @@ import difftile as dt
 from demos.support.images import Look, Panel, save_images, save_images_animation
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
+from demos.support.pools import Pool, make_descent, view
 from demos.support.training import Training, print_check, train
+from demos.support.viewing import add_view_options, is_viewed, show
 from difftile.arguments import positive_int
 from scenes.wave import WaveScene, make_scene
 
-STEP_SIZE, MOMENTUM = 5.0, 0.97
 FRAMES = 64  # of the animation
 
 
@@ -51,6 +53,13 @@ class Wave:
             older[i, j] = 2.0 * p[i, j] - older[i, j] + self.courant * laplacian
 
     @dt.kernel
+    def add(self, p, older, heights):
+        """Raise the water, which keeps its velocity."""
+        for i, j in heights:
+            p[i + 1, j + 1] += heights[i, j]
+            older[i + 1, j + 1] += heights[i, j]
+
+    @dt.kernel
     def measure(self):
         """The mean square of what the water is off the picture."""
         self.loss[None] = 0.0
@@ -66,6 +75,15 @@ class Wave:
         """Advance by one time step."""
         self.advance(self.p, self.older)
         self.p, self.older = self.older, self.p
+
+    def step_back(self) -> None:
+        """Go back by one time step, with the water and with the gradients.
+
+        Waves are the same in both directions of time: the water is run backwards, not kept.
+        """
+        self.p, self.older = self.older, self.p
+        self.advance(self.p, self.older)
+        self.advance.bwds(self.p, self.older)
 
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
@@ -94,14 +112,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--size", type=positive_int, default=256, help="cells along each axis; default: %(default)s"
     )
+    add_view_options(parser)
     options = start(parser, argv)
     scene = make_scene(min(options.size, 64) if options.check else options.size)
     if options.check:
         return print_check(Wave(scene, options.steps, ti.f64), "initial")
 
     wave = Wave(scene, options.steps)
-    descent = dt.optim.SGD(wave.parameters, STEP_SIZE, momentum=MOMENTUM, nesterov=True)
-    training = train(wave, descent, options.iterations, "raising waves", memory=options.memory)
+    if is_viewed(options):
+        return show(view(Pool(wave), options), options)
+    training = train(
+        wave,
+        make_descent(wave.parameters),
+        options.iterations,
+        "raising waves",
+        memory=options.memory,
+    )
     if not training.losses:
         return 130  # interrupted before there was anything to show
     shown = 1.0 - min(training.losses) / float(np.mean(scene.target**2))

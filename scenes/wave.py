@@ -46,6 +46,23 @@ class WaveScene:
         return (self.speed * self.time_step / self.cell) ** 2
 
 
+def make_drop(n: int, x: float, y: float, radius: float = 0.025) -> np.ndarray:
+    """Return the height of a drop on the water, 1 in its middle, shape (n, n).
+
+    Args:
+        n: Number of cells along each axis.
+        x: Its middle, from 0 at the left to 1 at the right.
+        y: Likewise, from the bottom to the top.
+        radius: At which its height is 1/e.
+    """
+    place = (np.arange(n) + 0.5) / n
+    across, down = (
+        np.exp(-(((place - x) / radius) ** 2)),
+        np.exp(-(((1 - place - y) / radius) ** 2)),
+    )
+    return down[:, None] * across
+
+
 def make_scene(n: int = 256) -> WaveScene:
     """Return the scene in which the waves should show yin and yang in a ring.
 

@@ -19,7 +19,7 @@ def add_view_options(parser: Parser) -> None:
         "--record",
         type=Path,
         metavar="FILE",
-        help="what is seen as .gif, .webp, .mp4 or a folder; without a view, of --iterations steps",
+        help="what is seen as .gif, .webp, .mp4 or a folder; without a view --iterations pictures",
     )
 
 
@@ -29,15 +29,18 @@ def is_viewed(options: argparse.Namespace) -> bool:
 
 
 def make_app(
-    title: str, options: argparse.Namespace, view: tuple[float, float, float, float]
+    title: str,
+    options: argparse.Namespace,
+    view: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
+    speed: float | None = None,
 ) -> dt.viewer.App:
-    """Return the app that `show` will run: left, bottom, right and top are what is in view."""
+    """Return the app that `show` will run; `view` and `speed` are those of `dt.viewer.App`."""
     backend = "null" if options.view == "none" else options.view
-    return dt.viewer.App(title, backend=backend, view=view, screenshots=options.out)
+    return dt.viewer.App(title, backend=backend, view=view, speed=speed, screenshots=options.out)
 
 
 def show(app: dt.viewer.App, options: argparse.Namespace) -> int:
-    """Run an app until it is closed, or headless for `--iterations` steps; return the exit code."""
+    """Run an app until it is closed, or headless for `--iterations` pictures; return a code."""
     frames = options.iterations if options.view == "none" else None
     try:
         app.run(frames=frames, record=options.record)

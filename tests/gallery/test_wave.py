@@ -1,5 +1,6 @@
 """The waves against NumPy, and their demo."""
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,11 @@ import taichi as ti
 
 import difftile as dt
 from demos import wave
+from demos.support.pools import FIRST_DROP, GRADIENT, VIEW, Pool, view
 from demos.wave import Wave, main
-from scenes.wave import make_scene
+from difftile.viewer import App, Event, KeyDown, MouseDown, MouseMove, MouseUp
+from difftile.viewer.projection import Flat
+from scenes.wave import make_drop, make_scene
 from tests.gallery import reference_wave as reference
 
 
@@ -50,3 +54,114 @@ def test_demo_raises_waves_and_writes_its_pictures(
 
 def test_demo_checks_its_gradient() -> None:
     assert main(["--check", "--size", "16", "--steps", "12"]) == 0
+
+
+# What one looks at
+
+
+def make_pool(steps: int = 31, n: int = 24) -> Pool:
+    pool = Pool(Wave(make_scene(n), steps, ti.f64))
+    pool.learns = False
+    pool.drops.clear()
+    return pool
+
+
+def play(pool: Pool, steps: int) -> None:
+    for _ in range(steps):
+        pool.step()
+
+
+def test_gradient_step_by_step_is_that_of_one_tape() -> None:
+    pool = make_pool()
+    wave, last = pool.wave, pool.wave.steps - 1
+    wave.initial.from_numpy(np.random.default_rng(3).standard_normal((24, 24)))
+    pool.drops |= {1: [(0.5, 0.5, 0.1)], 12: [(0.3, 0.6, 0.8)]}
+    pool.start()
+    play(pool, 2 * last - 1)  # forwards to the end, the loss, and back to state 1
+    assert (pool.t, pool.back, len(pool.gradients)) == (1, True, last)
+    flat = wave.p.to_numpy()[1:-1, 1:-1] - 0.1 * make_drop(24, 0.5, 0.5)  # the water is back
+    np.testing.assert_allclose(flat, 0.0, atol=1e-10)
+    play(pool, 1)
+    loss, gradient = wave.loss[None], wave.initial.grad.to_numpy()
+
+    first, drop = (
+        dt.from_numpy(height * make_drop(24, *place))
+        for height, place in ((0.1, (0.5, 0.5)), (0.8, (0.3, 0.6)))
+    )
+    with dt.Tape(wave.loss):
+        wave.start()
+        wave.add(wave.p, wave.older, first)
+        for t in range(2, wave.steps):
+            wave.step()
+            if t == 12:
+                wave.add(wave.p, wave.older, drop)
+        wave.measure()
+    assert loss == wave.loss[None]
+    np.testing.assert_array_equal(gradient, wave.initial.grad.to_numpy())
+
+
+def test_gradient_says_what_a_drop_would_change() -> None:
+    pool = make_pool()
+    play(pool, 29 + 1 + 10)
+    assert (pool.t, pool.back) == (20, True)
+    before, pool.height = pool.wave.loss[None], 1e-4
+    expected = pool.expected(0.4, 0.7)
+    pool.drop(0.4, 0.7)
+    pool.start()
+    play(pool, 29 + 1)
+    assert pool.wave.loss[None] - before == pytest.approx(expected, rel=1e-3)
+
+
+def click(app: App, at: tuple[float, float], frame: int) -> list[Event]:
+    flat = Flat(app._scene.area, VIEW)
+    place = flat.project(np.array([at], np.float32))[0][0].tolist()
+    return [MouseDown("left", *place, frame), MouseUp("left", *place, frame)]
+
+
+def test_one_drops_water_and_sees_the_gradient_go_back_to_it() -> None:
+    pool = make_pool()
+    app = view(pool, argparse.Namespace(view="none", out=Path("out")))
+    losses: list[float] = []
+    app.plot = lambda name, value, log: losses.append(float(value[None]))
+    pool.goal, pool.height = "flat water", -0.5
+    pool.drops.clear()
+    dry = (0.2, GRADIENT[3] + 0.02)  # beside the water
+    events = [*click(app, (0.7, 0.3), 2), *click(app, dry, 2), *click(app, (0.3, -0.4), 2)]
+    app.run(frames=8, events=events)  # four steps each
+    assert pool.drops == {13: [(pytest.approx(0.7), pytest.approx(0.3), -0.5)]}
+    assert len(losses) == 1 and losses[0] > 1e-5
+    app.run(frames=4, events=[KeyDown("g", 1), MouseMove(200, 200, 1)])
+    assert app.error is None and (pool.t, pool.back) == (12, True)
+    app.run(frames=1, events=[KeyDown("space"), KeyDown("n")])
+    assert pool.t == 11
+    row, column = np.unravel_index(np.abs(pool.gradients[13]).argmax(), (24, 24))
+    assert abs(row - 0.7 * 24) < 1.5 and abs(column - 0.7 * 24) < 1.5  # where the drop fell
+
+    pool.learns = True
+    app.run(frames=3, events=[KeyDown("space")])
+    assert (pool.t, pool.back) == (2, False) and pool.wave.initial.to_numpy().any()
+    app.run(frames=8)
+    assert len(losses) == 2 and losses[1] < losses[0]
+    app.run(frames=1, events=[KeyDown("space"), KeyDown("r")])
+    assert not pool.wave.initial.to_numpy().any()
+    assert pool.drops == {FIRST_DROP[0]: [FIRST_DROP[1]]}
+
+
+def test_gradient_goes_back_from_where_one_wants() -> None:
+    pool = make_pool()
+    app = view(pool, argparse.Namespace(view="none", out=Path("out")))
+    app.run(frames=3)
+    pool.learns = True
+    pool.turn()
+    app.run(frames=1)
+    assert (pool.t, pool.end, pool.back) == (9, 13, True)
+    app.run(frames=3)
+    assert (
+        not pool.back and not pool.wave.initial.to_numpy().any()
+    )  # the water learns from whole runs
+
+
+def test_demo_records_what_one_would_see(tmp_path: Path) -> None:
+    argv = ["--size", "16", "--steps", "12", "--iterations", "8", "--out", str(tmp_path / "out")]
+    assert main([*argv, "--record", str(tmp_path / "frames")]) == 0
+    assert len(list((tmp_path / "frames").iterdir())) == 8
