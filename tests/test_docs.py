@@ -58,6 +58,23 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         exec(compile(source, str(file), "exec", dont_inherit=True), namespace)
 
 
+def test_pictures_of_the_readme_are_there_and_small() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pictures = [ROOT / name for name in re.findall(r"^!\[[^\]]+\]\((\S+)\)$", text, re.MULTILINE)]
+    assert len(pictures) == 1
+    assert all(picture.stat().st_size < 600_000 for picture in pictures)
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\[(\w+)\]", text)) == set(
+        re.findall(r"^\[(\w+)\]: ", text, re.MULTILINE)
+    )
+    places = re.findall(r"\]\((?!https)([^)#]+)", text)
+    assert places
+    assert not [place for place in places if not (ROOT / place).exists()]
+
+
 def listed() -> set[str]:
     """Return the functions in the tables of the language's page."""
     text = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
