@@ -3,17 +3,21 @@
 With `--model sum` the colours of gaussians add up (GaussianImage, Zhang and others, 2024), and may
 be negative; with `--model alpha` they lie over each other, the first in front. The derivative of
 both is a rule that walks the pixels again and keeps nothing. From time to time those gaussians that
-do least are moved to where the picture is most off.
+do least are moved to where the picture is most off. With `--view window` one watches them come, and
+paints with the mouse where the picture counts more.
 """
 
+import argparse
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import taichi as ti
 
 import difftile as dt
+from demos.support.brush import Brush
 from demos.support.fits import (
     PictureFit,
     fit_pictures,
@@ -24,7 +28,8 @@ from demos.support.fits import (
 )
 from demos.support.options import make_parser, start
 from demos.support.photographs import SAMPLES, PhotographError, read_photograph
-from demos.support.training import print_check
+from demos.support.training import print_check, read, write
+from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile.arguments import positive_int
 
 MODELS = ("sum", "alpha")
@@ -34,6 +39,25 @@ BETAS = (0.9, 0.95)  # gradients are exact, so that a short memory of their size
 FLAT = 0.1  # of the gaussians are spread evenly at first, the others where brightness changes
 WIDTH = 0.6  # of a gaussian at first, in distances to the next one
 EVERY, MOVED, UNTIL = 20, 0.02, 0.7  # iterations between moves, how many move, and for how long
+VIEW = -0.03, -0.13, 1.36, 1.09  # left, bottom, right, top; the painting is in the unit square
+EASEL = 0.0, 0.0, 1.0, 1.0
+THUMBNAIL = 0.28  # the side of the small pictures beside it
+PLOT_EVERY = 5  # steps
+UNPAINTED = 0.05  # how much a pixel counts that was not painted; painted ones count 1
+MOST_OFF = 0.25  # the error with the brightest colour
+VIOLET = 0.7, 0.35, 1.0
+PAINT = "Paint with the left button where the picture should count more: gaussians go there."
+SHOWN = {
+    "picture": (
+        "what they look like together",
+        "g: the gradient. The loss falls as red pixels darken, and as blue ones brighten.",
+    ),
+    "gaussians": (
+        "ellipses of one standard deviation (violet: takes light away)",
+        "g: the gradient of each place. The loss falls the other way than its arrow points.",
+    ),
+    "error": ("how far they are off the photograph", "Both others have gradients to show (g)."),
+}
 # What a program with Dr.Jit or PyTorch reached by the sum model [dB].
 GOALS = {
     ("chelsea", 128, 500): {200: 28.9, 500: 31.0, 1000: 32.3},
@@ -57,12 +81,16 @@ class Painting:
         model: One of `MODELS`.
         random: Where they are at first.
         dtype: Of the numbers.
+
+    Attributes:
+        weights: How much each pixel counts, from 0 to 1, shape (size, size); None for all alike.
     """
 
     def __init__(
         self, photograph: np.ndarray, n: int, model: str, random: np.random.Generator, dtype=ti.f32
     ):
         self.photograph, self.random = photograph, random
+        self.weights: dt.Field | None = None
         self.size = len(photograph)
         pixels, near = self.scatter(n)
         widths = np.clip(WIDTH * near, 0.5, self.size / 8)
@@ -106,8 +134,12 @@ class Painting:
             dt.render.sum_splats(self.means, self.factors, self.colours, self.image)
         else:
             self.splats(self.means, self.factors, opacity(self.logits), self.colours)
+        self.measure()
+
+    def measure(self) -> None:
+        """Measure the mean square that the image is off."""
         self.loss.fill(0.0)
-        dt.render.l2(self.image, self.target, self.loss)
+        dt.render.l2(self.image, self.target, self.loss, mask=self.weights)
 
     def move(self, n: int) -> None:
         """Take the n gaussians that do least to where the image is most off."""
@@ -118,6 +150,8 @@ class Painting:
         least = np.argsort(strength * np.abs(np.prod(values["factors"][:, ::2], axis=1)))[:n]
         off = (self.photograph - self.image.to_numpy()).reshape(-1, 3)
         square = np.square(off).sum(axis=1) + 1e-12
+        if self.weights is not None:
+            square *= self.weights.to_numpy().ravel()
         pixels = self.random.choice(len(off), n, p=square / square.sum())
         values["means"][least] = self.points(pixels)
         values["factors"][least] = (1.0, 0.0, 1.0)
@@ -131,22 +165,140 @@ class Painting:
 
 
 class Painter:
-    """Adam, and the moves from time to time."""
+    """Adam, and moves from time to time.
 
-    def __init__(self, painting: Painting, iterations: int):
-        rates = {
-            name: dt.optim.schedules.cosine(RATES[name], iterations, 0.1 * RATES[name])
-            for name in painting.parameters
-        }
+    Args:
+        painting: What is painted.
+        rates: Learning rates, or schedules of them, by the names of the parameters.
+        until: How many iterations there are moves.
+    """
+
+    def __init__(
+        self,
+        painting: Painting,
+        rates: Mapping[str, float | Callable[[int], float]],
+        until: float = math.inf,
+    ):
         self.adam = dt.optim.Adam(painting.parameters, lr=rates, betas=BETAS, eps=1e-15)
-        self.painting, self.iterations, self.done = painting, iterations, 0
+        self.painting, self.until, self.done = painting, until, 0
 
     def step(self) -> None:
         self.adam.step()
         self.done += 1
-        if self.done % EVERY == 0 and self.done <= UNTIL * self.iterations:
+        if self.done % EVERY == 0 and self.done <= self.until:
             n = self.painting.means.shape[0]
             self.painting.move(int(MOVED * n))
+
+
+def schedules(painting: Painting, iterations: int) -> dict[str, Callable[[int], float]]:
+    """Return rates that fall to a tenth over a number of iterations."""
+    cosine = dt.optim.schedules.cosine
+    return {k: cosine(RATES[k], iterations, 0.1 * RATES[k]) for k in painting.parameters}
+
+
+def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
+    """Return an app that paints while one looks on, and in which one paints where it counts."""
+    app = make_app("fit-image", options, VIEW, speed=1.0)  # all is over in seconds otherwise
+    brush = Brush(painting.size, UNPAINTED)
+    painting.weights = brush.weights
+    shown = app.choice("show", [*SHOWN])
+    radius = app.slider("brush: radius", min=0.02, max=0.3, value=0.08)
+    erase = app.checkbox("brush: erase")
+    app.button("clear what was painted", brush.clear)
+    pace = app.slider("learning rate", min=0.05, max=4.0, log=True, value=1.0)
+    rates = {name: lambda _, rate=RATES[name]: pace.value * rate for name in painting.parameters}
+    painter = Painter(painting, rates)
+    first, untrained = read(painting), painter.adam.state_dict()
+    ellipses = Ellipses(painting)
+    before: tuple[float, float] | None = None
+    app.plot("PSNR [dB]")
+
+    @app.step
+    def improve() -> None:
+        with dt.Tape(painting.loss):
+            painting.run()
+        painter.step()
+        if app.steps % PLOT_EVERY == 0:
+            app.plot("PSNR [dB]", psnr(painting.image.to_numpy(), painting.photograph))
+            if brush.used:
+                app.plot("weighted PSNR [dB]", -10.0 * np.log10(painting.loss[None]))
+
+    @app.draw
+    def draw_painting() -> None:
+        nonlocal before
+        at = app.mouse.at if app.mouse.down else None
+        if at is not None:
+            brush.stroke(before or at, at, radius.value, erase=erase.value)
+        before = at
+        image = painting.image.to_numpy()
+        off = np.abs(image - painting.photograph).mean(axis=2)
+        if shown.value == "picture":
+            # A run overwrites the image: it leaves the loss no slope there, which is what g shows.
+            dt.zero_grads([painting.image, painting.loss])
+            with dt.Tape(painting.loss, accumulate=True):
+                painting.measure()
+            app.image(painting.image, box=EASEL)
+        elif shown.value == "gaussians":
+            ellipses.draw(app)
+        else:
+            app.image(off, low=0.0, high=MOST_OFF, colours="magma", box=EASEL)
+        thumbnails = (
+            ("photograph", painting.photograph, {}),
+            ("how far off", off, {"low": 0.0, "high": MOST_OFF, "colours": "magma"}),
+            ("how much it counts", brush.weights, {"low": 0.0, "high": 1.0, "colours": "cividis"}),
+        )
+        for k, (name, values, look) in enumerate(thumbnails):
+            top = 1.0 - k * (1.0 - THUMBNAIL) / 2
+            app.text((1.04, top + 0.035), name, colour="#98a2ae", size=12.0)
+            app.image(values, box=(1.04, top - THUMBNAIL, 1.04 + THUMBNAIL, top), **look)
+        if app.mouse.at is not None and max(map(abs, np.subtract(app.mouse.at, 0.5))) < 0.5:
+            app.circles([app.mouse.at], radius.value, colour="#f2a65a", outline=1.5)
+        title, words = SHOWN[shown.value]
+        n = painting.means.shape[0]
+        app.text((0.0, 1.045), f"{n} gaussians after {app.steps} steps: {title}")
+        app.text((0.0, -0.02), f"{PAINT}\n{words}", colour="#98a2ae", size=12.0)
+
+    @app.reset
+    def forget() -> None:
+        write(painting, first)
+        painter.adam.load_state_dict(untrained)
+        painter.done = 0
+        brush.clear()
+        painting.run()
+
+    painting.run()
+    return app
+
+
+class Ellipses:
+    """Gaussians as ellipses of one standard deviation, and their centres with gradients."""
+
+    def __init__(self, painting: Painting):
+        self.painting = painting
+        self.centres = dt.zeros(painting.means.shape, dt.vec(2, ti.f32), grad=True)
+        angle = np.linspace(0.0, 2.0 * np.pi, 13)
+        self.circle = np.stack([np.cos(angle), np.sin(angle)])
+        # As many as lie on each other at first add up to a colour.
+        self.share = 1.0 if painting.splats else 1.0 / (2.0 * np.pi * WIDTH**2)
+
+    def draw(self, app: dt.viewer.App) -> None:
+        """Draw them in the unit square with y up."""
+        painting = self.painting
+        flip = np.array([1.0, -1.0]) / painting.size
+        centres = painting.means.to_numpy() * flip + np.array([0.0, 1.0])
+        self.centres.from_numpy(centres)
+        self.centres.grad.from_numpy(painting.means.grad.to_numpy() / flip)
+        a, b, c = painting.factors.to_numpy().T
+        x = a[:, None] * self.circle[0]
+        y = b[:, None] * self.circle[0] + c[:, None] * self.circle[1]
+        rings = centres[:, None] + np.stack([x, y], axis=2) * flip
+        colours = painting.colours.to_numpy() / self.share
+        colours[colours.sum(axis=1) < 0.0] = VIOLET
+        colours = np.clip(colours, 0.0, 1.0)
+        begins, ends = (rings[:, part].reshape(-1, 2) for part in (slice(-1), slice(1, None)))
+        each = colours.repeat(len(self.circle[0]) - 1, axis=0)
+        app.lines(begins, ends, colour=each, width=1.0)
+        app.points(self.centres, colour=colours, radius=1.5)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -162,6 +314,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--gaussians", type=positive_int, default=2000, help=f"how many; {say}")
     parser.add_argument("--size", type=positive_int, default=256, help=f"pixels a side; {say}")
     parser.add_argument("--model", choices=MODELS, default=MODELS[0], help=f"{say}")
+    add_view_options(parser)
     options = start(parser, argv)
     if options.size < SMALLEST:
         parser.error(f"argument --size: expected at least {SMALLEST}, not {options.size}")
@@ -175,9 +328,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return print_check(few, "means")
 
     painting = Painting(photograph, options.gaussians, options.model, random)
+    if is_viewed(options):
+        return show(view(painting, options), options)
+    rates = schedules(painting, options.iterations)
     fit = fit_pictures(
         painting,
-        Painter(painting, options.iterations),
+        Painter(painting, rates, until=UNTIL * options.iterations),
         options.iterations,
         "painting",
         picture=painting.image.to_numpy,

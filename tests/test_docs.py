@@ -56,6 +56,8 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         file.write_text("\n" * line + text, encoding="utf-8")
         source = file.read_text(encoding="utf-8")
         exec(compile(source, str(file), "exec", dont_inherit=True), namespace)
+        app = namespace.get("app")  # what a step raises stands in its picture alone
+        assert not isinstance(app, dt.viewer.App) or app.error is None
 
 
 def test_pictures_of_the_readme_are_there_and_small() -> None:
