@@ -201,8 +201,46 @@ def cut_segments(segments: Floats, near: float) -> tuple[Floats, npt.NDArray[np.
     cut = segments[kept].copy()
     for end in (0, 1):
         behind = cut[:, end, 2] < near
-        here, other = cut[behind, end], cut[behind, 1 - end]
-        share = (near - here[:, 2]) / (other[:, 2] - here[:, 2])
-        cut[behind, end] = here + share[:, None] * (other - here)
-        cut[behind, end, 2] = near  # exactly, not by a rounding less, which would not be seen
+        cut[behind, end] = _meeting(cut[behind, end], cut[behind, 1 - end], near)
     return cut, kept
+
+
+def cut_triangles(triangles: Floats, near: float) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """Cut triangles off where they come nearer to the eye than `near`.
+
+    Args:
+        triangles: In the frame of a camera, shape (n, 3, 3).
+        near: The least depth [scene units].
+
+    Returns:
+        What is left, shape (m, 3, 3), and of which triangles, shape (m,). One that loses a corner
+        becomes two.
+    """
+    seen = triangles[:, :, 2] >= near
+    count = seen.sum(axis=1)
+    whole, one, two = (np.flatnonzero(count == k) for k in (3, 1, 2))
+    # The corner that is alone on its side comes first.
+    tip = _turned(triangles[one], np.argmax(seen[one], axis=1))
+    gap = _turned(triangles[two], np.argmin(seen[two], axis=1))
+    small = np.stack([tip[:, 0], *(_meeting(tip[:, k], tip[:, 0], near) for k in (1, 2))], axis=1)
+    left, right = (_meeting(gap[:, 0], gap[:, k], near) for k in (1, 2))
+    halves = [
+        np.stack(ends, axis=1) for ends in ((left, gap[:, 1], gap[:, 2]), (left, gap[:, 2], right))
+    ]
+    kept = np.concatenate([whole, one, two, two])
+    order = np.argsort(kept, kind="stable")
+    return np.concatenate([triangles[whole], small, *halves])[order], kept[order]
+
+
+def _turned(triangles: Floats, first: npt.NDArray[np.intp]) -> Floats:
+    """Return triangles with their corners in the same turn, from another one on."""
+    corners = (first[:, None] + np.arange(3)) % 3
+    return np.take_along_axis(triangles, corners[..., None], axis=1)
+
+
+def _meeting(behind: Floats, before: Floats, near: float) -> Floats:
+    """Return where segments meet the plane of depth `near`, shape (n, 3)."""
+    share = (near - behind[:, 2]) / (before[:, 2] - behind[:, 2])
+    found = behind + share[:, None] * (before - behind)
+    found[:, 2] = near  # exactly, not by a rounding less, which would not be seen
+    return found

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
-from difftile.viewer.orbit import Orbit, cut_segments
+from difftile.viewer.orbit import Orbit, cut_segments, cut_triangles
 from difftile.viewer.primitives import (
     Arrows,
     Bytes,
@@ -30,10 +31,16 @@ class Perspective:
     """The `Projection` of an orbit camera: positions of three components, a depth for each.
 
     Depths are along the axis of view [scene units], not distances from the eye.
+
+    Args:
+        area: Where on the screen its picture is.
+        orbit: The camera.
+        over: Draw over what is there, whatever is nearer to the eye.
     """
 
     area: Area
     orbit: Orbit
+    over: bool = False
 
     def project(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
         """See `Projection`."""
@@ -42,7 +49,7 @@ class Perspective:
         pixels += np.array([self.area.left, self.area.top], np.float32)
         depth = np.ascontiguousarray(seen[:, 2])
         scale: Floats = np.maximum(depth, self.orbit.near).astype(np.float32, copy=False)
-        scale = np.where(depth < self.orbit.near, np.float32(0), np.float32(self._focal) / scale)
+        scale = np.where(depth < self.orbit.near, np.float32(0), np.float32(self.focal) / scale)
         return pixels, depth, scale
 
     def unproject(self, x: float, y: float, depth: float = 0.0) -> Floats:
@@ -64,6 +71,38 @@ class Perspective:
         colours = lines.colours[kept] if lines.colours.ndim == 2 else lines.colours
         return Lines(world[:, 0], world[:, 1], colours, lines.width)
 
+    def faces(self, mesh: Mesh) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+        """Return where the faces of a mesh are on the screen, cut off behind the eye.
+
+        Returns:
+            The pixels of the corners, shape (m, 3, 2); pixels that one unit of length takes there,
+            shape (m, 3); which face each is of, shape (m,).
+        """
+        pixels, depth, scale = self.project(mesh.vertices)
+        if (depth >= self.orbit.near).all():
+            return pixels[mesh.faces], scale[mesh.faces], np.arange(len(mesh.faces))
+        seen = self.orbit.to_camera(mesh.vertices.astype(np.float64))
+        cut, kept = cut_triangles(seen[mesh.faces], self.orbit.near)
+        flat = cut.reshape(-1, 3)
+        pixels = self.orbit.to_pixels(flat, self.area.width, self.area.height)
+        pixels += (self.area.left, self.area.top)
+        scale = (self.focal / cut[:, :, 2]).astype(np.float32)
+        return pixels.reshape(-1, 3, 2).astype(np.float32), scale, kept
+
+    def nearness(self, scale: Floats, thickness: float = 0.0) -> Floats | None:
+        """Return how near shapes are, as `Fragments` says; None if nothing hides them.
+
+        Points and lines have no extent but on the screen. They count as nearer by their thickness
+        there, so that what lies on a face is seen on it, even where that is seen from aside.
+
+        Args:
+            scale: Pixels that one unit of length takes.
+            thickness: Of the shapes on the screen [px].
+        """
+        if self.over:
+            return None
+        return scale * np.float32(1.0 / max(1.0 - thickness / self.focal, 0.5))
+
     def shade(self, mesh: Mesh) -> Bytes:
         """Return the colours of faces with a light at the eye, shape (m, 3).
 
@@ -79,7 +118,8 @@ class Perspective:
         return (mesh.colours * light[:, np.newaxis]).astype(np.uint8)
 
     @property
-    def _focal(self) -> float:
+    def focal(self) -> float:
+        """Pixels that one unit of length takes at a depth of 1."""
         return float(self.orbit.intrinsics(self.area.width, self.area.height)[1])
 
 

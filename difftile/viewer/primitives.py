@@ -36,6 +36,20 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class Backdrop:
+    """A picture that fills the scene behind what is in space.
+
+    Args:
+        pixels: Colours, shape (h, w, 3); row 0 is at the top.
+        depth: Of what each shows, along the axis of view [scene units], shape (h, w); 0, negative
+            or not finite where that is nothing. None for a picture that is behind everything.
+    """
+
+    pixels: Bytes
+    depth: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Points:
     """Discs of one size on the screen.
 
@@ -182,4 +196,6 @@ class Plot:
     log: bool = False
 
 
-Primitive: TypeAlias = Image | Points | Lines | Circles | Arrows | Mesh | Boxes | Text | Plot
+Primitive: TypeAlias = (
+    Image | Backdrop | Points | Lines | Circles | Arrows | Mesh | Boxes | Text | Plot
+)

@@ -12,8 +12,8 @@ from difftile.viewer.perspective import Perspective
 from difftile.viewer.picking import image_area
 from difftile.viewer.primitives import (
     Arrows,
+    Backdrop,
     Boxes,
-    Bytes,
     Circles,
     Floats,
     Image,
@@ -27,13 +27,20 @@ from difftile.viewer.primitives import (
 from difftile.viewer.projection import Area, Pixels, Projection
 from difftile.viewer.surface import Surface, letters
 
+_LIFT = 1.5  # how much nearer than they are points and lines count, in widths or radii
 _HEAD = 0.3  # of an arrow: how long its head is
 _HEAD_MOST = 12.0  # and at most [px]
 _HEAD_ANGLE = np.radians(28.0)  # of the sides of a head to the shaft
 
 
 def draw(surface: Surface, primitives: Iterable[Primitive], projection: Projection) -> None:
-    """Draw shapes in order, the last on top."""
+    """Draw shapes: in the plane the last on top, in space the nearest.
+
+    In space faces come first, whose edges are hard, then what has smooth ones, then text, which
+    nothing hides.
+    """
+    if isinstance(projection, Perspective):
+        primitives = sorted(primitives, key=lambda one: _TURN.get(type(one), 0))
     for one in primitives:
         _DRAWN[type(one)](surface, one, projection)
 
@@ -42,61 +49,80 @@ def _image(surface: Surface, image: Image, projection: Projection) -> None:
     surface.picture(image_area(image, projection), image.pixels, image.smooth)
 
 
+def _backdrop(surface: Surface, backdrop: Backdrop, projection: Projection) -> None:
+    surface.picture(projection.area, backdrop.pixels, smooth=True)
+    if backdrop.depth is not None and isinstance(projection, Perspective):
+        depth = backdrop.depth
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scale = np.where((depth > 0.0) & np.isfinite(depth), projection.focal / depth, 0.0)
+        surface.note(projection.area, scale.astype(np.float32))
+
+
 def _points(surface: Surface, points: Points, projection: Projection) -> None:
-    pixels, depth, _ = projection.project(points.positions)
-    _discs(surface, pixels, np.full(len(pixels), points.radius, np.float32), depth, points.colours)
+    pixels, _, scale = projection.project(points.positions)
+    near = _nearness(projection, scale, _LIFT * points.radius)
+    radii = np.full(len(pixels), points.radius, np.float32)
+    surface.discs(pixels, radii, points.colours, near)
 
 
 def _circles(surface: Surface, circles: Circles, projection: Projection) -> None:
-    pixels, depth, scale = projection.project(circles.centers)
+    pixels, _, scale = projection.project(circles.centers)
     radii = circles.radii * scale
     if circles.outline:
-        surface.rings(pixels, radii, circles.colours, circles.outline)
+        near = _nearness(projection, scale, _LIFT * circles.outline)
+        surface.rings(pixels, radii, circles.colours, circles.outline, near)
     else:
-        _discs(surface, pixels, radii, depth, circles.colours)
-
-
-def _discs(surface: Surface, pixels: Floats, radii: Floats, depth: Floats, colours: Bytes) -> None:
-    """Draw discs, the far ones first."""
-    if depth.any():
-        order = np.argsort(-depth, kind="stable")
-        colours = colours if colours.ndim == 1 else colours[order]
-        pixels, radii = pixels[order], radii[order]
-    surface.discs(pixels, radii, colours)
+        surface.discs(pixels, radii, circles.colours, _nearness(projection, scale))
 
 
 def _lines(surface: Surface, lines: Lines, projection: Projection) -> None:
     if isinstance(projection, Perspective):
         lines = projection.cut(lines)
-    begins, ends = projection.project(lines.begins)[0], projection.project(lines.ends)[0]
-    surface.strokes(begins, ends, lines.colours, lines.width)
+    begins, _, scale0 = projection.project(lines.begins)
+    ends, _, scale1 = projection.project(lines.ends)
+    near = _nearness(projection, np.stack([scale0, scale1], axis=1), _LIFT * lines.width)
+    surface.strokes(begins, ends, lines.colours, lines.width, near)
 
 
 def _arrows(surface: Surface, arrows: Arrows, projection: Projection) -> None:
     shafts = Lines(arrows.begins, arrows.begins + arrows.vectors, arrows.colours, arrows.width)
     if isinstance(projection, Perspective):
         shafts = projection.cut(shafts)
-    begins, tips = projection.project(shafts.begins)[0], projection.project(shafts.ends)[0]
+    begins, _, scale0 = projection.project(shafts.begins)
+    tips, _, scale1 = projection.project(shafts.ends)
     back = begins - tips
     length = np.hypot(back[:, 0], back[:, 1])[:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
         back = np.where(length > 0, back / length, 0.0) * np.minimum(_HEAD * length, _HEAD_MOST)
-    surface.strokes(begins, tips, shafts.colours, arrows.width)
+    sides: list[Floats] = []
     for angle in (_HEAD_ANGLE, -_HEAD_ANGLE):
         c, s = np.cos(angle), np.sin(angle)
         side = np.stack([c * back[:, 0] - s * back[:, 1], s * back[:, 0] + c * back[:, 1]], axis=1)
-        surface.strokes(tips, (tips + side).astype(np.float32), shafts.colours, arrows.width)
+        sides.append((tips + side).astype(np.float32))
+    # A head lies in the plane of the screen, at the depth of its tip.
+    near = np.stack([np.stack([scale, scale1], axis=1) for scale in (scale0, scale1, scale1)])
+    surface.strokes(
+        np.concatenate([begins, *sides]),
+        np.concatenate([tips] * 3),
+        shafts.colours if shafts.colours.ndim == 1 else np.tile(shafts.colours, (3, 1)),
+        arrows.width,
+        _nearness(projection, near.reshape(-1, 2), _LIFT * arrows.width),
+    )
 
 
 def _mesh(surface: Surface, mesh: Mesh, projection: Projection) -> None:
-    pixels, depth, _ = projection.project(mesh.vertices)
-    colours = projection.shade(mesh) if isinstance(projection, Perspective) else mesh.colours
-    faces = mesh.faces
-    if depth.any():  # the painter's algorithm: faces that pass through each other are not parted
-        order = np.argsort(-depth[faces].mean(axis=1), kind="stable")
-        faces = faces[order]
-        colours = colours if colours.ndim == 1 else colours[order]
-    surface.triangles(pixels[faces], colours)
+    if isinstance(projection, Perspective):
+        corners, scale, kept = projection.faces(mesh)
+        surface.triangles(corners, projection.shade(mesh)[kept], projection.nearness(scale))
+    else:
+        surface.triangles(projection.project(mesh.vertices)[0][mesh.faces], mesh.colours)
+
+
+def _nearness(projection: Projection, scale: Floats, thickness: float = 0.0) -> Floats | None:
+    """Return how near shapes are; None in the plane."""
+    if isinstance(projection, Perspective):
+        return projection.nearness(scale, thickness)
+    return None
 
 
 def _boxes(surface: Surface, boxes: Boxes, projection: Projection) -> None:
@@ -130,6 +156,7 @@ def _plot(surface: Surface, plot: Plot, projection: Projection) -> None:
 
 _DRAWN: dict[type[Any], Callable[[Surface, Any, Projection], None]] = {
     Image: _image,
+    Backdrop: _backdrop,
     Points: _points,
     Circles: _circles,
     Lines: _lines,
@@ -139,3 +166,4 @@ _DRAWN: dict[type[Any], Callable[[Surface, Any, Projection], None]] = {
     Text: _text,
     Plot: _plot,
 }
+_TURN: dict[type[Any], int] = {Mesh: 1, Points: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}

@@ -1,0 +1,111 @@
+"""Discs as fragments: few with smooth edges, many with hard ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import numpy as np
+
+from difftile.viewer.fragments import Fragments, Indices, chunks, spread
+from difftile.viewer.primitives import Floats
+
+_MANY = 4000  # discs; more are drawn with hard edges, which takes a tenth of the time
+_LARGEST = 16.0  # radius of those [px]
+_LEVELS = 65535  # of nearness, by which many discs are sorted
+
+
+def discs(
+    size: tuple[int, int], centers: Floats, radii: Floats, nearness: Floats | None = None
+) -> Iterator[Fragments]:
+    """Yield the fragments of discs.
+
+    Args:
+        size: Of the picture, its width and height.
+        centers: Shape (n, 2); what is not finite is left out.
+        radii: Shape (n,).
+        nearness: Of each, as `Fragments` says; None in the plane.
+    """
+    with np.errstate(invalid="ignore"):
+        reach = radii[:, None]
+        inside = (centers > -reach) & (centers < np.array(size, np.float32) + reach)
+    kept = np.flatnonzero(inside.all(axis=1))
+    centers, radii = centers[kept], radii[kept]
+    nearness = None if nearness is None else nearness[kept]
+    if len(kept) > _MANY and float(radii.max()) <= _LARGEST:
+        parts = iter([_hard(size, centers, radii, nearness)])
+    else:
+        parts = _smooth(size, centers, radii, nearness)
+    for part in parts:
+        yield Fragments(part.at, kept[part.which], part.cover, part.nearness)
+
+
+def _smooth(
+    size: tuple[int, int], centers: Floats, radii: Floats, nearness: Floats | None
+) -> Iterator[Fragments]:
+    width, height = size
+    half = np.ceil(radii + 0.5).astype(np.intp)
+    first = np.floor(centers).astype(np.intp) - half[:, None]
+    side = 2 * half + 1
+    for part in chunks(side * side):
+        which, number = spread((side * side)[part])
+        which += part.start
+        x = first[which, 0] + number % side[which]
+        y = first[which, 1] + number // side[which]
+        gap = np.hypot(x + 0.5 - centers[which, 0], y + 0.5 - centers[which, 1])
+        cover = np.minimum(radii[which] + 0.5 - gap, 1.0).astype(np.float32)
+        inside = (x >= 0) & (x < width) & (y >= 0) & (y < height) & (cover > 0.0)
+        near = None if nearness is None else nearness[which]
+        yield Fragments(y * width + x, which, cover, near).of(inside)
+
+
+def _hard(
+    size: tuple[int, int], centers: Floats, radii: Floats, nearness: Floats | None
+) -> Fragments:
+    """Return which disc is in front at each pixel, at a cost that hardly grows with their number.
+
+    Their middles are marked in a picture of ranks, the front one the highest. Moved by each offset
+    that is within a disc, the greatest of these pictures has the disc in front at every pixel.
+    """
+    width, height = size
+    order = np.arange(len(centers)) if nearness is None else _from_behind(nearness)
+    centers, squares = centers[order], np.square(radii[order])
+    reach = int(np.ceil(np.sqrt(squares.max())))
+    cells = np.floor(centers).astype(np.intp) + reach
+    middles = np.full((height + 2 * reach, width + 2 * reach), -1, np.int32)
+    at = cells[:, 1] * middles.shape[1] + cells[:, 0]
+    by_size = np.argsort(-squares, kind="stable")
+    done = 0
+    front = np.full((height, width), -1, np.int32)
+    for gap, ring in _rings(reach):
+        # Going inwards, discs that do not reach the outer rings join.
+        upto = int(np.searchsorted(-squares[by_size], -gap, "right"))
+        new = by_size[done:upto]
+        np.maximum.at(middles.reshape(-1), at[new], new.astype(np.int32))
+        done = upto
+        if done:
+            for dx, dy in ring:
+                top, left = reach - dy, reach - dx
+                moved = middles[top : top + height, left : left + width]
+                np.maximum(front, moved, out=front)
+    found = np.flatnonzero(front.reshape(-1) >= 0)
+    which = order[front.reshape(-1)[found]]
+    return Fragments(found, which, None, None if nearness is None else nearness[which])
+
+
+def _from_behind(nearness: Floats) -> Indices:
+    """Return the order of nearness, the farthest first.
+
+    Whole numbers of 16 bits are sorted thirty times as fast as floats, and what is as near as one
+    part in 65535 of all depths need not be told apart.
+    """
+    low, high = float(nearness.min()), float(nearness.max())
+    levels = (nearness - low) * (_LEVELS / max(high - low, 1e-30))
+    return np.argsort(levels.astype(np.uint16), kind="stable")
+
+
+def _rings(reach: int) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Return squared distances within a reach and the offsets that have them, outer ones first."""
+    run = range(-reach, reach + 1)
+    offsets = sorted(((x * x + y * y, (x, y)) for x in run for y in run), reverse=True)
+    return [(gap, [place for _, place in ring]) for gap, ring in groupby(offsets, lambda o: o[0])]

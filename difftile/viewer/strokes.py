@@ -1,0 +1,109 @@
+"""Segments with round ends as fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from difftile.viewer.fragments import Fragments, Indices, chunks, spread
+from difftile.viewer.primitives import Floats
+
+_FAR = 16.0  # how far outside of the picture segments still are looked at [px]
+
+
+def strokes(
+    size: tuple[int, int],
+    begins: Floats,
+    ends: Floats,
+    width: float,
+    nearness: Floats | None = None,
+) -> Iterator[Fragments]:
+    """Yield the fragments of segments.
+
+    Args:
+        size: Of the picture, its width and height.
+        begins: Shape (n, 2); what is not finite is left out.
+        ends: Likewise.
+        width: Of each.
+        nearness: At begin and end, as `Fragments` says, shape (n, 2); None in the plane.
+    """
+    begins, ends, shares, kept = _clipped(size, begins, ends, width)
+    way = ends - begins
+    steep = np.abs(way[:, 1]) > np.abs(way[:, 0])
+    # Along the axis in which it is longer, a segment has one run of pixels at each pixel: u counts
+    # along this axis, v across.
+    u0, u1 = (np.where(steep, ends_[:, 1], ends_[:, 0]) for ends_ in (begins, ends))
+    v0 = np.where(steep, begins[:, 0], begins[:, 1])
+    span = u1 - u0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = np.nan_to_num(np.where(steep, way[:, 0], way[:, 1]) / span, nan=0.0)
+    cosine = 1.0 / np.hypot(np.float32(1.0), slope)
+    reach = np.float32(width / 2 + 0.5)
+    low, high = np.minimum(u0, u1), np.maximum(u0, u1)
+    along, across = (np.where(steep, size[k], size[1 - k]).astype(np.int32) for k in (1, 0))
+    first = np.maximum(np.floor(low - reach), 0.0).astype(np.int32)
+    last = np.minimum(np.ceil(high + reach).astype(np.int32), along)
+    length = np.maximum(last - first, 0).astype(np.intp)
+    rise = reach / cosine
+    run = np.arange(int(2.0 * rise.max(initial=0.0)) + 1, dtype=np.int32)[:, None]
+    step_u = np.where(steep, size[0], 1).astype(np.int32)
+    step_v = np.where(steep, 1, size[0]).astype(np.int32)
+    for part in chunks(length * len(run)):
+        # Of each pixel along: the middle of the run, its first pixel, and how far that is away.
+        each, number = spread(length[part])
+        each += part.start
+        u = first[each] + number.astype(np.int32)
+        place = u.astype(np.float32) + np.float32(0.5)
+        middle = v0[each] + slope[each] * (place - u0[each])
+        v = np.ceil(middle - rise[each] - np.float32(0.5)).astype(np.int32)
+        cosines = cosine[each]
+        gap = (v.astype(np.float32) + np.float32(0.5) - middle) * cosines
+        gap = gap + run.astype(np.float32) * cosines
+        cover = reach - np.abs(gap)
+        beyond = np.maximum(low[each] - place, place - high[each])
+        caps = np.flatnonzero(beyond > 0.0)
+        cover[:, caps] = reach - np.hypot(gap[:, caps], beyond[caps])
+        beside = v + run
+        inside = (cover > 0.0) & (beside >= 0) & (beside < across[each])
+        found = np.flatnonzero(inside)
+        column = found % len(each)
+        step = step_v[each]
+        at = ((u * step_u[each] + v * step) + run * step).reshape(-1)[found]
+        near: Floats | None = None
+        if nearness is not None:
+            share = (place - u0[each]) / np.where(span == 0.0, np.float32(1.0), span)[each]
+            cut = shares[each, 0] + np.clip(share, 0.0, 1.0) * (shares[each, 1] - shares[each, 0])
+            from_, to = nearness[kept[each]].T
+            near = (from_ + cut * (to - from_))[column].astype(np.float32)
+        cover = np.minimum(cover.reshape(-1)[found], np.float32(1.0))
+        yield Fragments(at.astype(np.intp, copy=False), kept[each][column], cover, near)
+
+
+def _clipped(
+    size: tuple[int, int], begins: Floats, ends: Floats, width: float
+) -> tuple[Floats, Floats, Floats, Indices]:
+    """Cut segments off far outside, so that no segment is longer than the picture.
+
+    The method is that of Liang and Barsky (1984).
+
+    Returns:
+        Begins and ends of what is left, shape (m, 2); at which shares of the segments these are,
+        likewise; and which segments they are of, shape (m,).
+    """
+    kept = np.flatnonzero(np.isfinite(begins).all(axis=1) & np.isfinite(ends).all(axis=1))
+    first, last = begins[kept].astype(np.float64), ends[kept].astype(np.float64)
+    low = -_FAR - width
+    high = np.array(size) - low
+    along = last - first
+    with np.errstate(invalid="ignore", divide="ignore"):
+        enters, leaves = (low - first) / along, (high - first) / along
+    still = along == 0.0
+    outside = still & ((first < low) | (first > high))
+    t0 = np.where(still, 0.0, np.minimum(enters, leaves)).max(axis=1, initial=0.0)
+    t1 = np.where(still, 1.0, np.maximum(enters, leaves)).min(axis=1, initial=1.0)
+    seen = np.flatnonzero((t0 <= t1) & ~outside.any(axis=1))
+    begin, way = first[seen], along[seen]
+    shares = np.stack([t0, t1], axis=1)[seen].astype(np.float32)
+    cut = (begin + t0[seen, None] * way, begin + t1[seen, None] * way)
+    return cut[0].astype(np.float32), cut[1].astype(np.float32), shares, kept[seen]
