@@ -17,7 +17,7 @@ from difftile.viewer.events import (
     Scroll,
 )
 from difftile.viewer.handle import Handle
-from difftile.viewer.orbit import Orbit
+from difftile.viewer.orbit import Orbit, View
 from difftile.viewer.scene import Mouse
 
 __all__ = [
@@ -40,4 +40,5 @@ __all__ = [
     "Resize",
     "Scroll",
     "Slider",
+    "View",
 ]

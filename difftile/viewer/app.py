@@ -23,14 +23,16 @@ from difftile.viewer.frame import Frame
 from difftile.viewer.handle import Handle
 from difftile.viewer.keys import Shortcut
 from difftile.viewer.loop import Course, run
+from difftile.viewer.orbit import Orbit, View
 from difftile.viewer.panel import Panel, Series
-from difftile.viewer.primitives import Box, Primitive
+from difftile.viewer.primitives import Backdrop, Box, Primitive
 from difftile.viewer.record import Recorder, recorder
 from difftile.viewer.scene import Mouse
-from difftile.viewer.shapes import Colour, as_colours
+from difftile.viewer.shapes import Colour, Data, as_backdrop, as_colours, as_positions
 from difftile.viewer.stage import SMALLEST, Stage
 
 _Action = TypeVar("_Action", bound=Callable[[], object])
+_Render = TypeVar("_Render", bound=Callable[[View], Any])
 
 
 class App:
@@ -81,6 +83,8 @@ class App:
         self._step: Callable[[], object] | None = None
         self._draw: Callable[[], object] | None = None
         self._reset: Callable[[], object] | None = None
+        self._backdrop: Callable[[View], Backdrop | None] | None = None
+        self._backdrop_scale = 1.0
         self._frame: Frame | None = None
         self._recorder: Recorder | None = None
         self._keys: dict[str, Shortcut] = {}
@@ -183,6 +187,54 @@ class App:
         if value is not None:
             series.values.append(float(np.asarray(value).reshape(())))
 
+    def look(
+        self,
+        *,
+        at: Sequence[float] | None = None,
+        distance: float | None = None,
+        yaw: float | None = None,
+        pitch: float | None = None,
+        fov: float | None = None,
+        up: Sequence[float] | None = None,
+        around: Data | None = None,
+    ) -> None:
+        """Say from where what is in space is looked at: from now on, and when `f` is pressed.
+
+        With neither `at` nor `distance` the camera looks at all that there is from the side that
+        `yaw` and `pitch` say.
+
+        Args:
+            at: What it looks at and turns around, three numbers.
+            distance: From the eye to that [scene units].
+            yaw: Turn around `up` [rad]; at 0 with y up, the eye is on the +z side.
+            pitch: How far above the target the eye is [rad].
+            fov: The angle that the height of the picture covers [rad].
+            up: The direction that is up in the picture.
+            around: Positions that it looks at instead of all shapes, shape (n, 3).
+
+        Raises:
+            ViewerError: A number is out of its range, or `around` comes with `at` or `distance`.
+        """
+        fixed = at is not None or distance is not None
+        if around is not None and fixed:
+            raise ViewerError("look(around=...) finds `at` and `distance` itself; leave them out")
+        given = {
+            "target": at,
+            "distance": distance,
+            "yaw": yaw,
+            "pitch": pitch,
+            "fov": fov,
+            "up": up,
+        }
+        scene = self._stage.scene
+        orbit = scene.orbit.changed({name: one for name, one in given.items() if one is not None})
+        scene.look(orbit, None if around is None else as_positions(around), fixed=fixed)
+
+    @property
+    def orbit(self) -> Orbit:
+        """The camera that looks at what is in space."""
+        return self._stage.scene.orbit
+
     # What users write
 
     def step(self, function: _Action) -> _Action:
@@ -194,6 +246,25 @@ class App:
         """Call a function for each picture, which adds shapes to it."""
         self._draw = function
         return function
+
+    def backdrop(self, render: _Render, *, scale: float = 1.0) -> _Render:
+        """Call a function for each picture, which renders what is behind the shapes in space.
+
+        Args:
+            render: Gets a `View`, and returns colours, shape (height, width, 3), floats from 0 to 1
+                or bytes; or these and depths along the axis of view, shape (height, width), which
+                hide shapes that are farther and are hidden by nearer ones; a depth of 0 or infinity
+                is nothing. None for no backdrop in this picture. Arrays or fields.
+            scale: Pixels of the view for one of the screen: below 1 is faster and less sharp.
+
+        Raises:
+            ViewerError: `scale` is not above 0.
+        """
+        if not scale > 0:
+            raise ViewerError(f"the scale of a backdrop is above 0, not {scale}")
+        self._backdrop = lambda view: as_backdrop(render(view))
+        self._backdrop_scale = scale
+        return render
 
     def reset(self, function: _Action) -> _Action:
         """Call a function to start anew."""
@@ -372,6 +443,10 @@ class App:
             shown = self._canvas.begin()
             if self._draw is not None:
                 self._draw()
+            if self._backdrop is not None:
+                view = self._stage.scene.seen(shown, self._backdrop_scale)
+                if (behind := self._backdrop(view)) is not None:
+                    shown.insert(0, behind)
 
         self._course.attempt(collect)
         self._canvas.end()

@@ -8,11 +8,14 @@ eye, pixels counted from the upper left corner. So points, meshes and splats sha
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from difftile.diagnostics import ViewerError
 
 Floats = npt.NDArray[np.float64]
 Vec3 = tuple[float, float, float]
@@ -22,6 +25,29 @@ _STEEPEST = math.radians(89.0)  # beyond, up would change sides and the picture 
 _NEAREST = 1e-3  # of the distance: what is nearer to the eye than this part of it is not seen
 _LEAST, _MOST = 1e-6, 1e9  # bounds of the distance, so that a long scroll keeps numbers finite
 _ROOM = 1.1  # how much larger than what is framed the picture is
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a picture of the scene in space shows, for those that render one themselves.
+
+    Its camera is
+    `dt.render.Cameras(view.world_to_camera, view.intrinsics, view.width, view.height)`.
+
+    Attributes:
+        world_to_camera: The motion from the world to the frame of the camera, shape (4, 4): +x to
+            the right, +y down, +z away from the eye.
+        intrinsics: Focal lengths and centre fx, fy, cx, cy [pixels], shape (4,).
+        width: Of the picture [pixels].
+        height: Likewise.
+        near: The depth from which on things are seen [scene units].
+    """
+
+    world_to_camera: Floats
+    intrinsics: Floats
+    width: int
+    height: int
+    near: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +69,31 @@ class Orbit:
     pitch: float = 0.4
     fov: float = math.radians(45.0)
     up: Vec3 = (0.0, 1.0, 0.0)
+
+    def changed(self, values: Mapping[str, Any]) -> Orbit:
+        """Return a camera with some attributes replaced.
+
+        Raises:
+            ViewerError: One of them is out of its range.
+        """
+        try:
+            made: dict[str, Any] = {
+                name: tuple(map(float, value)) if name in ("target", "up") else float(value)
+                for name, value in values.items()
+            }
+        except (TypeError, ValueError) as error:
+            raise ViewerError(f"look: {error}") from None
+        orbit = replace(self, **made)
+        right = {
+            "at is three finite numbers": _is_place(orbit.target),
+            "distance is above 0": 0.0 < orbit.distance < math.inf,
+            "yaw and pitch are finite": math.isfinite(orbit.yaw + orbit.pitch),
+            "fov is between 0 and pi": 0.0 < orbit.fov < math.pi,
+            "up is three finite numbers, not all of them 0": _is_place(orbit.up) and any(orbit.up),
+        }
+        if wrong := [said for said, holds in right.items() if not holds]:
+            raise ViewerError(f"look: {wrong[0]}")
+        return replace(orbit, pitch=min(max(orbit.pitch, -_STEEPEST), _STEEPEST))
 
     # What the mouse does
 
@@ -123,6 +174,11 @@ class Orbit:
         focal = 0.5 * height / math.tan(0.5 * self.fov)
         return np.array([focal, focal, 0.5 * width, 0.5 * height])
 
+    def view(self, width: int, height: int) -> View:
+        """Return what a picture of that size shows."""
+        pose, lens = self.world_to_camera(), self.intrinsics(width, height)
+        return View(pose, lens, width, height, self.near)
+
     @property
     def near(self) -> float:
         """The depth from which on things are seen [scene units]."""
@@ -184,6 +240,10 @@ class Orbit:
         side: Floats = axis - up * (axis @ up)
         side /= np.linalg.norm(side)
         return np.array([side, np.cross(side, up), up], np.float64)
+
+
+def _is_place(numbers: tuple[float, ...]) -> bool:
+    return len(numbers) == 3 and all(map(math.isfinite, numbers))
 
 
 def cut_segments(segments: Floats, near: float) -> tuple[Floats, npt.NDArray[np.intp]]:

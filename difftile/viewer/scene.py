@@ -11,12 +11,13 @@ import numpy as np
 from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
 from difftile.viewer.frame import Layer
 from difftile.viewer.handle import Handle
-from difftile.viewer.orbit import Orbit
+from difftile.viewer.orbit import Orbit, View
 from difftile.viewer.overlay import overlay
 from difftile.viewer.perspective import OrbitMouse, Perspective, corners
 from difftile.viewer.picking import pick
 from difftile.viewer.primitives import (
     Arrows,
+    Backdrop,
     Box,
     Boxes,
     Circles,
@@ -68,6 +69,8 @@ class Scene:
         self.orbit = Orbit()
         self.gradients = False
         self._home = self._view = view
+        self._looked: Orbit | None = None  # the camera that `frame` returns to
+        self._around: Floats | None = None  # what it looks at instead of all shapes
         self._orbiting = OrbitMouse()
         self._framed = False  # whether the camera has looked for what there is in space
         self._held: Handle | None = None
@@ -80,11 +83,37 @@ class Scene:
         """Whether something in the scene has the mouse."""
         return self._held is not None or self._orbiting.dragging or self._panned_from is not None
 
+    def look(self, orbit: Orbit, around: Floats | None = None, *, fixed: bool) -> None:
+        """Say from where the shapes in space are looked at, in the next picture and by `frame`.
+
+        Args:
+            orbit: The camera.
+            around: Positions that are looked at from its side, shape (n, 3); None for all shapes.
+            fixed: Take the camera as it is instead.
+        """
+        self.orbit, self._around, self._framed = orbit, around, False
+        self._looked = orbit if fixed else None
+
     def frame(self) -> None:
-        """Look at everything: at the first view of the plane, at all shapes in space."""
+        """Look at everything: at the first view of the plane; in space at what `look` says."""
         self._view = self._home
-        around = corners(one for one in self._shown if is_spatial(one))
+        if self._looked is not None:
+            self.orbit = self._looked
+            return
+        spatial = (one for one in self._shown if is_spatial(one))
+        around = corners(spatial) if self._around is None else self._around
         self.orbit = self.orbit.framed(around, self.area.width / self.area.height)
+
+    def seen(self, shown: list[Primitive], scale: float) -> View:
+        """Return what a picture with some shapes shows in space.
+
+        Args:
+            shown: The shapes.
+            scale: Pixels of the view for one of the screen.
+        """
+        self._meet(shown, spatial=True)
+        width, height = round(self.area.width * scale), round(self.area.height * scale)
+        return self.orbit.view(max(width, 1), max(height, 1))
 
     def take(self, event: Event) -> None:
         """Take an event that the panel had no use for."""
@@ -101,7 +130,7 @@ class Scene:
                 self.mouse.down = False
             case _:
                 pass
-        if self._spatial():
+        if self._spatial(self._shown):
             self.orbit = self._orbiting.moved(event, self.orbit, self.area)
         elif isinstance(event, KeyDown | KeyUp):
             self._orbiting.moved(event, self.orbit, self.area)  # so that it knows of shift
@@ -115,11 +144,8 @@ class Scene:
 
     def layers(self, shown: list[Primitive]) -> Iterator[Layer]:
         """Return shapes, their gradients, handles and what is under the mouse, from below."""
-        self._shown = shown
+        self._meet(shown, self._spatial(shown))
         self.mouse.clicks.clear()
-        if not self._framed and self._spatial():
-            self._framed = True
-            self.frame()
         over = overlay(shown) if self.gradients else []
         for spatial, these in groupby([*shown, *over], is_spatial):
             yield Layer.of(self._projection(spatial), these)
@@ -171,9 +197,16 @@ class Scene:
         )
         return next(near, None)
 
-    def _spatial(self) -> bool:
+    def _meet(self, shown: list[Primitive], spatial: bool) -> None:
+        """Take the shapes of a picture; if the first in space are among them, look at them."""
+        self._shown = shown
+        if spatial and not self._framed:
+            self._framed = True
+            self.frame()
+
+    def _spatial(self, shown: list[Primitive]) -> bool:
         """Whether there is anything in space, so that the mouse moves the camera."""
-        return any(is_spatial(one) for one in self._shown) or any(h.spatial for h in self.handles)
+        return any(is_spatial(one) for one in shown) or any(h.spatial for h in self.handles)
 
     def _projection(self, spatial: bool) -> Projection:
         return Perspective(self.area, self.orbit) if spatial else Flat(self.area, self._view)
@@ -189,7 +222,7 @@ def is_spatial(one: Primitive) -> bool:
         case Text(at=at):
             return len(at) == 3
         case _:
-            return False
+            return isinstance(one, Backdrop)
 
 
 def label(words: str, x: float, y: float, area: Area) -> Iterable[Primitive]:

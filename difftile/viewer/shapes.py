@@ -6,7 +6,7 @@ All of it is copied: shapes stay as they are while what they were made from goes
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import matplotlib
 import matplotlib.colors
@@ -17,6 +17,7 @@ from difftile.diagnostics import ViewerError
 from difftile.fields.values import Values
 from difftile.viewer.primitives import (
     Arrows,
+    Backdrop,
     Box,
     Bytes,
     Circles,
@@ -56,6 +57,27 @@ def image(
         pixels = _as_bytes(array)
         pixels = np.repeat(pixels[..., None], 3, axis=2) if array.ndim == 2 else pixels[..., :3]
     return Image(pixels, box, smooth, _source(values))
+
+
+def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
+    """Return what `App.backdrop` rendered as a shape; None for nothing."""
+    if rendered is None:
+        return None
+    pair = isinstance(rendered, tuple) and len(rendered) == 2
+    image, depth = cast(tuple[Data, Data | None], rendered if pair else (rendered, None))
+    pixels = np.asarray(image)
+    pixels = pixels[0] if pixels.ndim == 4 and len(pixels) == 1 else pixels  # a batch of one camera
+    if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
+        raise ViewerError(f"a backdrop has colours of the shape (h, w, 3), not {pixels.shape}")
+    colours = _as_bytes(pixels)[..., :3]
+    if depth is None:
+        return Backdrop(colours)
+    depths = np.asarray(depth, np.float32)
+    if depths.size != colours.shape[0] * colours.shape[1]:
+        raise ViewerError(
+            f"the depth of a backdrop of {colours.shape[:2]} pixels has the shape {depths.shape}"
+        )
+    return Backdrop(colours, depths.reshape(colours.shape[:2]))
 
 
 def points(positions: Data, *, colour: Colour = "#4db6ac", radius: float = 2.5) -> Points:
