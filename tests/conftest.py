@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,18 @@ from difftile.fields.recording import OPEN_TAPE
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Share the tests of folders among processes, and run those of files without waiting for any.
+
+    Returns:
+        0 for this process alone, or None for as many as there are cores. With `-s` someone wants to
+        see what tests print, and golden texts that several tests have in one file are written by
+        one process.
+    """
+    alone = config.option.capture == "no" or config.getoption("--update-golden")
+    return 0 if alone or not any(Path(given).is_dir() for given in config.args) else None
 
 
 def pytest_collection_finish() -> None:

@@ -92,7 +92,7 @@ def test_every_number_type(dtype: Any, numpy: Any) -> None:
         assert x.to_numpy().all()
 
 
-@pytest.mark.parametrize(("element", "inner"), ELEMENTS, ids=str)
+@pytest.mark.parametrize(("element", "inner"), ELEMENTS, ids=[str(e[1]) for e in ELEMENTS])
 @pytest.mark.parametrize("shape", [(), 3, (2, 3)], ids=str)
 def test_vector_and_matrix_elements(element: Any, inner: tuple[int, ...], shape: Any) -> None:
     x = dt.zeros(shape, dtype=element)
