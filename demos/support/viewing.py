@@ -7,7 +7,7 @@ from pathlib import Path
 import difftile as dt
 from difftile.arguments import Parser
 
-VIEWS = ("window", "none")
+VIEWS = ("window", "web", "none")
 
 
 def add_view_options(parser: Parser) -> None:
@@ -34,9 +34,18 @@ def make_app(
     view: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     speed: float | None = None,
 ) -> dt.viewer.App:
-    """Return the app that `show` will run; `view` and `speed` are those of `dt.viewer.App`."""
+    """Return the app that `show` will run; `view` and `speed` are those of `dt.viewer.App`.
+
+    Raises:
+        SystemExit: A library is missing; it says which.
+    """
     backend = "null" if options.view == "none" else options.view
-    return dt.viewer.App(title, backend=backend, view=view, speed=speed, screenshots=options.out)
+    try:
+        return dt.viewer.App(
+            title, backend=backend, view=view, speed=speed, screenshots=options.out
+        )
+    except dt.ViewerError as error:
+        raise SystemExit(str(error)) from None
 
 
 def show(app: dt.viewer.App, options: argparse.Namespace) -> int:

@@ -39,6 +39,7 @@ OPTIONAL = {
     "scipy": _Optional("dt.optim.scipy_minimize", "scipy"),
     "scikit-image": _Optional("the photographs that demos begin with", "demo"),
     "imageio-ffmpeg": _Optional('app.run(record="run.mp4")', "video"),
+    "viser": _Optional('dt.viewer.App(backend="web")', "viewer"),
     "torch": _Optional('return_type("torch"), and peers of benchmarks'),
 }
 

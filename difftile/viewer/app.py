@@ -44,7 +44,8 @@ class App:
     Args:
         title: What the window is called.
         size: Width and height of the pictures [px].
-        backend: "window", "null" or a backend; None takes the environment variable DIFFTILE_VIEWER,
+        backend: "window", "web", where "web:port" and "web:host:port" say where the page is,
+            "null", or a backend; None for what the environment variable DIFFTILE_VIEWER says,
             else "window".
         view: The part of the plane that is shown: left, bottom, right, top; y is up.
         speed: Steps a picture; None for as many as there is time for.
@@ -395,7 +396,10 @@ class App:
             Key(lambda s=s: s, self._keys[k].act) for s, k in (("−", "-"), ("+", "+"))
         )
         speed = Key(self._speed_text, lambda: None)
-        self._panel.controls += [Buttons([play, step, reset]), Buttons([slower, speed, faster])]
+        self._panel.controls += [
+            Buttons([play, step, reset], label=lambda: f"step {self.steps}"),
+            Buttons([slower, speed, faster], label=lambda: "speed"),
+        ]
 
     def _take(self, event: Event) -> None:
         if not (isinstance(event, Resize) and self._recorder is not None):  # files have one size

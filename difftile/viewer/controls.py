@@ -114,12 +114,16 @@ class Slider(Control):
             value = self.low * (self.high / self.low) ** part
         else:
             value = self.low + part * (self.high - self.low)
+        self.move(value)
+
+    drag = press
+
+    def move(self, value: float) -> None:
+        """Take the value that is nearest to one, of those that the slider has places for."""
         if self.step is not None:
             value = self.low + self.step * round((value - self.low) / self.step)
         value = min(max(value, self.low), self.high)
         self.value = round(value) if isinstance(self.value, int) else value
-
-    drag = press
 
     @staticmethod
     def _track(area: Area) -> tuple[float, float]:
@@ -241,12 +245,17 @@ class Key:
 
 
 class Buttons(Control):
-    """Buttons side by side; one alone is a button."""
+    """Buttons side by side; one alone is a button.
+
+    Args:
+        keys: From left to right.
+        label: What they are about; where there is room, it stands before them.
+    """
 
     height = 34.0
 
-    def __init__(self, keys: Sequence[Key]) -> None:
-        self.keys = tuple(keys)
+    def __init__(self, keys: Sequence[Key], label: Callable[[], str] = lambda: "") -> None:
+        self.keys, self.label = tuple(keys), label
 
     def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
         """See `Control`."""

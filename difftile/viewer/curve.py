@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 
 from difftile.viewer.primitives import Boxes, Floats, Lines, Plot, Primitive, Text
 from difftile.viewer.projection import Area
 from difftile.viewer.theme import FAINT, INK, RAISED
+
+Numbers: TypeAlias = npt.NDArray[Any]
 
 _LETTERS = 11.0  # [px]
 _PAD = 6.0  # between the edge and the curve [px]
@@ -36,26 +41,31 @@ def curve(plot: Plot, area: Area) -> list[Primitive]:
     share = (heights - least) / span if span > 0 else np.full(len(heights), 0.5)
     y0, y1 = bottom - 20, top + 22
     x = left + _PAD + (area.width - 2 * _PAD) * finite / max(len(plot.values) - 1, 1)
-    line = _thinned(np.stack([x, y0 + (y1 - y0) * share], axis=1).astype(np.float32))
+    line = np.stack(thinned(x, y0 + (y1 - y0) * share, area.width), axis=1).astype(np.float32)
     if len(line) == 1:
         line = np.repeat(line, 2, axis=0)
     found.append(Lines(line[:-1], line[1:], plot.colour, 1.6))
     return found
 
 
-def _thinned(line: Floats) -> Floats:
+def thinned(x: Numbers, y: Numbers, columns: float) -> tuple[Numbers, Numbers]:
     """Keep the first, least, greatest and last of the points that fall into one column of pixels.
 
     A curve of a million values then looks the same, and costs no more than one of some hundred.
+
+    Args:
+        x: Rising, shape (n,).
+        y: Likewise.
+        columns: How many there are, from the first point to the last.
     """
-    columns = np.floor(line[:, 0]).astype(np.intp)
-    if len(line) <= 4 * (columns[-1] - columns[0] + 1):
-        return line
-    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1))
-    stops = np.append(starts[1:], len(line)) - 1
-    order = np.lexsort((line[:, 1], columns))  # sorted within columns: ends are least and greatest
+    if len(x) <= 4 * columns:
+        return x, y
+    column = np.floor((x - x[0]) * (columns / max(x[-1] - x[0], 1e-300))).astype(np.intp)
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    stops = np.append(starts[1:], len(x)) - 1
+    order = np.lexsort((y, column))  # sorted within columns: ends are least and greatest
     kept = np.unique(np.concatenate([starts, order[starts], order[stops], stops]))
-    return line[kept]
+    return x[kept], y[kept]
 
 
 def _at(x: float, y: float) -> Floats:

@@ -4,15 +4,36 @@ from __future__ import annotations
 
 import importlib
 import os
+from dataclasses import dataclass
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.base import Backend
 
-_BACKENDS = {
-    "window": ("difftile.viewer.backends.window", "WindowBackend"),
-    "null": ("difftile.viewer.backends.null", "NullBackend"),
-}
 VARIABLE = "DIFFTILE_VIEWER"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Where a backend is.
+
+    Args:
+        module: Imported when the backend is asked for.
+        name: The class.
+        extra: Of difftile's extras the one that brings what the module imports.
+        addressed: Whether it is told where to be, as in "web:8080".
+    """
+
+    module: str
+    name: str
+    extra: str = ""
+    addressed: bool = False
+
+
+_BACKENDS = {
+    "window": _Row("difftile.viewer.backends.window", "WindowBackend"),
+    "web": _Row("difftile.viewer.backends.web", "WebBackend", "viewer", addressed=True),
+    "null": _Row("difftile.viewer.backends.null", "NullBackend"),
+}
 
 
 def choose(wanted: str | Backend | None) -> Backend:
@@ -20,18 +41,27 @@ def choose(wanted: str | Backend | None) -> Backend:
 
     Args:
         wanted: The name of one, or one; None for what the environment variable DIFFTILE_VIEWER
-            says, and else a window.
+            says, and else a window. The name may be followed by ":" and an address.
 
     Raises:
-        ViewerError: There is none of that name.
+        ViewerError: There is none of that name, or a library is missing.
     """
     if wanted is not None and not isinstance(wanted, str):
         return wanted
-    name = wanted or os.environ.get(VARIABLE) or "window"
-    if name not in _BACKENDS:
+    name, _, address = (wanted or os.environ.get(VARIABLE) or "window").partition(":")
+    row = _BACKENDS.get(name)
+    if row is None:
         raise ViewerError(
             f"there is no viewer backend {name!r}; take one of {', '.join(_BACKENDS)}"
         )
-    module, attribute = _BACKENDS[name]
-    made: Backend = getattr(importlib.import_module(module), attribute)()
+    if address and not row.addressed:
+        raise ViewerError(f"the viewer backend {name!r} has no address, but {address!r} is given")
+    try:
+        make = getattr(importlib.import_module(row.module), row.name)
+    except ModuleNotFoundError as error:
+        raise ViewerError(
+            f"the viewer backend {name!r} needs {error.name}: pip install 'difftile[{row.extra}]', "
+            "or take another one (environment variable DIFFTILE_VIEWER)"
+        ) from None
+    made: Backend = make(address) if address else make()
     return made

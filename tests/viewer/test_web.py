@@ -1,0 +1,223 @@
+"""Apps on a page: what is said where there can be none, and someone who plays in a real browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from tests.viewer.browser import browsing, missing_browser
+
+ORANGE = (242, 166, 90)  # what handles have inside
+# Scripts that find things on the page: where their middles are, and more.
+MIDDLE = "const at = e => {const r = e.getBoundingClientRect(); "
+MIDDLE += "return [r.x + r.width / 2, r.y + r.height / 2]}; "
+SLIDER = (
+    MIDDLE + "const s = document.querySelector('[role=slider]'); return [...at(s), +s.ariaValueNow]"
+)
+FACTORS = MIDDLE + "return at(document.querySelector('.multi-slider-thumb'))"
+BUTTON = (
+    MIDDLE
+    + "return at(Array.from(document.querySelectorAll('button')).find(b => b.innerText == '{}'))"
+)
+CANVAS = (
+    "const r = document.querySelector('canvas').getBoundingClientRect(); return [r.width, r.height]"
+)
+BUTTONS = "return Array.from(document.querySelectorAll('button'), b => b.innerText)"
+INPUTS = "return Array.from(document.querySelectorAll('input'), i => i.value)"
+
+
+needs_viser = pytest.mark.skipif(
+    importlib.util.find_spec("viser") is None, reason="pip install 'difftile[viewer]'"
+)
+
+
+def test_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    monkeypatch.delitem(sys.modules, "difftile.viewer.backends.web", raising=False)
+    with pytest.raises(dt.ViewerError) as raised:
+        dt.viewer.App(backend="web")
+    assert str(raised.value) == (
+        "the viewer backend 'web' needs viser: pip install 'difftile[viewer]', or take another one "
+        "(environment variable DIFFTILE_VIEWER)"
+    )
+
+
+@needs_viser
+@pytest.mark.parametrize(
+    ("backend", "said"),
+    [
+        ("null:8080", "the viewer backend 'null' has no address, but '8080' is given"),
+        ("web:here", "the page is at a port or at host:port, not at 'here'"),
+        ("web:70000", "the page is at a port or at host:port, not at '70000'"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(backend: str, said: str) -> None:
+    with pytest.raises(dt.ViewerError) as raised:
+        dt.viewer.App(backend=backend)
+    assert str(raised.value) == said
+
+
+@needs_viser
+def test_a_host_of_others_is_refused() -> None:
+    app = dt.viewer.App(backend="web:192.0.2.1:8080")  # RFC 5737: nobody has it
+    with pytest.raises(dt.ViewerError, match=r"^no page can be served at '192\.0\.2\.1': .+$"):
+        app.run(frames=1)
+
+
+@needs_viser
+def test_a_port_that_is_taken_is_left_to_who_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("localhost", 0)) as other:
+        taken = other.getsockname()[1]
+        dt.viewer.App("taken", backend=f"web:{taken}").run(frames=1)
+    said = capsys.readouterr().out
+    assert said.startswith("taken: http://localhost:") and said.endswith(" (Ctrl+C ends it)\n")
+    assert f":{taken} " not in said
+
+
+@needs_viser
+def test_a_notebook_shows_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[object, ...]] = []
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    display = SimpleNamespace(IFrame=lambda *what: what, display=shown.append)
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    dt.viewer.App(backend="web:0").run(frames=1)
+    ((address, width, height),) = shown
+    assert str(address).startswith("http://localhost:") and (width, height) == ("100%", 640)
+
+
+@dt.kernel
+def miss(at, goal, loss):
+    loss[None] = (at[0] - goal[0]).norm_sqr()
+
+
+@pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
+def test_someone_drags_the_goal_of_what_learns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    middle = np.array([[0.5, 0.5]], np.float32)
+    at = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32), grad=True)
+    goal = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32))
+    loss, rate = dt.zeros((), dtype=ti.f32, grad=True), dt.full((), 0.1)
+    scale, clicked = dt.full((), 1.0), []
+    app = dt.viewer.App("goal", backend="web:0", screenshots=tmp_path)
+    app.slider("rate", bind=rate, min=0.0, max=0.4)
+    app.slider("scale", bind=scale, min=0.01, max=100.0, log=True)
+    kind = app.choice("kind", ["this", "that"])
+    app.button("push me", lambda: clicked.append("pushed"))
+    app.handle(bind=(goal, 0))
+    app.points(at, radius=4)
+    losses: list[float] = []
+
+    @app.step
+    def learn() -> None:
+        dt.zero_grads((at,))
+        with dt.Tape(loss):
+            miss(at, goal, loss)
+        at[0] = at[0] - rate[None] * at.grad[0]
+        losses.append(float(loss[None]))
+        app.plot("loss", loss)
+        if app.mouse.down:
+            clicked.append(app.mouse.at)
+
+    def person() -> Iterator[Callable[[], bool]]:
+        """Act, and yield what has to come of it before the next act."""
+        address = capsys.readouterr().out.split()[1]
+        browser.go(address)
+        yield lambda: app.picture is not None and app.picture.shape[1] != 960
+        width, height = browser.run(CANVAS)
+        assert 0 < width < 1000  # beside it is the panel
+        yield lambda: app.picture is not None and _alike(app.picture, width / height)
+        x, y = width / 2, height / 2
+        browser.drag((x, y), (x + 20, y), (x + height / 4, y - height / 4))
+        yield lambda: max(losses) > 0.05  # the loss reacts,
+        np.testing.assert_allclose(goal.to_numpy(), [[0.75, 0.75]], atol=2e-2)
+        yield lambda: losses[-1] < 1e-6  # and it learns again
+        yield lambda: _near(browser.picture()[round(y - height / 4), round(x + height / 4)], ORANGE)
+
+        left, top, value = browser.run(SLIDER)
+        assert value == pytest.approx(0.1)
+        browser.drag((left, top), (left + 30, top))
+        yield lambda: rate[None] > 0.15
+        rate[None] = 0.3
+        yield lambda: browser.run(SLIDER)[2] == pytest.approx(0.3)
+        left, top = browser.run(FACTORS)
+        browser.drag((left, top), (left - 50, top), (left - 200, top))
+        yield lambda: scale[None] == pytest.approx(0.01)
+        kind.value = "that"
+        yield (
+            lambda: (
+                "that"
+                in browser.run(
+                    "return Array.from(document.querySelectorAll('input'), i => i.value)"
+                )
+            )
+        )
+        browser.click(*browser.run(BUTTON.replace("{}", "push me")))
+        yield lambda: clicked == ["pushed"]
+
+        clicked.clear()
+        browser.click(x - height / 4, y)  # beside the handle
+        yield lambda: bool(clicked)
+        np.testing.assert_allclose(clicked[0], [0.25, 0.5], atol=1e-2)
+        before = app.picture
+        browser.scroll(x, y, -200)
+        yield lambda: not np.array_equal(app.picture, before)
+        browser.press("f")
+
+        browser.press(" ")
+        yield lambda: not app.playing
+        steps = app.steps
+        browser.press("n")
+        yield lambda: app.steps == steps + 1
+        before = app.picture
+        browser.press("h", "p")
+        yield lambda: len(list(tmp_path.iterdir())) == 1
+        yield lambda: not np.array_equal(app.picture, before)  # there is the help
+        browser.press("h", "r", "+")
+        yield lambda: "▶" in browser.run(BUTTONS)
+        browser.click(*browser.run(BUTTON.replace("{}", "▶")))
+        yield lambda: app.playing and app.steps < steps
+        browser.ask("window/rect", width=900, height=900)
+        yield lambda: app.picture is not None and _alike(app.picture, _shape(browser.run(CANVAS)))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    acts = person()
+    waiting: list[Callable[[], bool]] = []
+
+    @app.draw
+    def look() -> None:
+        try:
+            if not waiting or waiting[0]():
+                waiting[:] = [after for after in (next(acts, None),) if after is not None]
+        except Exception:
+            os.kill(os.getpid(), signal.SIGINT)  # the test has failed
+            raise
+
+    with browsing() as browser:
+        app.run(frames=3000, fps=100)
+    assert app.error is None
+    assert not waiting  # everything was done, and Ctrl+C ended the run
+
+
+def _alike(picture: np.ndarray, shape: float) -> bool:
+    return abs(picture.shape[1] / picture.shape[0] / shape - 1) < 0.02
+
+
+def _shape(size: tuple[float, float]) -> float:
+    return size[0] / size[1]
+
+
+def _near(pixel: np.ndarray, colour: tuple[int, int, int]) -> bool:
+    return bool(np.abs(pixel.astype(int) - colour).max() < 12)
