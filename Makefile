@@ -10,7 +10,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs clean
+.PHONY: help demo test lint format docs pages clean
 
 help: ## print this help
 	@echo "usage: make TARGET [PYTHON=python3.12] [DEMO=name] [ARGS='arguments of the demo or of pytest']"
@@ -32,12 +32,15 @@ format: $(VENV)/installed-dev ## format the code and mend what ruff can mend by 
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-docs: $(VENV)/installed-docs ## build the documentation, from build/docs/docs/index.html on
-	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --conf-dir docs --doctree-dir build/doctrees . build/docs
+docs: ## build the documentation; demos that have changed run, for its gallery
+pages: ## build the documentation without running demos
+docs pages: $(VENV)/installed-docs
+	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --conf-dir docs --doctree-dir build/doctrees \
+	    $(if $(filter pages,$@),-D plot_gallery=0) . build/docs
 	@echo "build/docs/docs/index.html"
 
 clean: ## remove .venv, build products, caches and what the demos wrote
-	rm -rf $(VENV) build dist out *.egg-info .pytest_cache .ruff_cache
+	rm -rf $(VENV) build docs/gallery dist out *.egg-info .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps stand for a finished step: after a failed one, the next run does it again.

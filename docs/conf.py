@@ -2,23 +2,34 @@
 
 The source folder is the root of the repository, so that the links which README.md, ARCHITECTURE.md
 and the pages of docs/ have to each other lead to the same places in the built pages as they do in
-the repository. Nothing is fetched from the network.
+the repository. Nothing is fetched from the network. `demo_pages.py` makes the gallery.
 """
 
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import cast
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+import demo_pages
 from sphinx.application import Sphinx
 
 project = "difftile"
-author = "the difftile authors"
+author = copyright = "the difftile authors"
 version = release = installed_version("difftile")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
 root_doc = "docs/index"
 include_patterns = ["docs/**", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".venv", ".git", "build", "out"]  # pruned: they are large and hold no pages
+sphinx_gallery_conf = demo_pages.CONFIG
 nitpicky = False  # annotations name types, such as arrays of NumPy, that have no page here
 
 myst_heading_anchors = 4  # a heading is `#its-words`, as on the pages of a repository
@@ -38,6 +49,8 @@ python_maximum_signature_line_length = 88
 html_theme = "furo"
 html_title = f"difftile {release}"
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 html_show_sphinx = False
 
 
@@ -62,3 +75,5 @@ def as_rst(*about: object) -> None:
 def setup(app: Sphinx) -> None:
     """Read docstrings as they are written, before their sections are found."""
     app.connect("autodoc-process-docstring", as_rst, priority=400)
+    app.connect("config-inited", demo_pages.write_examples)
+    app.connect("source-read", demo_pages.add_pictures)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import math
 import re
 from pathlib import Path
@@ -75,6 +76,23 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     places = re.findall(r"\]\((?!https)([^)#]+)", text)
     assert places
     assert not [place for place in places if not (ROOT / place).exists()]
+
+
+def test_every_demo_gets_a_page_that_runs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    pages = importlib.import_module("demo_pages")
+    texts: dict[str, str] = pages.examples()
+    demos = {file.stem for file in (ROOT / "demos").glob("[!_]*.py")}
+    assert {name.removesuffix(".py") for name in texts} == demos | {"GALLERY_HEADER.rst"}
+    for stem in demos:
+        commands = re.findall(r'^run\("difftile demo ([\w-]+)', texts[f"{stem}.py"], re.MULTILINE)
+        assert {command.replace("-", "_") for command in commands} == {stem}
+        (tmp_path / f"{stem}.rst").touch()
+    gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(gallery/(\w+)\.rst\)", pages.illustrated(gallery, tmp_path))
+    assert sorted(links) == sorted(demos)
 
 
 def listed() -> set[str]:
