@@ -21,7 +21,9 @@ from typing import Any
 
 from PIL import Image, ImageOps
 
-import difftile as dt  # now, so that what it prints when it is imported is on no page
+os.environ.setdefault("TI_LOG_LEVEL", "error")  # it notes that stdout goes to a page
+
+import difftile as dt  # now: what it prints when it is imported is on no page
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "build" / "examples"  # what sphinx-gallery reads
