@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from difftile.viewer.primitives import Bytes, Circles, Image, Mesh, Points, Primitive
 from difftile.viewer.projection import Projection
 from difftile.viewer.raster import draw
@@ -60,10 +63,29 @@ class Frame:
 
     @cached_property
     def _image(self) -> Bytes:
-        surface = Surface(self.width, self.height, BACKGROUND)
-        panel = () if self.panel is None else (self.panel,)
-        for layer in (*self.scene, *panel, self.notices):
+        return Easel().image(self)
+
+
+class Easel:
+    """Where frames are drawn one after the other; the panel only when it looks different."""
+
+    def __init__(self) -> None:
+        self._panel: Layer | None = None
+        self._strip: npt.NDArray[np.uint32] | None = None  # its pixels
+
+    def image(self, frame: Frame) -> Bytes:
+        """Return the picture of a frame, shape (height, width, 3)."""
+        surface = Surface(frame.width, frame.height, BACKGROUND)
+        for layer in frame.scene:
             layer.draw(surface)
+        if frame.panel is not None:
+            rows, columns = frame.panel.projection.area.pixels()
+            if frame.panel is not self._panel or self._strip is None:
+                frame.panel.draw(surface)
+                self._panel = frame.panel
+                self._strip = surface.packed[rows, columns].copy()
+            surface.packed[rows, columns] = self._strip
+        frame.notices.draw(surface)
         return surface.image()
 
 

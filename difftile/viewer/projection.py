@@ -23,6 +23,11 @@ class Area:
         """Tell whether a pixel is inside."""
         return self.left <= x < self.left + self.width and self.top <= y < self.top + self.height
 
+    def pixels(self) -> tuple[slice, slice]:
+        """Return the rows and columns of its pixels."""
+        rows = slice(round(self.top), round(self.top + self.height))
+        return rows, slice(round(self.left), round(self.left + self.width))
+
     @property
     def center(self) -> tuple[float, float]:
         """The pixel in its middle."""

@@ -43,16 +43,18 @@ def window(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Iterator[WindowBa
     window = WindowBackend()
     window.open("difftile test", WIDTH, HEIGHT)
     picture = np.random.default_rng().integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
-    window.show(frame_of(picture))
+    show(window, picture)
     await_picture(screen, picture)
     yield window
     window.close()
 
 
-def frame_of(picture: np.ndarray) -> Frame:
-    """Return a frame that is drawn as a picture."""
+def show(window: WindowBackend, picture: np.ndarray) -> None:
+    """Show a frame that is drawn as a picture, once there is room for it."""
+    while not window.ready:
+        time.sleep(0.001)
     whole = Pixels(Area(0.0, 0.0, WIDTH, HEIGHT))
-    return Frame(WIDTH, HEIGHT, (Layer(whole, (Image(picture),)),), None, Layer(whole, ()))
+    window.show(Frame(WIDTH, HEIGHT, (Layer(whole, (Image(picture),)),), None, Layer(whole, ())))
 
 
 def await_picture(screen: Screen, picture: np.ndarray) -> None:
@@ -79,7 +81,7 @@ def heard(window: WindowBackend, last: Event) -> list[Event]:
 def test_a_picture_reaches_the_screen(screen: Screen, window: WindowBackend) -> None:
     for seed in range(2):
         picture = np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
-        window.show(frame_of(picture))
+        show(window, picture)
         await_picture(screen, picture)
 
 
@@ -129,7 +131,7 @@ def test_closing_the_window_is_reported_and_takes_it_away(
     assert heard(window, Close())[-1] == Close()
     assert window.closed
     assert not screen.windows("difftile test")
-    window.show(np.zeros((HEIGHT, WIDTH, 3), np.uint8))
+    show(window, np.zeros((HEIGHT, WIDTH, 3), np.uint8))
     window.close()
     assert window.poll() == []
 

@@ -1,0 +1,157 @@
+"""The process that has the window: it draws the frames of an app, and reports what happens in it.
+
+An app starts it with its end of a connection, and the two then take turns: the app sends a frame
+when it has been told that there is room for one, so that frames neither pile up nor make it wait.
+The process ends when the connection does, or when the app's process has ended, however that came.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from dataclasses import replace
+
+from difftile.substrate.desktop import Desktop, RawEvent
+from difftile.viewer.backends.post import Connection, Parcel, Report
+from difftile.viewer.events import (
+    Button,
+    Close,
+    Event,
+    KeyDown,
+    KeyUp,
+    MouseDown,
+    MouseMove,
+    MouseUp,
+    Scroll,
+)
+from difftile.viewer.frame import Easel, Frame
+
+_BUTTONS: dict[str, Button] = {"LMB": "left", "MMB": "middle", "RMB": "right"}
+_MODIFIERS = ("Shift", "Control", "Alt")
+_SIGNS = {"win32": {"Vk187": "=", "Vk189": "-"}, "darwin": {"Vk24": "=", "Vk27": "-"}}
+# Keys that go by another name than the character they give.
+_KEYS: dict[str, str] = {
+    " ": "space",
+    "KP_Add": "+",
+    "KP_Subtract": "-",
+    "KP_Enter": "return",
+    **{key: key.lower() for key in ("Escape", "Return", "Tab", "BackSpace")},
+    **{key: key.lower() for key in ("Left", "Right", "Up", "Down")},
+    **{key + side: key.lower() for key in _MODIFIERS for side in ("", "_L", "_R")},
+    **_SIGNS.get(sys.platform, {}),
+}
+_SHIFTED = {"=": "+"}  # keys come without what Shift makes of them
+_LOOK = 1 / 60  # between two looks for events while no frame comes [s]
+_NICE = 5  # how far the window stands back where processors are short
+_ORPHANED = 0.5  # between two looks for the app's process [s]
+
+
+class Painter:
+    """Draws what comes over a connection.
+
+    Args:
+        connection: To the app.
+        desktop: The window.
+    """
+
+    def __init__(self, connection: Connection, desktop: Desktop) -> None:
+        self._connection, self._desktop = connection, desktop
+        self._easel, self._keyboard = Easel(), Keyboard()
+        self._frame: Frame | None = None
+
+    def run(self) -> None:
+        """Go on until the window is closed; EOFError and OSError say that the app has ended."""
+        self._connection.send(Report(True, []))
+        events: list[Event] = []
+        while Close() not in events:
+            came, fault = self._connection.poll(_LOOK), None
+            if came:
+                fault = self._show(self._connection.recv())
+            else:
+                self._desktop.update()
+            raws = self._desktop.events()
+            events = [event for raw in raws if (event := self._keyboard.event(raw)) is not None]
+            if came or events:
+                self._connection.send(Report(came, events, fault))
+
+    def _show(self, parcel: Parcel) -> str | None:
+        """Show a frame, without its scene if that cannot be drawn; return why it cannot."""
+        frame, fault = parcel.frame, None
+        if parcel.same_panel and self._frame is not None:
+            frame = replace(frame, panel=self._frame.panel)
+        self._frame = frame
+        try:
+            image = self._easel.image(frame)
+        except Exception as error:
+            traceback.print_exc()
+            fault = f"{type(error).__name__}: {error}"
+            image = self._easel.image(replace(frame, scene=()))
+        self._desktop.draw(image)
+        return fault
+
+
+class Keyboard:
+    """Events as apps know them, of those that the window reports; it knows of shift."""
+
+    def __init__(self) -> None:
+        self._shift = False
+
+    def event(self, raw: RawEvent) -> Event | None:
+        """Return an event as apps know it; None for one that they have no use for."""
+        down = raw.act == "press"
+        if raw.key == "WMClose":
+            return Close()
+        if raw.key == "Motion":
+            return MouseMove(raw.x, raw.y)
+        if raw.key == "Wheel":
+            return Scroll(raw.notches, raw.x, raw.y) if raw.notches else None
+        if raw.key in _BUTTONS:
+            return (MouseDown if down else MouseUp)(_BUTTONS[raw.key], raw.x, raw.y)
+        key = _KEYS.get(raw.key, raw.key.lower())
+        if key == "shift":
+            self._shift = down
+        elif self._shift:
+            key = _SHIFTED.get(key, key)
+        # What has a longer name is a key that apps do not know, or what a wheel sends as a button.
+        known = len(key) == 1 or key in _KEYS.values()
+        return (KeyDown if down else KeyUp)(key) if known else None
+
+
+def main(connection: str, title: str, width: str, height: str) -> None:
+    """Open a window and be its painter.
+
+    Args:
+        connection: The number of the end of a connection that this process has inherited.
+        title: What the frame of the window says.
+        width: Of the pictures [px].
+        height: Likewise.
+    """
+    if sys.platform != "win32":
+        os.nice(_NICE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app gets it too, and closes the connection
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    app = Connection(int(connection))
+    try:
+        desktop = Desktop(title, int(width), int(height))
+    except RuntimeError as error:
+        app.send(str(error).splitlines()[0])
+        return
+    with suppress(EOFError, OSError):
+        Painter(app, desktop).run()
+    desktop.close()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, even if others hold on to the connection."""
+    while os.getppid() == parent:
+        time.sleep(_ORPHANED)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
