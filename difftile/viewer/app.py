@@ -21,13 +21,14 @@ from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
 from difftile.viewer.events import Event, Resize
 from difftile.viewer.frame import Frame
 from difftile.viewer.handle import Handle
-from difftile.viewer.keys import Shortcut
+from difftile.viewer.keys import NAMED, Shortcut
 from difftile.viewer.loop import Course, run
 from difftile.viewer.orbit import Orbit, View
-from difftile.viewer.panel import Panel, Series
+from difftile.viewer.panel import Panel
 from difftile.viewer.primitives import Backdrop, Box, Primitive
 from difftile.viewer.record import Recorder, recorder
 from difftile.viewer.scene import Mouse
+from difftile.viewer.series import Series
 from difftile.viewer.shapes import Colour, Data, as_backdrop, as_colours, as_positions
 from difftile.viewer.stage import SMALLEST, Stage
 
@@ -162,6 +163,25 @@ class App:
         self._panel.controls.append(control)
         return control
 
+    def key(self, key: str, said: str, callback: Callable[[], object]) -> None:
+        """Let a key do something; the help lists it.
+
+        Args:
+            key: As `KeyDown` has it: a character in lower case, "left", "return" ...
+            said: What it does, in a few words.
+            callback: What it calls; an exception is shown as one of a step is.
+
+        Raises:
+            ViewerError: The key does something already, or there is no such key.
+        """
+        if key in self._keys:
+            raise ViewerError(f"the key {key!r} is taken: {self._keys[key].said}")
+        if key not in NAMED and not (len(key) == 1 and key.isprintable() and key == key.lower()):
+            raise ViewerError(
+                f"{key!r} is no key: a character in lower case, or one of {', '.join(NAMED)}"
+            )
+        self._keys[key] = Shortcut(said, lambda: self._course.attempt(callback))
+
     def handle(self, bind: Bind = None, *, colour: Colour = "#f2a65a") -> Handle:
         """Add a point that one drags in the scene.
 
@@ -179,6 +199,9 @@ class App:
     def plot(self, name: str, value: Any = None, *, log: bool = False) -> None:
         """Note a value, which the panel plots over the times that it was noted.
 
+        Of more than a thousand values the least and the greatest of each of as many stretches of
+        time are kept: a long run shows its whole course, and costs no more than a short one.
+
         Args:
             name: What it is; each name has a plot.
             value: A number, or a field of one element; None to show an empty plot already.
@@ -186,7 +209,7 @@ class App:
         """
         series = self._panel.series.setdefault(name, Series(log))
         if value is not None:
-            series.values.append(float(np.asarray(value).reshape(())))
+            series.add(float(np.asarray(value).reshape(())))
 
     def look(
         self,
@@ -358,7 +381,7 @@ class App:
         """Start anew, as the button and the key `r` do."""
         self._course.done, self._course.error = 0, None
         for series in self._panel.series.values():
-            series.values.clear()
+            series.clear()
         if self._reset is not None:
             self._course.attempt(self._reset)
 

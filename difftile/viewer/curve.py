@@ -30,17 +30,17 @@ def curve(plot: Plot, area: Area) -> list[Primitive]:
     found.append(Text(_at(right - _PAD, top + 4), last, INK, _LETTERS, "rt"))
     if not len(finite):
         return found
-    values = plot.values[finite].astype(np.float64)
+    values, count = plot.values[finite], int(plot.times[-1]) + 1
     low, high = float(values.min()), float(values.max())
     log = plot.log and low > 0.0
     ends = f"{low:.3g} … {high:.3g}{', log' if log else ''}"
     found.append(Text(_at(left + _PAD, bottom - 3), ends, FAINT, _LETTERS - 1, "lb"))
-    found.append(Text(_at(right - _PAD, bottom - 3), f"n = {len(plot.values)}", FAINT, 10.0, "rb"))
+    found.append(Text(_at(right - _PAD, bottom - 3), f"n = {count}", FAINT, 10.0, "rb"))
     heights = np.log(values) if log else values
     least, span = heights.min(), np.ptp(heights)
     share = (heights - least) / span if span > 0 else np.full(len(heights), 0.5)
     y0, y1 = bottom - 20, top + 22
-    x = left + _PAD + (area.width - 2 * _PAD) * finite / max(len(plot.values) - 1, 1)
+    x = left + _PAD + (area.width - 2 * _PAD) * plot.times[finite] / max(count - 1, 1)
     line = np.stack(thinned(x, y0 + (y1 - y0) * share, area.width), axis=1).astype(np.float32)
     if len(line) == 1:
         line = np.repeat(line, 2, axis=0)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+# Those of more than one character that apps can give a meaning; the others change what a drag does.
+NAMED = ("space", "escape", "return", "tab", "backspace", "left", "right", "up", "down")
+
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from difftile.viewer.controls import Control
 from difftile.viewer.primitives import Boxes, Plot, Primitive, Text
 from difftile.viewer.projection import Area
+from difftile.viewer.series import Series
 from difftile.viewer.theme import FAINT, PANEL, SERIES
 
 WIDTH = 240.0  # [px]
@@ -18,19 +18,6 @@ _GAP = 6.0  # between two controls [px]
 _PLOT = 112.0  # height of a plot [px]
 _STATUS = 34.0  # height of the two lines at the bottom [px]
 _NOTCH = 40.0  # what one notch of the wheel moves [px]
-
-
-@dataclass(slots=True)
-class Series:
-    """What has been noted under one name.
-
-    Args:
-        log: Show a logarithmic axis.
-        values: In the order of their coming.
-    """
-
-    log: bool = False
-    values: list[float] = field(default_factory=list[float])
 
 
 class Panel:
@@ -94,9 +81,8 @@ class Panel:
             y = place.top + place.height + _GAP
         left, right = area.left + _PAD, area.left + area.width - _PAD
         for k, (name, one) in enumerate(self.series.items()):
-            values = np.array(one.values, np.float32)
-            colour = SERIES[k % len(SERIES)]
-            found.append(Plot(name, values, (left, y + _PLOT, right, y), colour, one.log))
+            box, colour = (left, y + _PLOT, right, y), SERIES[k % len(SERIES)]
+            found.append(Plot(name, one.times, one.values, box, colour, one.log))
             y += _PLOT + _GAP
         foot = area.top + area.height - _STATUS
         found.append(_filled(Area(area.left, foot - 4, area.width, _STATUS + 4)))

@@ -183,14 +183,17 @@ class Plot:
 
     Args:
         name: What is plotted.
-        values: One for each time that it was noted, shape (n,).
+        times: Which of all values that were noted are known, in order, the last among them, shape
+            (n,).
+        values: These, likewise.
         box: Where it lies.
         colour: Shape (3,).
         log: Show a logarithmic axis if all values are positive.
     """
 
     name: str
-    values: Floats
+    times: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
     box: Box
     colour: Bytes
     log: bool = False

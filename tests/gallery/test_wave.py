@@ -113,7 +113,7 @@ def test_gradient_says_what_a_drop_would_change() -> None:
 
 
 def click(app: App, at: tuple[float, float], frame: int) -> list[Event]:
-    flat = Flat(app._scene.area, VIEW)
+    flat = Flat(app._stage.scene.area, VIEW)
     place = flat.project(np.array([at], np.float32))[0][0].tolist()
     return [MouseDown("left", *place, frame), MouseUp("left", *place, frame)]
 

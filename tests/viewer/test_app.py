@@ -11,6 +11,7 @@ import taichi as ti
 from PIL import Image
 
 import difftile as dt
+from difftile.diagnostics import ViewerError
 from difftile.viewer import (
     App,
     Close,
@@ -22,6 +23,7 @@ from difftile.viewer import (
     Resize,
     Scroll,
 )
+from difftile.viewer.primitives import Text
 
 # The panel of an app of 960 x 640 pixels: it begins at x = 720, the controls at 734 and end at 946.
 PLAY, STEP, RESET = (767, 31), (840, 31), (912, 31)
@@ -223,6 +225,26 @@ def test_r_starts_anew() -> None:
     assert len(app._panel.series["loss"].values) == 3
     app.run(frames=1, events=click(*RESET, frame=0))
     assert len(starts) == 2
+
+
+def test_a_key_of_the_program_does_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    app = null()
+    pressed: list[str] = []
+    app.key("k", "kick the ball", lambda: pressed.append("k"))
+    app.key("return", "fail", lambda: pressed[7])
+    app.run(events=[KeyDown("k", 1), KeyDown("return", 2), KeyDown("h", 3)])
+    assert pressed == ["k"]
+    assert app.error is not None and app.error.startswith("IndexError")
+    assert "IndexError" in capsys.readouterr().err
+    assert app._frame is not None
+    words = [one.text for one in app._frame.notices.shapes if isinstance(one, Text)]
+    assert any("     k  kick the ball\n" in text for text in words)
+    for key, said in (("k", "kick the ball"), ("space", "play or pause"), ("h", "this help")):
+        with pytest.raises(ViewerError, match=f"the key '{key}' is taken: {said}"):
+            app.key(key, "something else", lambda: None)
+    for key in ("K", "shift", "kk", "", "f1"):
+        with pytest.raises(ViewerError, match="is no key: a character in lower case, or one of"):
+            app.key(key, "nothing", lambda: None)
 
 
 def test_plus_and_minus_change_the_speed() -> None:

@@ -15,7 +15,8 @@ from difftile.viewer.controls import Buttons, Checkbox, Choice, Slider
 from difftile.viewer.curve import thinned
 from difftile.viewer.events import KeyDown, KeyUp
 from difftile.viewer.keys import Shortcut
-from difftile.viewer.panel import Panel, Series
+from difftile.viewer.panel import Panel
+from difftile.viewer.series import Series
 from difftile.viewer.theme import SERIES
 
 _SAME = 1e-4  # of the range of a slider: less than this is no move
@@ -268,11 +269,11 @@ class _Plot:
 
     def show(self, series: Series) -> None:
         """Show all values that are numbers."""
-        values = np.array(series.values)
-        now = (len(values), values[-1] if len(values) else math.nan)
+        now = (series.count, series.last)
         if now == self._shown:
             return
         self._shown = now
+        times, values = series.times, series.values
         at = np.flatnonzero(np.isfinite(values))
         if not len(at):
             self._title.content = f"**{self._name}**: no values yet"
@@ -281,11 +282,11 @@ class _Plot:
         log = series.log and bool(low > 0)
         # uPlot writes numbers with three decimals, whatever their size: so the range stands here.
         span = f"{low:.3g} … {high:.3g}{', log' if log else ''}"
-        self._title.content = f"**{self._name} {values[-1]:.4g}** ({span})"
+        self._title.content = f"**{self._name} {series.last:.4g}** ({span})"
         if log != self._log:
             self._log = log
             self._handle.scales = _scales(log)
-        self._handle.data = thinned(at, values[at], _COLUMNS)
+        self._handle.data = thinned(times[at], values[at], _COLUMNS)
 
 
 def _scales(log: bool) -> dict[str, uplot.Scale]:
