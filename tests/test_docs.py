@@ -61,6 +61,16 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert not isinstance(app, dt.viewer.App) or app.error is None
 
 
+def test_pages_with_examples_say_what_those_begin_with() -> None:
+    lacking = {
+        page.name
+        for page in PAGES
+        if any(kind == "" for _, kind, _ in blocks(page))
+        and "import difftile as dt" not in page.read_text(encoding="utf-8")
+    }
+    assert not lacking
+
+
 def test_pictures_of_the_readme_are_there_and_small() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     pictures = [ROOT / name for name in re.findall(r"^!\[[^\]]+\]\((\S+)\)$", text, re.MULTILINE)]
