@@ -10,11 +10,11 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.mass_spring import VIEW, Walker, learn, main, view
+from demos.mass_spring import Walker, learn, main, view
 from demos.support.training import check
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
-from difftile.viewer.projection import Flat
 from scenes.mass_spring import make_network, make_scene
+from tests.viewer.aim import pixel_of
 
 
 def test_demo_prints_its_figures_and_writes_its_pictures(
@@ -114,8 +114,7 @@ def test_dragging_the_goal_moves_the_loss_and_reset_forgets() -> None:
     app = view(walker, network, options)
     losses: list[float] = []
     app.plot = lambda name, value: losses.append(float(value[None]))
-    flat = Flat(app._stage.scene.area, VIEW)
-    x, y = flat.project(walker.goal.to_numpy()[None])[0][0].tolist()
+    x, y = pixel_of(app, walker.goal[None])
     events = [
         MouseDown("left", x, y, frame=3),
         MouseMove(x + 50, y - 20, frame=3),

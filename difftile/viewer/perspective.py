@@ -115,6 +115,7 @@ class Perspective:
         lengths = np.linalg.norm(normals, axis=1) * np.linalg.norm(sight, axis=1)
         cosines = np.abs((normals * sight).sum(axis=1)) / np.where(lengths > 0, lengths, 1.0)
         light = _AMBIENT + (1.0 - _AMBIENT) * cosines
+        light = np.nan_to_num(light)  # of faces whose corners are not finite, which are not drawn
         return (mesh.colours * light[:, np.newaxis]).astype(np.uint8)
 
     @property

@@ -150,7 +150,8 @@ class Scene:
         for spatial, these in groupby([*shown, *over], is_spatial):
             yield Layer.of(self._projection(spatial), these)
         for handle in self.handles:
-            yield Layer.of(self._projection(handle.spatial), handle.draw(handle is self._held))
+            projection = self._projection(handle.spatial, over=True)
+            yield Layer.of(projection, handle.draw(handle is self._held))
         if self._at is not None and not self.holding:
             yield Layer.of(Pixels(self.area), self._picked(*self._at))
 
@@ -208,8 +209,9 @@ class Scene:
         """Whether there is anything in space, so that the mouse moves the camera."""
         return any(is_spatial(one) for one in shown) or any(h.spatial for h in self.handles)
 
-    def _projection(self, spatial: bool) -> Projection:
-        return Perspective(self.area, self.orbit) if spatial else Flat(self.area, self._view)
+    def _projection(self, spatial: bool, *, over: bool = False) -> Projection:
+        flat = Flat(self.area, self._view)
+        return Perspective(self.area, self.orbit, over) if spatial else flat
 
 
 def is_spatial(one: Primitive) -> bool:

@@ -9,12 +9,12 @@ import taichi as ti
 
 import difftile as dt
 from demos import wave
-from demos.support.pools import FIRST_DROP, GRADIENT, VIEW, Pool, view
+from demos.support.pools import FIRST_DROP, GRADIENT, Pool, view
 from demos.wave import Wave, main
 from difftile.viewer import App, Event, KeyDown, MouseDown, MouseMove, MouseUp
-from difftile.viewer.projection import Flat
 from scenes.wave import make_drop, make_scene
 from tests.gallery import reference_wave as reference
+from tests.viewer.aim import pixel_of
 
 
 @pytest.mark.parametrize(("n", "steps"), [(24, 2), (24, 31), (256, 256)])
@@ -113,8 +113,7 @@ def test_gradient_says_what_a_drop_would_change() -> None:
 
 
 def click(app: App, at: tuple[float, float], frame: int) -> list[Event]:
-    flat = Flat(app._stage.scene.area, VIEW)
-    place = flat.project(np.array([at], np.float32))[0][0].tolist()
+    place = pixel_of(app, at)
     return [MouseDown("left", *place, frame), MouseUp("left", *place, frame)]
 
 

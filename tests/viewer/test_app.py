@@ -161,6 +161,15 @@ def test_a_handle_in_space_stays_in_the_plane_of_the_picture() -> None:
     assert not app._stage.scene.holding
 
 
+def test_nothing_hides_a_handle() -> None:
+    app = null()
+    app.handle(dt.zeros((), dt.vec(3, ti.f32)), colour="red")
+    app.look(at=(0.0, 0.0, 0.0), distance=3.0)
+    app.mesh([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]])
+    app.run(frames=1)
+    assert colour_at(app, 360, 320) == (255, 0, 0)
+
+
 def test_a_plot_shows_what_was_noted() -> None:
     loss = dt.full((), 2.0)
     app = null()

@@ -52,6 +52,14 @@ def test_the_nearer_sheet_is_seen_whatever_was_added_first(turn: int) -> None:
     assert picture[80, 20].tolist() == BACKGROUND.tolist()
 
 
+def test_faces_that_are_nowhere_are_left_out() -> None:
+    level = sheet(0.0, GREEN)
+    level.vertices[1] = np.nan
+    picture = drawn(level)
+    assert picture[100, 80].tolist() == BACKGROUND.tolist()  # of the first face
+    assert picture[60, 80].argmax() == 1
+
+
 def test_sheets_that_pass_through_each_other_are_parted_where_they_meet() -> None:
     level = sheet(0.0, GREEN)
     tilted = replace(sheet(0.0, RED), vertices=level.vertices * f32(1, 1, 1) + f32(0, 0, 0))
