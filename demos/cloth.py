@@ -2,7 +2,8 @@
 
 Masses in a grid, joined by springs, are pushed by the air and by a ball with friction. A step
 updates positions and velocities in place, and the loss looks at them at some of the times. The
-tape keeps old values within `--memory` and runs steps again for the rest of the gradient.
+tape keeps old values within `--memory` and runs steps again for the rest of the gradient. With
+`--view window` one changes material, wind and ball, and sees the gradient go back over the cloth.
 """
 
 import sys
@@ -13,10 +14,12 @@ import numpy as np
 import taichi as ti
 
 import difftile as dt
+from demos.support.drapes import Fall, view
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.surfaces import Ball, Drape, save_drape_animation, save_drape_strip
 from demos.support.training import Training, fit, print_check, write
+from demos.support.viewing import add_view_options, is_viewed, show
 from difftile.arguments import positive_float, positive_int
 from scenes.cloth import (
     SPRING_KINDS,
@@ -73,6 +76,8 @@ class FallingCloth:
         self.rest_length = dt.from_numpy(cloth.rest_length, dtype=dtype)
         self.triangles = dt.from_numpy(cloth.triangles, dtype=three)
         self.center = dt.from_numpy(scene.center, dtype=vector)
+        self.ball = dt.zeros((), vector)  # where the ball is pushed to
+        self.goal = dt.zeros((), vector)  # of a corner
         self.masses = dt.from_numpy(masses)
         self.places = dt.zeros((steps // every, len(masses)), vector)
         self.h, self.mass, self.gravity = scene.time_step, cloth.mass, scene.gravity
@@ -131,6 +136,17 @@ class FallingCloth:
         for i in self.masses:
             off = 100.0 * (self.x[self.masses[i]] - self.places[k, i])
             self.loss[None] += off.norm_sqr() / (self.places.shape[0] * self.places.shape[1])
+
+    @dt.kernel
+    def miss(self, corner: int):
+        """The square of how far a mass is from the goal [m²]."""
+        self.loss[None] = (self.x[corner] - self.goal[None]).norm_sqr()
+
+    @dt.kernel
+    def push_ball(self, way: float):
+        """Move the ball towards `ball`, `way` [m] at the most."""
+        rest = self.ball[None] - self.center[None]
+        self.center[None] += rest * min(1.0, way / (rest.norm() + 1e-9))
 
     def run(self) -> None:
         """Simulate from the start and measure the loss."""
@@ -192,6 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--noise", type=positive_float, help="standard deviation of a look [mm]; default: none"
     )
+    add_view_options(parser)
     options = start(parser, argv)
     if min(options.rows, options.columns) < 2:
         parser.error("arguments --rows and --columns: a cloth has 2 or more of both")
@@ -203,6 +220,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     hidden, guess = draw_parameters(options.seed), guess_parameters()
     # In double precision: a line search of L-BFGS compares losses that differ by little.
     cloth = FallingCloth(scene, hidden, masses, max(every, 1), options.steps, ti.f64)
+    if is_viewed(options) and not options.check:
+        return show(view(Fall(cloth), options), options)
     observe(cloth, 1e-3 * (options.noise or 0.0), options.seed)
     n_frames = int((1 + PREDICTED) * cloth.places.shape[0]) * FRAMES_PER_LOOK + 1
     frames = [k * cloth.every // FRAMES_PER_LOOK for k in range(n_frames)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import difftile as dt
+from demos.support.timelines import Timeline
 from demos.support.viewing import make_app
 from scenes.wave import make_drop
 
@@ -18,12 +19,11 @@ if TYPE_CHECKING:
 VIEW = (-0.04, -0.74, 2.12, 1.12)
 WATER, GRADIENT = (0.0, 0.0, 1.0, 1.0), (1.08, 0.0, 2.08, 1.0)  # boxes: left, bottom, right, top
 GOAL = (0.0, -0.66, 0.5, -0.16)
-TIME = (0.62, 2.08, -0.45)  # left and right of the line of time, and its height
+TIME = Timeline(0.62, 2.08, -0.45)
 SPEED = 4.0  # steps a picture: a run of 256 states takes two seconds
 FIRST_DROP = 40, (0.3, 0.62, 1.0)  # when and where it falls, and its height [m]
 GOALS = "yin and yang", "flat water"
 HIGH = 0.6  # what has the last colour [m]
-INK, DIM, ORANGE = "#e6e9ed", "#98a2ae", "#f2a65a"
 
 
 def make_descent(parameters: Mapping[str, dt.Field]) -> dt.optim.SGD:
@@ -183,10 +183,13 @@ def view(pool: Pool, options: argparse.Namespace) -> dt.viewer.App:
         app.text((0.0, 1.07), "the water: click to drop some")
         app.text((1.08, 1.07), "dL/du: what the loss does where the water is raised")
         app.text((0.0, -0.09), "what it should look like at the end")
-        _draw_time(app, pool)
+        last = pool.wave.steps - 1
+        words = "back in time, with the gradient" if pool.back else "forwards"
+        app.text((TIME.left, TIME.y + 0.16), f"state {pool.t} of {last}, {words}")
+        TIME.draw(app, pool.t / last, pool.end / last, pool.back, [t / last for t in pool.drops])
         place = None if app.mouse.at is None else _in_pool(app.mouse.at)
         if place is not None and (change := pool.expected(*place)) is not None:
-            app.text((TIME[0], -0.6), f"a drop here and now changes the loss by {change:+.2g} m²")
+            app.text((TIME.left, -0.6), f"a drop here and now changes the loss by {change:+.2g} m²")
 
     return app
 
@@ -197,22 +200,3 @@ def _in_pool(at: tuple[float, float]) -> tuple[float, float] | None:
         if left <= at[0] <= right and bottom <= at[1] <= top:
             return at[0] - left, at[1] - bottom
     return None
-
-
-def _draw_time(app: dt.viewer.App, pool: Pool) -> None:
-    """Show where in time the picture is, and when drops fall."""
-    left, right, y = TIME
-    last = pool.wave.steps - 1
-
-    def at(state: int) -> list[float]:
-        return [left + (right - left) * state / last, y]
-
-    app.lines([at(0), at(last)], colour=DIM)
-    if pool.back:
-        app.lines([at(pool.t), at(pool.end)], colour=ORANGE, width=4.0)
-    if pool.drops:
-        app.points([at(state) for state in pool.drops], colour="#4db6ac", radius=4.0)
-    way = -0.06 if pool.back else 0.06
-    app.arrows([at(pool.t)], [[way, 0.0]], colour=ORANGE if pool.back else INK, width=3.0)
-    words = "back in time, with the gradient" if pool.back else "forwards"
-    app.text((left, y + 0.16), f"state {pool.t} of {last}, {words}")

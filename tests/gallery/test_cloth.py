@@ -1,5 +1,6 @@
 """The cloth against NumPy, and its demo."""
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,12 @@ import taichi as ti
 
 import difftile as dt
 from demos.cloth import FallingCloth, main, observe
+from demos.support.drapes import BALL_SPEED, STRETCH, Fall, view
 from demos.support.training import fit, slope, write
+from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
 from scenes.cloth import choose_masses, draw_parameters, guess_parameters, make_cloth, make_scene
 from tests.gallery import reference_cloth as reference
+from tests.viewer.aim import pixel_of
 
 
 def make_falling(
@@ -117,3 +121,97 @@ def test_a_cloth_of_one_row_is_refused(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["--rows", "1", "--no-pictures"])
     assert "--rows" in capsys.readouterr().err
+
+
+# What one looks at
+
+LIFTED = np.array([0.0, 0.0, 0.058])  # of the ball, so that it touches the cloth soon [m]
+
+
+def make_fall(steps: int) -> Fall:
+    """A small cloth that is on the ball from the third stretch on."""
+    scene = make_scene(7, 9)
+    places = choose_masses(scene.cloth, 1)
+    fall = Fall(FallingCloth(scene, guess_parameters(), places, 16, steps, ti.f64))
+    fall.settings.ball = scene.center + LIFTED
+    fall.settings.east = 2.0
+    fall.start()
+    return fall
+
+
+def test_gradient_over_stretches_is_that_of_one_tape() -> None:
+    fall = make_fall(4 * STRETCH)
+    cloth, ball = fall.cloth, np.array([0.0, 0.0, 0.1])
+
+    def change(stretch: int) -> None:  # the damping, then where the ball goes
+        fall.settings.damping = 60.0 if stretch else 100.0
+        fall.settings.ball = ball if stretch > 1 else cloth.scene.center + LIFTED
+
+    for k in range(4):
+        change(k)
+        fall.step()
+    assert np.ptp(cloth.v.to_numpy()[:, 2]) > 1.0  # some of it has landed
+    for _ in range(5):  # the loss, and back to the start
+        fall.step()
+    assert fall.back and not fall.moments
+    np.testing.assert_array_equal(cloth.x.to_numpy(), cloth.scene.cloth.positions)
+    fields = (cloth.x, cloth.v, cloth.wind, cloth.stiffness)
+    found = [field.grad.to_numpy() for field in fields]
+
+    fall.start()
+    cloth.center.from_numpy(cloth.scene.center + LIFTED)
+    with dt.Tape(cloth.loss):
+        for k in range(4):
+            change(k)
+            cloth.damping = fall.settings.damping
+            cloth.ball.from_numpy(fall.settings.ball)
+            for t in range(k * STRETCH, (k + 1) * STRETCH):
+                cloth.push_ball(BALL_SPEED * cloth.h)
+                cloth.step(t)
+        cloth.miss(fall.corner)
+    for gradient, field in zip(found, fields, strict=True):
+        np.testing.assert_allclose(gradient, field.grad.to_numpy(), rtol=1e-11, atol=1e-14)
+        assert np.abs(gradient).max() > 0.0
+
+
+def test_one_plays_with_the_cloth_and_the_wind_learns() -> None:
+    fall = make_fall(4 * STRETCH)
+    app, cloth = view(fall, argparse.Namespace(view="none", out=Path("out"))), fall.cloth
+    off: list[float] = []
+    app.plot = lambda name, value, log: off.append(float(value))
+
+    app.run(frames=2)  # a stretch each
+    x, y = pixel_of(app, fall.settings.ball)
+    drag = [MouseDown("left", x, y), MouseMove(x + 30, y - 60), MouseUp("left", x + 30, y - 60)]
+    before = fall.settings.ball
+    app.run(frames=1, events=drag)
+    moved = fall.settings.ball - before
+    assert moved[2] > 0.05
+    pushed = cloth.center[None] - before  # towards where it was dragged, but no faster than it can
+    np.testing.assert_allclose(
+        pushed, moved * STRETCH * BALL_SPEED * cloth.h / np.linalg.norm(moved), rtol=1e-5
+    )
+    app.run(frames=2)
+    assert app.error is None and fall.back and len(off) == 1
+
+    wind = fall.settings.wind
+    app.run(frames=2, events=[KeyDown("g")])
+    assert fall.wind_slope().any()
+    assert (app.picture == (255, 111, 145)).all(axis=2).sum() > 30  # arrows over the cloth
+    app.run(frames=3)
+    assert not fall.back and (fall.settings.wind != wind).all()
+    app.run(frames=5)
+    assert len(off) == 2
+
+    fall.settings.stiffness = 1e9
+    app.run(frames=12)
+    assert app.error.startswith("FloatingPointError: the cloth flew to pieces; make it softer")
+    app.run(frames=1, events=[KeyDown("r")])
+    assert app.error is None and fall.settings.stiffness == 10.0 and not fall.settings.wind.any()
+
+
+def test_demo_records_what_one_would_see(tmp_path: Path) -> None:
+    argv = ["--rows", "5", "--columns", "6", "--steps", "16", "--iterations", "3"]
+    argv += ["--out", str(tmp_path / "out"), "--record", str(tmp_path / "frames")]
+    assert main(argv) == 0
+    assert len(list((tmp_path / "frames").iterdir())) == 3

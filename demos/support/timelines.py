@@ -1,0 +1,48 @@
+"""The line of time below a picture: forwards for what happens, backwards for its gradient."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import difftile as dt
+
+INK, DIM, ORANGE, TEAL = "#e6e9ed", "#98a2ae", "#f2a65a", "#4db6ac"
+_ARROW = 0.03  # its length, relative to the line
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Where a line of time lies in the plane of an app.
+
+    Attributes:
+        left: Where time begins.
+        right: Where it ends.
+        y: The height of the line.
+    """
+
+    left: float
+    right: float
+    y: float
+
+    def draw(
+        self, app: dt.viewer.App, now: float, end: float, back: bool, marks: Iterable[float] = ()
+    ) -> None:
+        """Show what has been, and in which direction time goes.
+
+        Args:
+            app: What is drawn to.
+            now: Which part of time is over.
+            end: From where time goes back.
+            back: Whether it does.
+            marks: What else happens in time.
+        """
+
+        def at(time: float) -> list[float]:
+            return [self.left + (self.right - self.left) * time, self.y]
+
+        app.lines([at(0.0), at(1.0)], colour=DIM)
+        if back:
+            app.lines([at(now), at(end)], colour=ORANGE, width=4.0)
+        if places := [at(mark) for mark in marks]:
+            app.points(places, colour=TEAL, radius=4.0)
+        way = _ARROW * (self.right - self.left) * (-1 if back else 1)
+        app.arrows([at(now)], [[way, 0.0]], colour=ORANGE if back else INK, width=3.0)
