@@ -2,6 +2,7 @@
 
 from difftile.render.cameras import Cameras
 from difftile.render.compositing import composite, composite_plain
+from difftile.render.ellipsoids import Ellipsoids
 from difftile.render.gaussians import make_gaussians
 from difftile.render.harmonics import shade, spherical_harmonics
 from difftile.render.losses import dssim, l1, l2
@@ -15,6 +16,7 @@ from difftile.render.tiles import TileLists
 __all__ = [
     "AlphaSplats",
     "Cameras",
+    "Ellipsoids",
     "Rendering",
     "Sorter",
     "Splatter",

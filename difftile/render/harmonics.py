@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.field import Field
 from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
@@ -78,3 +82,37 @@ def spread(features, radii, colours):
         if radii[c, k].x > 0:
             colour = features[k]
         colours[c, k] = colour
+
+
+def last_band(gaussians: Any, most: int, user: object) -> int:
+    """Return the last band of harmonics that is used: no more than the gaussians have.
+
+    Args:
+        gaussians: May have the field `shN`.
+        most: The last one that is wanted.
+        user: Who uses it, for errors.
+
+    Raises:
+        LaunchError: No band is wanted, or more than there are formulas for.
+        FieldError: `shN` has another number of coefficients than bands have.
+    """
+    if not 0 <= most <= MAX_DEGREE:
+        raise LaunchError(f"{user!r}: sh_degree is 0 to {MAX_DEGREE}, not {most}.")
+    rest = getattr(gaussians, "shN", None)
+    bands = {0: 0, 3: 1, 8: 2, 15: 3}
+    count = 0 if rest is None else rest.shape[1]
+    if count not in bands:
+        raise FieldError(
+            f"{user!r}: 'shN' has 3, 8 or 15 coefficients for each gaussian, not {count}."
+        )
+    return min(most, bands[count])
+
+
+def paint(gaussians: Any, degree: int, places: Field, radii: Field, colours: Field) -> None:
+    """Set the colours of gaussians, by harmonics or features, whichever they have; see `shade`."""
+    features = getattr(gaussians, "features", None)
+    if features is not None:
+        spread(features, radii, colours)
+        return
+    rest = gaussians.shN if degree else None
+    shade(degree, gaussians.means, gaussians.sh0, rest, places, radii, colours)

@@ -13,7 +13,7 @@ from difftile.fields.field import Field
 from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.compositing import composite
-from difftile.render.harmonics import MAX_DEGREE, shade, spread
+from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.projection import cull, project
 from difftile.render.tiles import TileLists
 from difftile.substrate.device import current
@@ -137,13 +137,8 @@ class Splatter:
             stage.opacities,
             stage.depths,
         )
-        if features is None:
-            degree = self._degree(gaussians)
-            rest = gaussians.shN if degree else None
-            place = stage.poses.place
-            shade(degree, gaussians.means, coloured, rest, place, stage.radii, stage.colours)
-        else:
-            spread(features, stage.radii, stage.colours)
+        degree = last_band(gaussians, self.sh_degree, self)
+        paint(gaussians, degree, stage.poses.place, stage.radii, stage.colours)
         stage.lists.build(stage.centres, stage.radii, stage.depths)
         made = out or self._images(stage)
         composite(
@@ -200,19 +195,6 @@ class Splatter:
         return self._stage
 
     # What calls work with
-
-    def _degree(self, gaussians: Any) -> int:
-        """Return the last band that is used: no more than the gaussians have."""
-        if not 0 <= self.sh_degree <= MAX_DEGREE:
-            raise LaunchError(f"{self!r}: sh_degree is 0 to {MAX_DEGREE}, not {self.sh_degree}.")
-        rest = getattr(gaussians, "shN", None)
-        bands = {0: 0, 3: 1, 8: 2, 15: 3}
-        count = 0 if rest is None else rest.shape[1]
-        if count not in bands:
-            raise FieldError(
-                f"{self!r}: 'shN' has 3, 8 or 15 coefficients for each gaussian, not {count}."
-            )
-        return min(self.sh_degree, bands[count])
 
     def _stage_for(self, cameras: Cameras, coloured: Field) -> _Stage:
         wanted = _Wanted(len(cameras), len(coloured), coloured.element, cameras.has_grads)

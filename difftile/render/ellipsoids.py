@@ -1,0 +1,296 @@
+"""`Ellipsoids`: gaussians as opaque bodies, which show their shapes and what hides what.
+
+The body of a gaussian with mean m and covariance S is all x with (x - m)^T S^-1 (x - m) <= level^2.
+Each pixel shows the body that its ray meets first, whatever the order of the centres: bodies may
+pass through each other. Nothing here has a derivative.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.create import full, mat, vec, zeros
+from difftile.fields.field import Field
+from difftile.ir.types import Type, scalar_of
+from difftile.launch.func import func
+from difftile.render.cameras import Cameras, Poses
+from difftile.render.harmonics import MAX_DEGREE, last_band, paint
+from difftile.render.projection import opacity_of, rotation_of
+from difftile.render.splatter import Rendering
+from difftile.render.tiles import TileLists
+from difftile.runtime.kernel import kernel
+from difftile.substrate.language import ti
+from difftile.tape.tape import no_grad
+
+FLATTEST = 1e-3  # of the longest half axis: shorter ones are drawn so long, or rounding would show
+AMBIENT = 0.35  # the light that a surface has that faces away from the lamp
+_LAMP = (-0.4, -0.6, -0.7)  # over the left shoulder of the camera
+LAMP = tuple(float(x) for x in np.array(_LAMP) / np.linalg.norm(_LAMP))
+
+
+@final
+class Ellipsoids:
+    """Draws gaussians as shaded, opaque ellipsoids.
+
+    `ellipsoids(gaussians, cameras)` takes what `Splatter` takes, and returns the same: images,
+    coverage, which is 0 or 1, and the depths of the surfaces. It is not recorded on tapes.
+
+    Args:
+        width: The width of the images [pixels].
+        height: The height of the images [pixels].
+        level: How large they are, in standard deviations; may be set anew between calls.
+        least: The least opacity, in 0..1, of what is drawn; may be set anew between calls.
+        sh_degree: The last band of harmonics that is used, 0 to 3.
+        near: What comes nearer than this to the plane of the camera is left out [scene units].
+        tile: The side of a tile [pixels].
+        background: The colour behind all, a number, or one for each channel; None for black.
+
+    Raises:
+        LaunchError: An option is out of range.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        *,
+        level: float = 1.5,
+        least: float = 0.1,
+        sh_degree: int = MAX_DEGREE,
+        near: float = 0.01,
+        tile: int = 16,
+        background: npt.ArrayLike | None = None,
+    ) -> None:
+        if not (width > 0 and height > 0 and tile > 0):
+            raise LaunchError(f"Ellipsoids: no image of {width}x{height} pixels in tiles of {tile}.")
+        if not (level > 0 and near > 0):
+            raise LaunchError(f"Ellipsoids: level={level} and near={near} are not above 0.")
+        self.width, self.height, self.tile = width, height, tile
+        self.level, self.least, self.near = level, least, near
+        self.sh_degree, self.background = sh_degree, background
+        self._stage: _Stage | None = None
+
+    def __repr__(self) -> str:
+        return f"<Ellipsoids of {self.width}x{self.height} pixels>"
+
+    def __call__(self, gaussians: Any, cameras: Cameras, out: Rendering | None = None) -> Rendering:
+        """Draw gaussians.
+
+        Args:
+            gaussians: See `Splatter`.
+            cameras: The cameras.
+            out: What another call with as many cameras returned, to draw into.
+
+        Raises:
+            FieldError: The fields do not fit one another, or the cameras the images.
+        """
+        if (cameras.width, cameras.height) != (self.width, self.height):
+            raise FieldError(f"{self!r} cannot draw what {cameras!r} see.")
+        features = getattr(gaussians, "features", None)
+        element = (gaussians.sh0 if features is None else features).element
+        stage = self._stage_for(len(cameras), len(gaussians.means), element)
+        made = out or stage.rendering(self)
+        with no_grad():
+            stage.poses.set(cameras)
+            _bound(
+                gaussians.means,
+                gaussians.scales,
+                gaussians.quaternions,
+                gaussians.opacities,
+                stage.poses.rotation,
+                stage.poses.translation,
+                stage.poses.intrinsics,
+                self.level,
+                self.least,
+                self.near,
+                stage.centres,
+                stage.radii,
+                stage.fronts,
+                stage.middles,
+                stage.whitenings,
+            )
+            degree = last_band(gaussians, self.sh_degree, self)
+            paint(gaussians, degree, stage.poses.place, stage.radii, stage.colours)
+            stage.lists.build(stage.centres, stage.radii, stage.fronts)
+            _meet(
+                stage.fronts,
+                stage.middles,
+                stage.whitenings,
+                stage.colours,
+                stage.background,
+                stage.poses.intrinsics,
+                stage.lists.order,
+                stage.lists.starts,
+                self.tile,
+                made.image,
+                made.alpha,
+                made.depth,
+            )
+        return made
+
+    def _stage_for(self, cameras: int, count: int, element: Type) -> _Stage:
+        if self._stage is None or self._stage.made_for != (cameras, count, element):
+            self._stage = _Stage(cameras, count, element, self)
+        return self._stage
+
+
+@final
+class _Stage:
+    """The fields between the steps of a call."""
+
+    def __init__(self, cameras: int, count: int, element: Type, user: Ellipsoids) -> None:
+        self.made_for = (cameras, count, element)
+        scalar, shape = scalar_of(element), (cameras, count)
+        self.poses = Poses(cameras, scalar, grad=False)
+        self.centres = zeros(shape, vec(2, scalar))
+        self.radii = zeros(shape, vec(2, scalar))
+        self.fronts = zeros(shape, scalar)
+        self.middles = zeros(shape, vec(3, scalar))
+        self.whitenings = zeros(shape, mat(3, 3, scalar))
+        self.colours = zeros(shape, element)
+        self.background = full((), 0.0 if user.background is None else user.background, element)
+        self.lists = TileLists(user.width, user.height, user.tile, cameras)
+
+    def rendering(self, user: Ellipsoids) -> Rendering:
+        """Return images to draw into."""
+        cameras, _, element = self.made_for
+        shape, scalar = (cameras, user.height, user.width), scalar_of(element)
+        fields: tuple[Field, Field] = zeros(shape, scalar), zeros(shape, scalar)
+        return Rendering(zeros(shape, element), *fields)
+
+
+@kernel
+def _bound(
+    means,
+    scales,
+    quaternions,
+    opacities,
+    rotation,
+    translation,
+    intrinsics,
+    level: float,
+    least: float,
+    near: float,
+    centres,
+    radii,
+    fronts,
+    middles,
+    whitenings,
+):
+    """Find the boxes of ellipsoids on the image planes, and what rays need to meet them.
+
+    A column x = s, in units of the focal length, touches the outline where the line (1, 0, -s) lies
+    on the dual conic A A^T - m m^T, with the half axes as columns of A. Of that quadratic equation
+    in s everything that cancels is left out below.
+    Source: Hartley and Zisserman, Multiple View Geometry, 2003, section 8.3.
+
+    Args:
+        means: Of the gaussians; up to `opacities` as in files, see `make_gaussians`.
+        scales: Likewise.
+        quaternions: Likewise.
+        opacities: Likewise.
+        rotation: From the world to the cameras, see `cameras.Poses`.
+        translation: Likewise.
+        intrinsics: Likewise.
+        level: Standard deviations from the middle to the surface.
+        least: The least opacity that is seen.
+        near: The least depth of what is drawn [scene units].
+        centres: Is set to the middles of the boxes [pixels], shape (cameras, n) of vec2.
+        radii: Is set to half their sides [pixels], likewise; 0 where there is nothing to see.
+        fronts: Is set to the least depths of the ellipsoids [scene units], shape (cameras, n).
+        middles: Is set to the means in the frames of the cameras, shape (cameras, n) of vec3.
+        whitenings: Is set to what makes the ellipsoids spheres of radius 1 there, of mat3.
+    """
+    for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
+        m = rotation[c, 0] @ means[k] + translation[c, 0]
+        s = level * ti.exp(scales[k])
+        s = max(s, FLATTEST * s.max())
+        axes = rotation[c, 0] @ rotation_of(quaternions[k])
+        whitening = axes.transpose()
+        for i, j in ti.static(ti.ndrange(3, 3)):
+            whitening[i, j] /= s[i]
+            axes[i, j] *= s[j]
+        x, y, z = axes[0, :], axes[1, :], axes[2, :]
+        front = m.z - z.norm()
+        box = ti.Vector([0.0, 0.0])
+        middle = ti.Vector([0.0, 0.0])
+        if front >= near and opacity_of(opacities[k], True) >= least:
+            lens = intrinsics[c, 0]
+            across = m.z * m.z - z.dot(z)
+            wide = (m.z * x - m.x * z).norm_sqr() - x.cross(z).norm_sqr()
+            high = (m.z * y - m.y * z).norm_sqr() - y.cross(z).norm_sqr()
+            middle.x = lens[0] * (m.x * m.z - x.dot(z)) / across + lens[2]
+            middle.y = lens[1] * (m.y * m.z - y.dot(z)) / across + lens[3]
+            box.x = lens[0] * ti.sqrt(max(wide, 0.0)) / across
+            box.y = lens[1] * ti.sqrt(max(high, 0.0)) / across
+        centres[c, k] = middle
+        radii[c, k] = box
+        fronts[c, k] = front
+        middles[c, k] = m
+        whitenings[c, k] = whitening
+
+
+@func
+def _surface(d, m, whitening):
+    """Return where the ray t d first meets an ellipsoid, or nothing, and the normal there.
+
+    Where the ray is nearest to the middle is found first: the plain quadratic equation cancels for
+    what is small and far (Haines and others, Ray Tracing Gems, 2019, chapter 7).
+
+    Returns:
+        t, which is the depth, and 0 where they do not meet; the normal of any length.
+    """
+    u = whitening @ d
+    v = whitening @ m
+    nearest = u.dot(v) / u.norm_sqr()
+    gap = (nearest * u - v).norm_sqr()
+    t = 0.0
+    if gap < 1.0:
+        t = nearest - ti.sqrt((1.0 - gap) / u.norm_sqr())
+    return t, whitening.transpose() @ (t * u - v)
+
+
+@kernel
+def _meet(
+    fronts,
+    middles,
+    whitenings,
+    colours,
+    background,
+    intrinsics,
+    order,
+    starts,
+    tile: int,
+    image,
+    alpha,
+    depth,
+):
+    """Draw, for each pixel, the ellipsoid that its ray meets first; arguments as in `_bound`."""
+    for c, i, j in depth:
+        lens = intrinsics[c, 0]
+        d = ti.Vector([(j + 0.5 - lens[2]) / lens[0], (i + 0.5 - lens[3]) / lens[1], 1.0])
+        wide = (depth.shape[2] + tile - 1) // tile
+        high = (depth.shape[1] + tile - 1) // tile
+        at = (c * high + i // tile) * wide + j // tile
+        first = 0.0
+        which = -1
+        for entry in range(starts[at], starts[at + 1]):
+            k = order[entry]
+            if which >= 0 and fronts[c, k] >= first:
+                break  # as do all that follow, it begins behind what is met
+            t, _ = _surface(d, middles[c, k], whitenings[c, k])
+            if t > 0.0 and (which < 0 or t < first):
+                first = t
+                which = k
+        colour = background[None]
+        if which >= 0:
+            _, normal = _surface(d, middles[c, which], whitenings[c, which])
+            lit = max(normal.normalized().dot(ti.Vector([LAMP[0], LAMP[1], LAMP[2]])), 0.0)
+            colour = (AMBIENT + (1.0 - AMBIENT) * lit) * colours[c, which]
+        image[c, i, j] = colour
+        alpha[c, i, j] = ti.select(which >= 0, 1.0, 0.0)
+        depth[c, i, j] = first
