@@ -3,9 +3,12 @@
 What is known at first are points near the tube. Each becomes a round, grey gaussian; found are the
 places, shapes, turns, opacities and colours with which the pictures come out right, by the gradient
 of all pictures at once (3D Gaussian Splatting, Kerbl and others, 2023). Pictures from four other
-places say whether it is the knot that was found. They are never learnt from.
+places say whether it is the knot that was found. They are never learnt from. With `--view window`
+one looks on from wherever one likes, while it learns.
 """
 
+import argparse
+import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,9 +26,11 @@ from demos.support.fits import (
 )
 from demos.support.images import Panel, save_images_animation
 from demos.support.options import make_parser, start
-from demos.support.training import print_check
+from demos.support.splat_view import MODES, WORDS, SplatView, frusta, nearest
+from demos.support.training import print_check, read, write
+from demos.support.viewing import add_view_options, is_viewed, make_app, show
 from difftile.arguments import positive_int
-from scenes.torus_knot import ANGLE, TorusKnot, make_scene, turn
+from scenes.torus_knot import ANGLE, DISTANCE, TorusKnot, make_scene, turn
 
 WIDTH, HEIGHT = 80, 60  # of a picture [pixels]
 RATES = {"means": 0.01, "scales": 0.03, "quaternions": 0.02, "opacities": 0.1, "sh0": 0.05}
@@ -34,6 +39,16 @@ HARMONIC = 0.28209479177387814  # the constant one: colour = 0.5 + HARMONIC sh0
 OPAQUE = 4.0  # the logit of the opacity of the knot's discs
 SIZE = 0.12  # standard deviation of the gaussians at first [scene units]
 FRAMES = 48  # of the animation, once around the knot
+LEARNT, HELD_OUT = "#4db6ac", "#f2a65a"  # the colours of their cameras
+PALE = "#98a2ae"
+MIDDLE = (0.0, 0.0, 0.0)
+AFAR = {"distance": 8.0, "yaw": 0.6, "pitch": 0.5}
+TURN = "Drag to turn, right button to move, wheel to zoom.   h: all keys"
+MEASURE_EVERY = 10  # steps, while one looks on
+INSETS = (  # left, bottom, right and top of the pictures in the corner, and what is above them
+    ((0.02, 0.06, 0.27, 0.2475), "a picture to learn from"),
+    ((0.30, 0.06, 0.55, 0.2475), "what gaussians show there"),
+)
 # What a program with another library reached in the pictures that are held out [dB].
 GOALS = {50: 28.1, 100: 33.7, 200: 36.1, 300: 38.4}
 
@@ -95,6 +110,102 @@ class Reconstruction:
         dt.render.l2(self.seen.image, self.target, self.loss)
 
 
+def view(
+    reconstruction: Reconstruction, scene: TorusKnot, options: argparse.Namespace
+) -> dt.viewer.App:
+    """Return an app in which gaussians learn while one looks at them from any side."""
+    app = make_app("fit-splats", options, (0.0, 0.0, 1.125, 1.0))
+    gaussians, cameras = reconstruction.gaussians, reconstruction.cameras
+    seen = app.backdrop(SplatView(gaussians))
+    app.choice("show", MODES, (seen, "mode"))
+    app.slider("size of ellipsoids [std]", (seen, "level"), min=0.5, max=3.0)
+    eyes = app.checkbox("cameras", value=True)
+    pace = app.slider("learning rate", min=0.05, max=4.0, log=True, value=1.0)
+    rates = {name: lambda _, rate=rate: pace.value * rate for name, rate in RATES.items()}
+    adam = dt.optim.Adam(gaussians, lr=rates, betas=BETAS, eps=1e-15)
+    first, untrained = read(reconstruction), adam.state_dict()
+    held_out = HeldOut(scene)
+    learnt, others = frusta(cameras, 0.5), frusta(held_out.cameras, 0.5)
+    pictures = reconstruction.target.to_numpy()
+    visits = itertools.cycle(range(len(scene.eyes)))
+
+    def visit() -> None:
+        x, y, z = scene.eyes[next(visits)] / DISTANCE
+        app.look(at=MIDDLE, distance=DISTANCE, yaw=np.arctan2(x, -y), pitch=np.arcsin(z))
+
+    def leave() -> None:
+        app.look(at=MIDDLE, up=(0.0, 0.0, 1.0), **AFAR)
+
+    app.button("look through the next camera", visit)
+    app.button("look from afar", leave)
+    app.plot("PSNR of pictures held out [dB]")
+    leave()
+
+    @app.step
+    def improve() -> None:
+        with dt.Tape(reconstruction.loss):
+            reconstruction.run()
+        adam.step()
+        seen.version += 1
+        if app.steps % MEASURE_EVERY == 0:
+            app.plot("PSNR of pictures held out [dB]", held_out.quality(gaussians))
+
+    @app.draw
+    def draw_knot() -> None:
+        k = nearest(scene.eyes, app.orbit.eye())
+        if eyes.value:
+            for edges, colour, width in (
+                (learnt, LEARNT, 1.0),
+                (others, HELD_OUT, 1.0),
+                (learnt[k], "white", 2.0),
+            ):
+                ends = edges.reshape(-1, 2, 3)
+                app.lines(ends[:, 0], ends[:, 1], colour=colour, width=width)
+        if seen.mode == "centres":
+            colours = np.clip(0.5 + HARMONIC * gaussians.sh0.to_numpy(), 0.0, 1.0)
+            app.points(gaussians.means, colour=colours, radius=3.0)
+        shown = (pictures[k], reconstruction.seen.image.to_numpy()[k])
+        for (box, name), picture in zip(INSETS, shown, strict=True):
+            app.image(picture, box=box)
+            app.text((box[0], box[3] + 0.025), name, colour=PALE, size=12.0)
+        words = f"{len(gaussians)} gaussians after {app.steps} steps: {WORDS[seen.mode]}"
+        app.text((0.02, 0.985), words)
+        app.text((0.02, 0.955), TURN, colour=PALE, size=12.0)
+        if eyes.value:
+            app.text((0.02, 0.03), "cameras: learnt from", colour=LEARNT, size=12.0)
+            app.text((0.235, 0.03), "held out", colour=HELD_OUT, size=12.0)
+            app.text((0.33, 0.03), "nearest to you", colour="white", size=12.0)
+
+    @app.reset
+    def forget() -> None:
+        write(reconstruction, first)
+        adam.load_state_dict(untrained)
+        reconstruction.run()
+        seen.version += 1
+
+    reconstruction.run()
+    return app
+
+
+class HeldOut:
+    """The cameras whose pictures are held out, and those pictures."""
+
+    def __init__(self, scene: TorusKnot):
+        self.cameras, self._splatter = look_from(scene.held_out), make_splatter()
+        self._drawn = self._splatter(make_knot(scene), self.cameras)
+        self.target = self._drawn.image.to_numpy()
+
+    def look(self, gaussians: dt.Rows) -> np.ndarray:
+        """Return what gaussians show there, shape (views, rows, columns, 3)."""
+        with dt.no_grad():
+            self._splatter(gaussians, self.cameras, self._drawn)
+        return self._drawn.image.to_numpy()
+
+    def quality(self, gaussians: dt.Rows) -> float:
+        """Return the PSNR of that [dB]."""
+        return psnr(self.look(gaussians), self.target)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
     parser = make_parser("fit-splats", __doc__, iterations=300, memory=False)
@@ -103,21 +214,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--views", type=positive_int, default=16, help=f"pictures to learn from; {say}"
     )
+    add_view_options(parser)
     options = start(parser, argv)
     if options.check:
         return print_check(Reconstruction(make_scene(20, 2), ti.f64), "means", eps=1e-6)
 
     scene = make_scene(options.gaussians, options.views, seed=options.seed)
     reconstruction = Reconstruction(scene)
-    cameras, splatter = look_from(scene.held_out), make_splatter()
-    drawn = splatter(make_knot(scene), cameras)
-    target = drawn.image.to_numpy()
-
-    def look() -> np.ndarray:
-        with dt.no_grad():
-            splatter(reconstruction.gaussians, cameras, drawn)
-        return drawn.image.to_numpy()
-
+    if is_viewed(options):
+        return show(view(reconstruction, scene, options), options)
+    held_out = HeldOut(scene)
     cosine = dt.optim.schedules.cosine
     rates = {k: cosine(rate, options.iterations, 0.1 * rate) for k, rate in RATES.items()}
     fit = fit_pictures(
@@ -125,13 +231,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         dt.optim.Adam(reconstruction.gaussians, lr=rates, betas=BETAS, eps=1e-15),
         options.iterations,
         "reconstructing",
-        picture=look,
-        quality=lambda: psnr(look(), target),
+        picture=lambda: held_out.look(reconstruction.gaussians),
+        quality=lambda: held_out.quality(reconstruction.gaussians),
         every=10,
     )
     if fit is None:
         return 130  # interrupted before there was anything to show
     print(fit)
+    target = held_out.target
     print(f"{len(target)} pictures from elsewhere come out to {psnr(fit.result, target):.2f} dB")
     if not options.no_pictures:
         draw(options.out, fit, target, scene, reconstruction.gaussians)

@@ -66,7 +66,9 @@ class Ellipsoids:
         background: npt.ArrayLike | None = None,
     ) -> None:
         if not (width > 0 and height > 0 and tile > 0):
-            raise LaunchError(f"Ellipsoids: no image of {width}x{height} pixels in tiles of {tile}.")
+            raise LaunchError(
+                f"Ellipsoids: no image of {width}x{height} pixels in tiles of {tile}."
+            )
         if not (level > 0 and near > 0):
             raise LaunchError(f"Ellipsoids: level={level} and near={near} are not above 0.")
         self.width, self.height, self.tile = width, height, tile
@@ -208,7 +210,7 @@ def _bound(
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         m = rotation[c, 0] @ means[k] + translation[c, 0]
         s = level * ti.exp(scales[k])
-        s = max(s, FLATTEST * s.max())
+        s = max(s, FLATTEST * max(s[0], s[1], s[2]))
         axes = rotation[c, 0] @ rotation_of(quaternions[k])
         whitening = axes.transpose()
         for i, j in ti.static(ti.ndrange(3, 3)):

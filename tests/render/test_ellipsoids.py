@@ -35,7 +35,12 @@ def scene() -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
     s[2], s[3] = (-1.5, -1.5, -12.0), (-1.0, -4.0, -4.0)  # a disc, made thicker, and a needle
     m[3] = -0.9, -0.6, -1.2
     o[4] = -3.0  # too transparent
-    m[5], m[6], s[5], s[6] = (0.3, 0.3, -1.4), (0.25, 0.3, -1.4), (-1.0, -2.5, -2.5), (-2.5, -1.0, -2.5)  # a cross
+    m[5], m[6], s[5], s[6] = (
+        (0.3, 0.3, -1.4),
+        (0.25, 0.3, -1.4),
+        (-1.0, -2.5, -2.5),
+        (-2.5, -1.0, -2.5),
+    )  # a cross
     m[7], s[7] = (2.5, 0.0, -1.5), -0.4  # half beside the image, and large
     m[8], s[8] = (-0.9, 0.5, 2.0), -0.1  # the farthest centre, but large
     poses = np.tile(np.eye(4), (2, 1, 1))

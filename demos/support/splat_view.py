@@ -1,0 +1,148 @@
+"""Gaussians as a camera of a viewer sees them, in several ways, and cameras as shapes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import matplotlib
+import numpy as np
+import taichi as ti
+
+import difftile as dt
+
+MODES = ("colours", "alpha", "depth", "ellipsoids", "centres")
+WORDS = {
+    "colours": "seen in colour",
+    "alpha": "alpha: how much of each pixel they cover",
+    "depth": "depth: from near, bright, to far, dark",
+    "ellipsoids": "each as an ellipsoid, which hides what is behind it",
+    "centres": "their centres (g: the gradient of each)",
+}
+BACKGROUND = np.array([0.078, 0.09, 0.11])  # that of the viewer
+DIM = 0.3  # of the picture behind centres
+COVERED = 0.5  # alpha from which on a pixel hides what is behind
+COARSE, FINE = 120_000, 600_000  # pixels of a picture while things change, and when they stay
+_DEPTHS = matplotlib.colormaps["magma_r"](np.linspace(0.0, 1.0, 256))[:, :3]
+
+
+@dataclass(slots=True)
+class _Renderers:
+    """What draws pictures of one size, and the fields that it draws into."""
+
+    splatter: dt.render.Splatter
+    ellipsoids: dt.render.Ellipsoids
+    splatted: dt.render.Rendering | None = None
+    solid: dt.render.Rendering | None = None
+
+
+class SplatView:
+    """Pictures of gaussians for the camera of a viewer.
+
+    While gaussians, camera or the way of looking change, pictures are small, so that they take
+    little of the time that steps need. What stays as it was is drawn once more, in full.
+
+    Attributes:
+        mode: One of `MODES`.
+        level: The size of ellipsoids, in standard deviations.
+        version: Of the gaussians: to be changed when they are.
+    """
+
+    def __init__(self, gaussians: dt.Rows) -> None:
+        self.gaussians = gaussians
+        self.mode, self.level, self.version = MODES[0], 1.5, 0
+        self._renderers: dict[tuple[int, int], _Renderers] = {}
+        self._latest: tuple[object, ...] = ()
+        self._picture: np.ndarray | tuple[np.ndarray, np.ndarray] | None = None
+        self._fine = False
+
+    def __call__(self, view: dt.viewer.View) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Return colours, and depths if there are any that hide; `App.backdrop` calls this."""
+        wanted = (
+            view.world_to_camera.tobytes(),
+            view.width,
+            view.height,
+            self.mode,
+            self.level,
+            self.version,
+        )
+        changed = wanted != self._latest
+        if self._picture is None or changed or not self._fine:
+            self._latest, self._fine = wanted, not changed
+            image, depth = self._draw(resized(view, COARSE if changed else FINE))
+            pixels = (255.0 * np.clip(image, 0.0, 1.0) + 0.5).astype(np.uint8)
+            self._picture = pixels if depth is None else (pixels, depth)
+        return self._picture
+
+    def _draw(self, view: dt.viewer.View) -> tuple[np.ndarray, np.ndarray | None]:
+        size = view.width, view.height
+        if size not in self._renderers:
+            if len(self._renderers) > 3:  # the window has had many sizes
+                self._renderers.clear()
+            splatter = dt.render.Splatter(*size, sh_degree=0, background=BACKGROUND)
+            ellipsoids = dt.render.Ellipsoids(*size, sh_degree=0, background=BACKGROUND)
+            self._renderers[size] = _Renderers(splatter, ellipsoids)
+        renderers = self._renderers[size]
+        cameras = dt.render.Cameras(view.world_to_camera, view.intrinsics, *size, dtype=ti.f32)
+        if self.mode == "ellipsoids":
+            renderers.ellipsoids.level = self.level
+            solid = renderers.ellipsoids(self.gaussians, cameras, renderers.solid)
+            renderers.solid = solid
+            return solid.image.to_numpy()[0], depths(solid)
+        with dt.no_grad():
+            drawn = renderers.splatter(self.gaussians, cameras, renderers.splatted)
+        renderers.splatted = drawn
+        image, alpha = drawn.image.to_numpy()[0], drawn.alpha.to_numpy()[0]
+        if self.mode == "centres":
+            return BACKGROUND + DIM * (image - BACKGROUND), None
+        depth = np.where(alpha > COVERED, depths(drawn), np.inf)
+        if self.mode == "alpha":
+            image = np.repeat(alpha[..., None], 3, axis=2)
+        elif self.mode == "depth":
+            image = BACKGROUND + alpha[..., None] * (shaded(depth) - BACKGROUND)
+        return image, depth
+
+
+def depths(drawn: dt.render.Rendering) -> np.ndarray:
+    """Return the depths that the first camera sees, shape (rows, columns)."""
+    assert drawn.depth is not None
+    return drawn.depth.to_numpy()[0]
+
+
+def resized(view: dt.viewer.View, most: int) -> dt.viewer.View:
+    """Return a view of no more than so many pixels."""
+    share = min(1.0, np.sqrt(most / (view.width * view.height)))
+    width, height = max(1, int(view.width * share)), max(1, int(view.height * share))
+    factors = np.array([width / view.width, height / view.height] * 2)
+    return replace(view, intrinsics=view.intrinsics * factors, width=width, height=height)
+
+
+def shaded(depth: np.ndarray) -> np.ndarray:
+    """Return depths as colours, near ones bright; what is infinite is as far as the rest."""
+    finite = depth[np.isfinite(depth)]
+    near, far = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+    share = (np.minimum(depth, far) - near) / max(far - near, 1e-9)
+    return _DEPTHS[(255 * share).astype(np.uint8)]
+
+
+def frusta(cameras: dt.render.Cameras, length: float) -> np.ndarray:
+    """Return the edges of what cameras see, shape (cameras, 8, 2, 3).
+
+    Args:
+        cameras: The cameras.
+        length: From the eye to the picture [scene units].
+    """
+    poses = cameras.world_to_camera()
+    fx, fy, cx, cy = cameras.intrinsics.to_numpy().T[..., None]
+    x = (np.array([0.0, 1.0, 1.0, 0.0]) * cameras.width - cx) / fx
+    y = (np.array([0.0, 0.0, 1.0, 1.0]) * cameras.height - cy) / fy
+    rims = length * np.stack([x, y, np.ones_like(x)], axis=2)
+    inverse = poses[:, :3, :3].transpose(0, 2, 1)
+    eyes = -np.einsum("cij,cj->ci", inverse, poses[:, :3, 3])[:, None]
+    corners = eyes + np.einsum("cij,ckj->cki", inverse, rims)
+    sides = np.stack([np.broadcast_to(eyes, corners.shape), corners], axis=2)
+    return np.concatenate([sides, np.stack([corners, np.roll(corners, -1, 1)], axis=2)], axis=1)
+
+
+def nearest(eyes: Sequence[np.ndarray] | np.ndarray, eye: np.ndarray) -> int:
+    """Return which of some cameras looks from the side that is most like that of another eye."""
+    ways = np.asarray(eyes) / np.linalg.norm(eyes, axis=1, keepdims=True)
+    return int(np.argmax(ways @ eye))
