@@ -83,7 +83,10 @@ class Slider(Control):
     @property
     def fraction(self) -> float:
         """Where the knob is, from 0 to 1; a value outside of the range has it at an end."""
-        value = float(self.value)
+        return self.fraction_of(float(self.value))
+
+    def fraction_of(self, value: float) -> float:
+        """Return where the knob is for a value."""
         if self.log:
             value = max(value, self.low)
             part = math.log(value / self.low) / math.log(self.high / self.low)
@@ -110,11 +113,7 @@ class Slider(Control):
         """See `Control`."""
         left, width = self._track(area)
         part = min(max((x - left) / width, 0.0), 1.0)
-        if self.log:
-            value = self.low * (self.high / self.low) ** part
-        else:
-            value = self.low + part * (self.high - self.low)
-        self.move(value)
+        self.move(along(self.low, self.high, self.log, part))
 
     drag = press
 
@@ -283,6 +282,11 @@ class Buttons(Control):
             Area(area.left + k * (width + gap), area.top + 3, width, self.height - 6)
             for k in range(len(self.keys))
         ]
+
+
+def along(low: float, high: float, log: bool, fraction: float) -> float:
+    """Return the value at a fraction of the way, by equal differences or by equal factors."""
+    return low * (high / low) ** fraction if log else low + fraction * (high - low)
 
 
 def fitted(text: str, room: float) -> str:

@@ -145,7 +145,7 @@ def test_without_a_display_one_line_says_what_to_do(
         WindowBackend().open("difftile test", WIDTH, HEIGHT)
     assert str(caught.value) == (
         "no window can be opened: no DISPLAY is set; start it on a desktop (over ssh: ssh -X), "
-        "or take backend='null' (environment variable DIFFTILE_VIEWER)"
+        "or take backend='web' or 'null' (environment variable DIFFTILE_VIEWER)"
     )
     assert capfd.readouterr() == ("", "")
 

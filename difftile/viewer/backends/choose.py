@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from dataclasses import dataclass
 
@@ -19,19 +20,21 @@ class _Row:
     Args:
         module: Imported when the backend is asked for.
         name: The class.
-        extra: Of difftile's extras the one that brings what the module imports.
+        library: What it needs and difftile does not bring along.
+        extra: Of difftile's extras the one that does.
         addressed: Whether it is told where to be, as in "web:8080".
     """
 
     module: str
     name: str
+    library: str = ""
     extra: str = ""
     addressed: bool = False
 
 
 _BACKENDS = {
     "window": _Row("difftile.viewer.backends.window", "WindowBackend"),
-    "web": _Row("difftile.viewer.backends.web", "WebBackend", "viewer", addressed=True),
+    "web": _Row("difftile.viewer.backends.web", "WebBackend", "viser", "viewer", addressed=True),
     "null": _Row("difftile.viewer.backends.null", "NullBackend"),
 }
 
@@ -56,12 +59,11 @@ def choose(wanted: str | Backend | None) -> Backend:
         )
     if address and not row.addressed:
         raise ViewerError(f"the viewer backend {name!r} has no address, but {address!r} is given")
-    try:
-        make = getattr(importlib.import_module(row.module), row.name)
-    except ModuleNotFoundError as error:
+    if row.library and importlib.util.find_spec(row.library) is None:
         raise ViewerError(
-            f"the viewer backend {name!r} needs {error.name}: pip install 'difftile[{row.extra}]', "
-            "or take another one (environment variable DIFFTILE_VIEWER)"
-        ) from None
+            f"the viewer backend {name!r} needs {row.library}: pip install 'difftile[{row.extra}]',"
+            " or take another one (environment variable DIFFTILE_VIEWER)"
+        )
+    make = getattr(importlib.import_module(row.module), row.name)
     made: Backend = make(address) if address else make()
     return made

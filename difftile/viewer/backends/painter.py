@@ -1,23 +1,19 @@
 """The process that has the window: it draws the frames of an app, and reports what happens in it.
 
-An app starts it with its end of a connection, and the two then take turns: the app sends a frame
-when it has been told that there is room for one, so that frames neither pile up nor make it wait.
-The process ends when the connection does, or when the app's process has ended, however that came.
+The two take turns: the app sends a frame when it has been told that there is room for one, so that
+frames neither pile up nor make it wait.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
-import time
 import traceback
 from contextlib import suppress
 from dataclasses import replace
 
 from difftile.substrate.desktop import Desktop, RawEvent
-from difftile.viewer.backends.post import Connection, Parcel, Report
+from difftile.viewer.backends.partner import Connection, join_app
+from difftile.viewer.backends.post import Parcel, Report
 from difftile.viewer.events import (
     Button,
     Close,
@@ -47,8 +43,6 @@ _KEYS: dict[str, str] = {
 }
 _SHIFTED = {"=": "+"}  # keys come without what Shift makes of them
 _LOOK = 1 / 60  # between two looks for events while no frame comes [s]
-_NICE = 5  # how far the window stands back where processors are short
-_ORPHANED = 0.5  # between two looks for the app's process [s]
 
 
 class Painter:
@@ -66,7 +60,6 @@ class Painter:
 
     def run(self) -> None:
         """Go on until the window is closed; EOFError and OSError say that the app has ended."""
-        self._connection.send(Report(True, []))
         events: list[Event] = []
         while Close() not in events:
             came, fault = self._connection.poll(_LOOK), None
@@ -131,26 +124,16 @@ def main(connection: str, title: str, width: str, height: str) -> None:
         width: Of the pictures [px].
         height: Likewise.
     """
-    if sys.platform != "win32":
-        os.nice(_NICE)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app gets it too, and closes the connection
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    app = Connection(int(connection))
+    app = join_app(connection)
     try:
         desktop = Desktop(title, int(width), int(height))
     except RuntimeError as error:
         app.send(str(error).splitlines()[0])
         return
     with suppress(EOFError, OSError):
+        app.send(None)
         Painter(app, desktop).run()
     desktop.close()
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent, even if others hold on to the connection."""
-    while os.getppid() == parent:
-        time.sleep(_ORPHANED)
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing.connection
-import sys
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from difftile.viewer.events import Event
 from difftile.viewer.frame import Frame
-
-if sys.platform == "win32":
-    Connection: TypeAlias = multiprocessing.connection.PipeConnection
-else:
-    Connection: TypeAlias = multiprocessing.connection.Connection
 
 
 @dataclass(frozen=True, slots=True)

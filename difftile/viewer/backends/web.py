@@ -1,40 +1,35 @@
-"""A page for browsers, by viser: on this machine, over ssh, in notebooks."""
+"""A page for browsers: on this machine, over ssh, in notebooks.
+
+The page is served by a process of its own, so that drawing, encoding and sending take no time from
+what is looked at.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import io
 import math
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-import viser
-
 from difftile.diagnostics import ViewerError
-from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.web_controls import WebPanel
-from difftile.viewer.backends.web_mouse import Wheel, catch_mouse
-from difftile.viewer.backends.web_pictures import Pictures
-from difftile.viewer.events import Close, Event, Resize
+from difftile.viewer.backends.mirror import Mirror
+from difftile.viewer.backends.news import Change, Happening, News, PageReport
+from difftile.viewer.backends.partner import Ended, Partner
+from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
 from difftile.viewer.panel import Panel
-from difftile.viewer.stage import SMALLEST
-from difftile.viewer.theme import ACCENT
 
+_PAGE = "difftile.viewer.backends.page"
 _PORT, _PORTS = 8080, 65536  # the usual one, and how many there are
-_LARGEST = 1.1e6  # pixels of a picture; a larger canvas shows it enlarged
 _REFRESH, _REPLOT = 0.1, 0.3  # between looks at controls and at plots [s]
 _CELL = 640  # height of a page in a notebook [px]
-_ALIKE = 0.01  # shapes of pictures that differ by less are the same
-_RED, _GREEN, _BLUE = ACCENT.tolist()
 
 
 class WebBackend:
@@ -53,22 +48,27 @@ class WebBackend:
         if at and not (port.isdecimal() and int(port) < _PORTS):
             raise ViewerError(f"the page is at a port or at host:port, not at {at!r}")
         self._host, self._port = host or "localhost", int(port or _PORT)
-        self._server: viser.ViserServer | None = None
         self._panel, self._keys = Panel(), dict[str, Shortcut]()
-        self._inbox = Inbox()
-        self._size = (1, 1)  # of the picture that is shown
+        self._mirror = Mirror(self._panel, self._keys)
+        self._partner: Partner | None = None
+        self._ready = True
+        self._happened: list[Happening] = []
+        self._fault: str | None = None
         self._refreshed = self._replotted = -math.inf
-        self._before: Any = None  # what Ctrl+C did
+        self._interrupts: Any = None  # what Ctrl+C did before
+        self._interrupted = False
 
     @property
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
-        return self._server is None
+        return self._partner is None
 
     @property
     def ready(self) -> bool:
-        """Whether it takes a frame now, so that they never pile up; one that is closed does."""
-        return self._server is None or self._pictures.ready
+        """Whether the frame before is drawn; one that comes too early is not shown."""
+        if not self._ready:
+            self._receive()
+        return self._ready
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
         """Get to know controls and keys; they are shown beside the picture."""
@@ -84,46 +84,67 @@ class WebBackend:
             height: Likewise.
 
         Raises:
-            ViewerError: There is no such host here.
+            ViewerError: There can be no page at that host.
         """
-        self._size = self._asked = (width, height)
-        self._server = server = _serve(self._host, self._port)
-        server.gui.set_panel_label(title)
-        server.gui.configure_theme(
-            dark_mode=True,
-            show_logo=False,
-            show_share_button=False,
-            brand_color=(_RED, _GREEN, _BLUE),
-        )
-        server.gui.main_panel.dock_right()
-        server.scene.world_axes.visible = False
-        catch_mouse(server.scene, self._inbox, self._place)
-        self._controls = WebPanel(server.gui, self._panel, self._keys, self._inbox)
-        self._pictures = Pictures()
-        server.on_client_connect(self._connected)
-        server.on_client_disconnect(self._disconnected)
+        try:
+            socket.create_server((self._host, 0)).close()
+        except OSError as error:
+            raise ViewerError(
+                f"no page can be served at {self._host!r}: {error.strerror}"
+            ) from None
+        try:
+            self._partner = Partner(_PAGE, self._host, self._port, title, width, height)
+        except Ended as ended:
+            raise ViewerError(f"no page can be served: its process {ended}") from None
+        self._mirror = Mirror(self._panel, self._keys)
+        self._ready, self._happened, self._fault = True, [], None
+        self._interrupted = False
+        self._refreshed = self._replotted = -math.inf
         self._catch_interrupt()
-        _tell(title, f"http://{_reached(self._host)}:{server.get_port()}")
+        _tell(title, f"http://{_reached(self._host)}:{self._partner.said}")
 
     def poll(self) -> list[Event]:
         """Return what happened since the last call, in order; never wait for it."""
-        if self._inbox.waiting:
-            self._refreshed = -math.inf  # what was pressed is seen at once
-        return self._inbox.take()
+        self._receive()
+        found: list[Event] = []
+        for k, one in enumerate(self._happened):
+            if one is None:
+                self._happened = self._happened[k + 1 :]
+                break
+            if isinstance(one, Change):
+                self._mirror.take(one)
+            else:
+                found.append(one)
+            self._refreshed = -math.inf  # what came of it is seen at once
+        else:
+            self._happened = []
+        if self._interrupted:
+            found.append(Close())
+        if Close() in found:
+            self.close()
+        return found
 
     def show(self, frame: Frame) -> None:
-        """Show a frame; it may be kept, and drawn later or elsewhere. Never wait for that."""
-        if self._server is None:
+        """Send a frame to be shown, and what else has changed.
+
+        Raises:
+            ViewerError: The frame before could not be drawn.
+        """
+        if not self.ready or self._partner is None:
             return
-        now = self.time()
+        if self._fault is not None:
+            fault, self._fault = self._fault, None
+            raise ViewerError(f"a shape cannot be drawn: {fault}")
+        news, now = News(frame), self.time()
         if now - self._refreshed > _REFRESH:
             self._refreshed = now
-            self._controls.refresh()
+            news.controls.update(self._mirror.controls())
+            news.keys.update(self._mirror.keys())
         if now - self._replotted > _REPLOT:
             self._replotted = now
-            self._controls.plot()
-        self._size = frame.width, frame.height
-        self._pictures.show(frame)
+            news.plots.update(self._mirror.plots())
+        self._ready = False
+        self._partner.send(news)
 
     def time(self) -> float:
         """Return the time by which frames are paced [s]."""
@@ -131,78 +152,47 @@ class WebBackend:
 
     def close(self) -> None:
         """End the page; a second call does nothing."""
-        if self._server is None:
+        if self._partner is None:
             return
-        server, self._server = self._server, None
-        self._pictures.end()
-        with _silence():
-            server.stop()
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
+        self._partner.close()
+        self._partner, self._ready = None, True
+        if self._interrupts is not None:
+            signal.signal(signal.SIGINT, self._interrupts)
+            self._interrupts = None
 
-    # In threads of viser
-
-    async def _connected(self, client: viser.ClientHandle) -> None:
-        wheel = Wheel(client)
-
-        async def looked(camera: viser.CameraHandle) -> None:
-            self._fit(camera.image_width, camera.image_height)
-            self._inbox.add(*wheel.turned(client, self._place((0.5, 0.5))))
-
-        client.camera.on_update(looked)
-        await looked(client.camera)
-        self._pictures.follow(client)
-
-    async def _disconnected(self, client: viser.ClientHandle) -> None:
-        self._pictures.leave(client)
-
-    def _fit(self, width: int, height: int) -> None:
-        """Ask for pictures of the shape of a canvas.
-
-        A page that is slow makes its canvas coarser, which is no reason to draw less.
-        """
-        if min(width, height) <= 0:
+    def _receive(self) -> None:
+        """Take what the page has reported; one that has ended without a word was closed."""
+        if self._partner is None or Close() in self._happened:
             return
-        scale = min(math.sqrt(_LARGEST / (width * height)), 1.0)
-        scale = max(scale, SMALLEST[0] / width, SMALLEST[1] / height)
-        asked = round(scale * width), round(scale * height)
-        same = abs(asked[0] * self._asked[1] / (asked[1] * self._asked[0]) - 1) < _ALIKE
-        if not same or asked > self._asked:
-            self._asked = asked
-            self._inbox.add(Resize(*asked))
+        try:
+            for report in self._partner.receive():
+                self._take(report)
+        except Ended as ended:
+            said = f"the process of the page {ended}: the app ends as if it was closed"
+            print(f"difftile: {said}", file=sys.stderr)
+            self._happened.append(Close())
+            self._ready = True
 
-    def _place(self, at: tuple[float, float]) -> tuple[float, float]:
-        """Return the pixel of a place on the canvas, of which (1, 1) is the lower right corner."""
-        return at[0] * self._size[0], at[1] * self._size[1]
-
-    # Elsewhere
+    def _take(self, report: PageReport) -> None:
+        self._ready = self._ready or report.ready
+        self._fault = report.fault or self._fault
+        self._happened += report.happened
 
     def _catch_interrupt(self) -> None:
-        """Have Ctrl+C close the page after a step; a second one breaks it off."""
+        """Have Ctrl+C close the page after a step; a second one breaks the step off."""
         if threading.current_thread() is not threading.main_thread():
             return
 
         def interrupt(_: int, __: FrameType | None) -> None:
-            signal.signal(signal.SIGINT, self._before)
-            self._inbox.add(Close())
+            signal.signal(signal.SIGINT, self._interrupts)
+            self._interrupted = True
 
-        self._before = signal.signal(signal.SIGINT, interrupt)
-
-
-def _serve(host: str, port: int) -> viser.ViserServer:
-    """Start a server, if there can be one: viser would try for ever."""
-    try:
-        socket.create_server((host, 0)).close()
-    except OSError as error:
-        raise ViewerError(f"no page can be served at {host!r}: {error.strerror}") from None
-    with _silence():
-        return viser.ViserServer(host, port, verbose=False)
+        self._interrupts = signal.signal(signal.SIGINT, interrupt)
 
 
 def _reached(host: str) -> str:
-    """Return a name by which a browser finds the page."""
-    return socket.gethostname() if host in ("0.0.0.0", "::", "") else host
+    """Return a name by which browsers find the page."""
+    return socket.gethostname() if host in ("0.0.0.0", "::") else host
 
 
 def _tell(title: str, address: str) -> None:
@@ -212,10 +202,3 @@ def _tell(title: str, address: str) -> None:
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         display = importlib.import_module("IPython.display")
         display.display(display.IFrame(address, "100%", _CELL))
-
-
-@contextlib.contextmanager
-def _silence() -> Generator[None]:
-    """Keep viser's own announcements to itself."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        yield

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import viser
 
-from difftile.viewer.backends.inbox import Happening, Inbox
+from difftile.viewer.backends.inbox import Inbox
+from difftile.viewer.backends.news import Happening
 from difftile.viewer.events import (
     Button,
     KeyDown,
@@ -76,9 +77,7 @@ class Wheel:
         return [Scroll(notches, *at)] if abs(notches) > 1e-3 else []
 
 
-def _pressed(
-    button: Button, modifier: str | None, at: tuple[float, float]
-) -> list[Happening | None]:
+def _pressed(button: Button, modifier: str | None, at: tuple[float, float]) -> list[Happening]:
     """Return what a press is; what follows waits, so that steps see that the button is down."""
     press: list[Happening] = [MouseMove(*at), MouseDown(button, *at)]
     if modifier == "shift":

@@ -1,0 +1,161 @@
+"""The process that serves a page: it draws the frames of an app, and reports what happens there.
+
+The scene is a picture, which viser shows behind its own, empty scene. The app sends a frame when it
+has been told that there is room for one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import sys
+import traceback
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import replace
+
+import viser
+
+from difftile.viewer.backends.inbox import Inbox
+from difftile.viewer.backends.news import News, PageReport
+from difftile.viewer.backends.page_controls import Controls
+from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
+from difftile.viewer.backends.page_pictures import Pictures
+from difftile.viewer.backends.partner import Connection, join_app
+from difftile.viewer.events import Resize
+from difftile.viewer.frame import Easel
+from difftile.viewer.stage import SMALLEST
+from difftile.viewer.theme import ACCENT
+
+_LARGEST = 1.1e6  # pixels of a picture; a larger canvas shows it enlarged
+_ALIKE = 0.01  # shapes of pictures that differ by less are the same
+_LOOK = 1 / 60  # between two looks for what happened while no frame comes [s]
+_RED, _GREEN, _BLUE = ACCENT.tolist()
+
+
+class Page:
+    """Shows what comes over a connection.
+
+    Args:
+        connection: To the app.
+        server: Has nothing on its page yet.
+        title: What stands above the controls.
+        size: Width and height of the pictures, until a browser has said how large they can be [px].
+    """
+
+    def __init__(
+        self, connection: Connection, server: viser.ViserServer, title: str, size: tuple[int, int]
+    ) -> None:
+        self._connection = connection
+        self._size = self._asked = size  # of the picture that is shown, and of those that will be
+        self._inbox = Inbox()
+        self._easel = Easel()
+        self._pictures = Pictures()
+        self._controls = Controls(server.gui, self._inbox)
+        server.gui.set_panel_label(title)
+        server.gui.configure_theme(
+            dark_mode=True,
+            show_logo=False,
+            show_share_button=False,
+            brand_color=(_RED, _GREEN, _BLUE),
+        )
+        server.gui.main_panel.dock_right()
+        server.scene.world_axes.visible = False
+        catch_mouse(server.scene, self._inbox, self._place)
+        server.on_client_connect(self._connected)
+        server.on_client_disconnect(self._disconnected)
+
+    def run(self) -> None:
+        """Go on until the connection ends, which is an EOFError or OSError."""
+        while True:
+            came, fault = self._connection.poll(_LOOK), None
+            if came:
+                fault = self._show(self._connection.recv())
+            happened = self._inbox.take()
+            if came or happened:
+                self._connection.send(PageReport(came, happened, fault))
+
+    def _show(self, news: News) -> str | None:
+        """Show what is new; return what is wrong with the frame, whose scene is then left out."""
+        self._controls.show(news)
+        frame, fault = news.frame, None
+        self._size = frame.width, frame.height
+        if not self._pictures.wanted:
+            return None
+        try:
+            image = self._easel.image(frame)
+        except Exception as error:
+            traceback.print_exc()
+            fault = f"{type(error).__name__}: {error}"
+            image = self._easel.image(replace(frame, scene=()))
+        self._pictures.show(image)
+        return fault
+
+    # In the thread of viser
+
+    async def _connected(self, client: viser.ClientHandle) -> None:
+        wheel = Wheel(client)
+
+        async def looked(camera: viser.CameraHandle) -> None:
+            self._fit(camera.image_width, camera.image_height)
+            self._inbox.add(*wheel.turned(client, self._place((0.5, 0.5))))
+
+        client.camera.on_update(looked)
+        await looked(client.camera)
+        self._pictures.follow(client)
+
+    async def _disconnected(self, client: viser.ClientHandle) -> None:
+        self._pictures.leave(client)
+
+    def _fit(self, width: int, height: int) -> None:
+        """Ask for pictures of the shape of a canvas.
+
+        A page that is slow makes its canvas coarser, which is no reason to draw less.
+        """
+        if min(width, height) <= 0:
+            return
+        scale = min(math.sqrt(_LARGEST / (width * height)), 1.0)
+        scale = max(scale, SMALLEST[0] / width, SMALLEST[1] / height)
+        asked = round(scale * width), round(scale * height)
+        same = abs(asked[0] * self._asked[1] / (asked[1] * self._asked[0]) - 1) < _ALIKE
+        if not same or asked > self._asked:
+            self._asked = asked
+            self._inbox.add(Resize(*asked))
+
+    def _place(self, at: tuple[float, float]) -> tuple[float, float]:
+        """Return the pixel of a place on the canvas, of which (1, 1) is the lower right corner."""
+        return at[0] * self._size[0], at[1] * self._size[1]
+
+
+def main(connection: str, host: str, port: str, title: str, width: str, height: str) -> None:
+    """Serve a page, and tell the app its port.
+
+    Args:
+        connection: The number of the end of a connection that this process has inherited.
+        host: By which the page is reached.
+        port: The first one to try.
+        title: What stands above the controls.
+        width: Of the first pictures [px].
+        height: Likewise.
+    """
+    app = join_app(connection)
+    with _silence():
+        server = viser.ViserServer(host, int(port), verbose=False)
+    with suppress(EOFError, OSError):
+        page = Page(app, server, title, (int(width), int(height)))
+        app.send(server.get_port())
+        page.run()
+    with _silence():
+        server.stop()
+
+
+@contextlib.contextmanager
+def _silence() -> Generator[None]:
+    """Keep viser's own announcements to itself."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        yield
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

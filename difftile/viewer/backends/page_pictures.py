@@ -1,0 +1,74 @@
+"""Pictures on their way to browsers.
+
+A browser gets the next picture when it has the one before, so that none wait on a slow way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import numpy as np
+import viser
+
+from difftile.viewer.primitives import Bytes
+
+_QUALITY = 90  # of JPEG: coloured lines stay sharp
+_PATIENCE = 5.0  # that a browser may take before it gets another picture anyway [s]
+# Nearer than anything: viser's own marks, such as the crosshair of its camera, are never seen.
+_FRONT = np.zeros((1, 1), np.float32)
+
+
+class Pictures:
+    """What all browsers show; a thread for each encodes and sends."""
+
+    def __init__(self) -> None:
+        self._news = threading.Condition()
+        self._image: Bytes | None = None
+        self._count = 0  # how often it has changed
+        self._followed: set[int] = set()  # by the numbers that viser gives browsers
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anyone looks."""
+        return bool(self._followed)
+
+    def show(self, image: Bytes) -> None:
+        """Have a picture sent, shape (height, width, 3); one like the last is not."""
+        if self._image is None or not np.array_equal(image, self._image):
+            with self._news:
+                self._image = image
+                self._count += 1
+                self._news.notify_all()
+
+    def follow(self, client: viser.ClientHandle) -> None:
+        """Send pictures to a browser until it is left."""
+        with self._news:
+            self._followed.add(client.client_id)
+            self._news.notify_all()
+        threading.Thread(target=self._send, args=(client,), daemon=True).start()
+
+    def leave(self, client: viser.ClientHandle) -> None:
+        """Send no more to a browser."""
+        with self._news:
+            self._followed.discard(client.client_id)
+            self._news.notify_all()
+
+    def _send(self, client: viser.ClientHandle) -> None:
+        sent = 0
+
+        def due() -> bool:
+            return self._count > sent or client.client_id not in self._followed
+
+        while True:
+            with self._news:
+                self._news.wait_for(due)
+                if client.client_id not in self._followed:
+                    return
+                image, sent = self._image, self._count
+            assert image is not None
+            client.scene.set_background_image(image, "jpeg", jpeg_quality=_QUALITY, depth=_FRONT)
+            # It answers when it has come so far; that it has no such item, or denies to look for
+            # it, is an answer too.
+            with contextlib.suppress(RuntimeError, TimeoutError):
+                client.local_storage.get_item("difftile", timeout=_PATIENCE)
