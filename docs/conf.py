@@ -30,6 +30,7 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".venv", ".git", "build", "out"]  # pruned: they are large and hold no pages
 sphinx_gallery_conf = demo_pages.CONFIG
+highlight_language = "none"  # of blocks that name no language: what programs print
 nitpicky = False  # annotations name types, such as arrays of NumPy, that have no page here
 
 myst_heading_anchors = 4  # a heading is `#its-words`, as on the pages of a repository

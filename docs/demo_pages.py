@@ -63,6 +63,7 @@ run("{command}")
 """
 # What is recorded of demos that one can take part in, beside what they write anyway.
 RECORDED = {
+    "cloth": "--record wind.webp --iterations 210",
     "fit-image": "--record painting.webp --iterations 90",
     "mass-spring": "--record learning.webp --iterations 225",
     "wave": "--record pool.webp --iterations 240",
@@ -217,9 +218,10 @@ def _pictures(folder: Path) -> Iterator[Path]:
 
 
 def _rank(picture: Path) -> tuple[int, str]:
-    """Return what sorts animations to the front, and curves to the end."""
-    curve = picture.stem in ("loss", "curve")
-    return (0 if picture.suffix in MOVING else 2 if curve else 1), picture.name
+    """Return what sorts animations to the front, then what was found, and curves to the end."""
+    if picture.suffix in MOVING:
+        return 0, picture.name
+    return {"before_after": 1, "strip": 1, "loss": 3, "curve": 3}.get(picture.stem, 2), picture.name
 
 
 def _save_thumbnail(picture: Path, thumbnail: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import taichi as ti
+from PIL import Image
 
 import difftile as dt
 from difftile import diagnostics
@@ -103,6 +104,30 @@ def test_every_demo_gets_a_page_that_runs_it(
     gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(gallery/(\w+)\.rst\)", pages.illustrated(gallery, tmp_path))
     assert sorted(links) == sorted(demos)
+
+
+def test_pictures_of_a_demo_move_to_its_page_the_animation_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    pages = importlib.import_module("demo_pages")
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    monkeypatch.setattr(pages, "PAGES", tmp_path / "pages")
+    images, out = tmp_path / "pages" / "images", tmp_path / "build" / "demos" / "wave" / "out"
+    for folder in (images, out):
+        folder.mkdir(parents=True)
+    (images / "wave_old.png").touch()
+    frames = [Image.new("RGB", (30, 20), colour) for colour in ("black", "red")]
+    for name in ("curve.png", "gradients.png", "strip.png"):
+        frames[0].save(out / name)
+    frames[0].save(out / "wave.gif", save_all=True, append_images=frames[1:])
+    text = pages.scrape((), {"src_file": "wave.py"}, {})
+    found = re.findall(r"images/(\S+)", text)
+    assert found == ["wave_wave.gif", "wave_strip.png", "wave_gradients.png", "wave_curve.png"]
+    assert {file.name for file in images.glob("*.*")} == set(found)
+    assert not list(out.iterdir())
+    with Image.open(images / "thumb" / "sphx_glr_wave_thumb.png") as thumbnail:
+        assert thumbnail.getpixel((200, 140)) == (255, 0, 0)  # the end of the animation
 
 
 def listed() -> set[str]:
