@@ -70,7 +70,8 @@ def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -
     kinds = {_kind(access.stmt) for access in accesses}
     if len(kinds) == 1 and kinds != {Store}:
         return
-    if owns([access.forms for access in accesses], task.indices, varying, ranges_of(task.body)):
+    ranges = ranges_of(task.body)
+    if owns([access.forms for access in accesses], task.indices, varying, ranges):
         return
     for write in accesses:
         if isinstance(write.stmt, Load):
@@ -83,6 +84,9 @@ def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -
             # The same data-dependent index read and stored: a permutation is the user's to promise.
             promised = same and varies and {type(write.stmt), type(other.stmt)} == {Load, Store}
             if promised or disjoint(write.forms, other.forms, varying):
+                continue
+            # These two meet within one iteration alone: others of the accesses are at fault.
+            if owns([write.forms, other.forms], task.indices, varying, ranges):
                 continue
             raise _race(write.stmt, other.stmt)
 
