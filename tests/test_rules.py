@@ -333,6 +333,37 @@ def test_a_rule_of_a_kernel_that_adds():
     np.testing.assert_allclose(y.grad.to_numpy(), [1, 2, 3])
 
 
+def test_what_a_kernel_with_a_rule_leaves_in_a_field_without_gradient_is_not_read():
+    @dt.kernel
+    def count(x, y, hits):
+        for i in x:
+            y[i] = x[i] * x[i]
+            hits[0] += x[i]
+
+    @count.backward
+    def _(x, y, hits):
+        for i in x:
+            x.grad_out[i] += 2 * x[i] * y.grad_in[i]
+
+    @dt.kernel
+    def scale(hits, y):
+        for i in y:
+            y[i] *= hits[0]
+
+    x, y, hits = floats(1, 2), outs(2), dt.zeros(1, dtype=ti.f64)
+    with dt.Tape() as tape:
+        for _ in range(2):
+            count(x, y, hits)
+    tape.backward({y: np.ones(2)})
+    np.testing.assert_allclose(x.grad.to_numpy(), [2, 4])
+    with pytest.warns(dt.GradientCut, match="'hits' has none and is read again"), dt.Tape():
+        count(x, y, hits)
+        scale(hits, y)
+    with dt.Tape():
+        count(dt.ones(2, dtype=ti.f64), y, hits)
+        scale(hits, y)
+
+
 def test_rules_of_kernels_on_views_and_structs():
     x, y = floats(1, 2, 3, 4), outs(4)
     with dt.Tape() as tape:

@@ -80,7 +80,8 @@ class RuledLaunch(OpaqueStep):
             if storage not in needed:
                 keeps = Keeps.NOTHING
             # What is not overwritten passes through, so that the gradient before matters, too.
-            uses.append(Use(field, True, storage in writes, keeps, name))
+            passes = storage not in reads
+            uses.append(Use(field, True, storage in writes, keeps, name, passes=passes))
         return uses
 
     def _check_gradients(self) -> None:

@@ -50,10 +50,11 @@ class Cuts:
     def ran(self, opaque: Opaque) -> None:
         """Note what an opaque step has read and written."""
         graded = [use for use in opaque.uses if use.field.has_grads]
-        held = any(use.reads for use in graded) and not opaque.constant
-        for use in opaque.uses:
+        read = [use for use in opaque.uses if use.reads and not use.passes]
+        held = any(use.field.has_grads for use in read) and not opaque.constant
+        for use in read:
             storage = use.field.storage
-            if use.reads and storage in self._held and any(other.writes for other in graded):
+            if storage in self._held and any(other.writes for other in graded):
                 self._warn(storage, use.name)
                 held = True
         for use in opaque.uses:

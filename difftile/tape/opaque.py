@@ -53,6 +53,7 @@ class Use:
         keeps: Which contents the reverse reads; of a field that is not written they are the same.
         name: What errors and pictures call it.
         parts: The parts that may be written; none stands for all of it.
+        passes: Whether what it held matters only where the step leaves it, and nowhere else.
     """
 
     field: Field
@@ -61,6 +62,7 @@ class Use:
     keeps: Keeps = Keeps.NOTHING
     name: str = ""
     parts: tuple[Window, ...] = ()
+    passes: bool = False
 
     @property
     def overwrites(self) -> bool:
