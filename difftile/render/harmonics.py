@@ -47,6 +47,13 @@ def spherical_harmonics(degree, d, sh0, shN, k):
     return total
 
 
+@func
+def _is_nan(x):
+    """Tell by the bits: comparisons are folded away, since fast arithmetic knows no NaN."""
+    bits = ti.bit_cast(ti.cast(x, ti.f32), ti.u32)
+    return (bits & 0x7FFFFFFF) > 0x7F800000
+
+
 @kernel
 def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
     """Set the colours of gaussians as cameras see them: harmonics + 0.5, and 0 at least.
@@ -64,7 +71,9 @@ def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
         colour = ti.zero(sh0[k])
         if radii[c, k].x > 0:
             d = (means[k] - places[c, k % places.shape[1]]).normalized()
-            colour = max(spherical_harmonics(degree, d, sh0, shN, k) + 0.5, 0.0)
+            colour = spherical_harmonics(degree, d, sh0, shN, k) + 0.5
+            if not _is_nan(colour.sum()):  # which max takes for 0: it would be black
+                colour = max(colour, 0.0)
         colours[c, k] = colour
 
 

@@ -251,3 +251,16 @@ def test_gaussians_that_are_no_numbers_are_culled() -> None:
     np.testing.assert_array_equal(made.image.to_numpy(), expected.image.to_numpy())
     for name, gradient in gradients.items():
         assert np.isfinite(gradient).all(), name
+
+
+@pytest.mark.parametrize("name", ["sh0", "shN"])
+def test_colours_that_are_no_numbers_are_seen(name: str) -> None:
+    values, poses = scene()
+    expected = Setup(values, poses)
+    image = expected.splatter(expected.gaussians, expected.cameras).image.to_numpy()
+    values[name][12] = np.nan  # max alone would make it black
+    ruined = Setup(values, poses)
+    found = ruined.splatter(ruined.gaussians, ruined.cameras).image.to_numpy()
+    wrong = np.isnan(found)
+    assert wrong.any()
+    np.testing.assert_array_equal(found[~wrong], image[~wrong])
