@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,19 @@ GRADIENTS = Gradients()
 WITH_GRADS: weakref.WeakSet[Field] = weakref.WeakSet()
 
 
+class _Ended:
+    """Stands in place of a buffer; launches that were prepared with it pay nothing for a check."""
+
+    __slots__ = ("_why",)
+    nbytes = 0  # what still knows of the field sees how little it holds
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __getattr__(self, name: str) -> Any:
+        raise FieldError(self._why)
+
+
 class Storage:
     """Where the contents of a field are now; fields that share their values share this.
 
@@ -50,7 +63,9 @@ class Storage:
         self.rows: weakref.ref[Rows] | None = None
 
     def __del__(self) -> None:
-        if POOL is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+        if POOL is None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+            return
+        if not isinstance(self.buffer, _Ended):
             POOL.disown(self.buffer)
 
     def move(self, fresh: Buffer) -> None:
@@ -59,6 +74,11 @@ class Storage:
         POOL.own(fresh)
         self.buffer = fresh
         POOL.disown(old)
+
+    def end(self, why: str) -> None:
+        """Give the memory back; whoever asks for it from now on is told why it is not there."""
+        POOL.disown(self.buffer)
+        self.buffer = cast(Buffer, _Ended(why))
 
     def renew(self, *, copy: bool) -> None:
         """Leave pinned memory and go on in fresh, with the contents or with any."""

@@ -52,7 +52,8 @@ class Rows:
     """Fields with one first axis, whose rows are kept, dropped, repeated and added together.
 
     `rows.means` and `rows["means"]` are the field of that name *now*: a change of rows makes new
-    fields, with a gradient of zeros where there was a gradient. What was made from the fields
+    fields, with a gradient of zeros where there was a gradient, and ends those before, which are
+    refused from then on; their gradients stay readable. What was made from the fields
     follows: an optimiser keeps what it remembers of a row with that row. `len(rows)` is the number
     of rows; `keys()`, `values()` and `items()` are those of the fields by name.
 
@@ -265,6 +266,11 @@ class Rows:
             field.storage.rows = weakref.ref(self)
         fields = {old[name].storage: field for name, field in self._fields.items()}
         self._tell(Change(fields, _index(index)))
+        for name, field in old.items():
+            field.storage.end(
+                f"This field was '{name}' of rows that have changed: {field!r} became "
+                f"{self._fields[name]!r}. Read 'rows.{name}' anew after each change of the rows."
+            )
 
     def _tell(self, change: Change) -> None:
         for follower in list(self._followers):
@@ -350,6 +356,7 @@ def _check_is_whole(name: str, field: object) -> None:
         )
     if not field.shape:
         raise FieldError(f"'{name}', {field!r}, has no axis along which rows could be.")
+    _ = field.buffer  # raises where the memory is no more
 
 
 def _arrays_of(rows: Rows | Mapping[str, npt.ArrayLike] | None) -> Mapping[str, npt.ArrayLike]:
