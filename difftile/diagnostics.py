@@ -18,6 +18,7 @@ class Span:
         column: First column, from 0.
         end_column: Column after the last one.
         text: The whole line, without its newline.
+        inner: Where the code itself stands, if the stretch is the call of a func of the library.
     """
 
     file: str
@@ -25,6 +26,12 @@ class Span:
     column: int
     end_column: int
     text: str
+    inner: Span | None = None
+
+    @property
+    def shown(self) -> str:
+        """What stands there."""
+        return self.text[self.column : self.end_column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,7 @@ def located(span: Span | None) -> str:
     """Return where a span is, in a line: the file, the line and what stands there."""
     if span is None:
         return "in code that difftile made"
-    shown = span.text[span.column : span.end_column]
-    return f'"{_shown_path(span.file)}", line {span.line}: {shown}'
+    return f'"{_shown_path(span.file)}", line {span.line}: {span.shown}'
 
 
 def render(title: str, labels: Iterable[Label], notes: Iterable[str], hint: str | None) -> str:
@@ -71,10 +77,13 @@ def render(title: str, labels: Iterable[Label], notes: Iterable[str], hint: str 
 
     The format: a title, a code frame for each label with the span underlined, notes, a hint.
     """
-    lines = [title]
+    lines, inside = [title], dict[str, None]()
     for label in labels:
         lines += _frame(label)
-    lines += [f"  Note: {note}" for note in notes]
+        if label.span.inner is not None:
+            file = os.path.basename(label.span.inner.file)
+            inside[f"inside the library, '{label.span.inner.shown}' in {file}."] = None
+    lines += [f"  Note: {note}" for note in (*inside, *notes)]
     if hint is not None:
         lines.append(f"  Hint: {hint}")
     return "\n".join(lines)

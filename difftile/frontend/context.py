@@ -344,7 +344,7 @@ class Context:
     def refusal(self, node: ast.AST) -> KernelError:
         """Return the error for a construct outside the language."""
         span = self.keyword_span(node)
-        word = span.text[span.column : span.end_column]
+        word = span.shown
         construct, hint = REFUSED.get(type(node), (f"'{word}'", "leave it out of the kernel."))
         return UnsupportedSyntax(span, construct, hint)
 

@@ -63,7 +63,7 @@ def bind_call(
             "recursion",
             hint="write it as a loop: funcs are put in place of their calls.",
         )
-    source = source_of(function)
+    source = source_of(function).called(cx.source, node)
     return source, *_bind(cx, node, function, source.tree.args, receiver)
 
 

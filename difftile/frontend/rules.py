@@ -142,7 +142,7 @@ def _backward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
     params: list[Var] = []
     d_out = adjoint_like(result, params)
     incoming = [d_out] if _has_result(result) else []
-    source = source_of(rule.function)
+    source = source_of(rule.function).called(cx.source, call.node)
     _check_parameters(cx, source, call, result, "backward", [*call.env.values(), *incoming])
     returned, block = _run(cx, source, [*call.env.values(), *incoming])
     wanted = [(name, item) for name, item in call.env.items() if floats_in(item)]
@@ -160,7 +160,7 @@ def _backward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
 
 def _forward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
     params: list[Var] = []
-    source = source_of(rule.function)
+    source = source_of(rule.function).called(cx.source, call.node)
     floats = [item for item in call.env.values() if floats_in(item)]
     loose = [item for item in call.env.values() if is_number(item)]
     wanted = floats
@@ -352,7 +352,7 @@ def _stand_in(cx: Context, call: Call, rules: Rules, result: Item) -> Rule:
             values = adjoint(cx, call.node, Static(rules.substitute), items, d_out)
     cx.env[DRAWS] = draws
     block = Block(tuple(stmts), tuple(values))
-    source = source_of(call.function)
+    source = source_of(call.function).called(cx.source, call.node)
     return Rule(tuple(params), block, rules.approximate, _place(source))
 
 
@@ -403,5 +403,6 @@ def _moved(cx: Context, call: Call, k: int, value: Value) -> list[Value]:
             yield value if count == k and floats_in(leaf) else leaf
 
     env = {name: regrown(item, parts(item)) for name, item in call.env.items()}
-    returned, _ = run_func(cx, source_of(call.function), env)
+    source = source_of(call.function).called(cx.source, call.node)
+    returned, _ = run_func(cx, source, env)
     return floats_in(as_values(cx, returned))

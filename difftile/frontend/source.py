@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from difftile.diagnostics import KernelError, Span, UnsupportedSyntax
@@ -24,6 +24,7 @@ class Source:
         file: The file that holds it.
         first_line: Line of the file on which the text begins.
         lines: The text.
+        call: Where users call it, if it is a func of the library: that is what errors show.
     """
 
     function: PythonFunction
@@ -31,11 +32,24 @@ class Source:
     file: str
     first_line: int
     lines: tuple[str, ...] = field(repr=False)
+    call: Span | None = None
 
     @property
     def name(self) -> str:
         """The function's name."""
         return self.function.__name__
+
+    @property
+    def in_library(self) -> bool:
+        """Whether the function is one of difftile's own."""
+        module = self.function.__module__ or ""  # none where exec() has no name
+        return module.partition(".")[0] == __name__.partition(".")[0]
+
+    def called(self, caller: Source, node: ast.AST) -> Source:
+        """Return the source as what is called in another one."""
+        if not self.in_library or (caller.in_library and caller.call is None):
+            return self
+        return replace(self, call=caller.call or caller.span(node))
 
     def span(self, node: ast.AST) -> Span:
         """Return where a node stands in the user's file: its first line."""
@@ -61,7 +75,8 @@ class Source:
         return self.span(after)
 
     def _at(self, line: int, start: int, end: int) -> Span:
-        return Span(self.file, self.first_line + line - 1, start, end, self.lines[line - 1])
+        here = Span(self.file, self.first_line + line - 1, start, end, self.lines[line - 1])
+        return here if self.call is None else replace(self.call, inner=here)
 
     def _column(self, line: int, offset: int) -> int:
         """Return a column from the offset in bytes that Python gives."""

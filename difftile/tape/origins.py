@@ -178,7 +178,7 @@ def _words(value: Var, stmt: Stmt | None) -> str:
     """Return what a value is called in the user's program."""
     span = None if stmt is None else stmt.span
     named = value.name if not isinstance(stmt, Load) else ""
-    return named or ("" if span is None else span.text[span.column : span.end_column])
+    return named or ("" if span is None else span.shown)
 
 
 def _step(let: Let, values: list[Any], result: Any) -> str:
