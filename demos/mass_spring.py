@@ -8,13 +8,16 @@ one watches it learn to get to a goal, which can be dragged meanwhile.
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import taichi as ti
 
 import difftile as dt
+from demos.support.adjoints import Notes, note
 from demos.support.options import make_parser, start
 from demos.support.pictures import save_loss_curve
 from demos.support.training import Training, print_check, train, write
@@ -136,17 +139,24 @@ class Walker:
         self.measure()
 
 
-def watch(walker: Walker, label: str) -> Motion:
-    """Simulate once more, without a tape, and look at every few steps."""
+def watch(walker: Walker, label: str, notes: Notes | None = None) -> Motion:
+    """Simulate from the start, and look at every few steps.
+
+    With `notes` a tape will leave there the gradients with respect to the positions, by frame.
+    """
     positions, activations = [], []
     times = [*range(0, walker.steps, FRAME_EVERY), walker.steps]
     walker.start()
     for t in range(walker.steps):
         if t % FRAME_EVERY == 0:
+            if notes is not None:
+                note(walker.x, notes, len(positions))
             positions.append(walker.x.to_numpy())
         walker.step(t)
         if t % FRAME_EVERY == 0:
             activations.append(walker.activation.to_numpy())
+    if notes is not None:
+        note(walker.x, notes, len(positions))
     positions.append(walker.x.to_numpy())
     activations.append(walker.activation.to_numpy())
     return Motion(
@@ -175,25 +185,32 @@ def view(walker: Walker, network: Network, options: argparse.Namespace) -> dt.vi
     )
     scene, robot = walker.scene, walker.scene.robot
     muscles = robot.actuation > 0
-    latest = watch(walker, "untrained")
-    shown, frame = latest, 0
+
+    def walk(label: str) -> Motion:
+        notes = Notes()
+        with dt.Tape(walker.loss, memory=options.memory):
+            motion = watch(walker, label, notes)
+            walker.miss()
+        app.plot("off the goal [m]", walker.loss)
+        slopes = [notes.gradients[k] for k in range(len(motion.times))]
+        return replace(motion, slopes=np.array(slopes))
+
+    shown = latest = walk("untrained")
+    frame, drawn = 0, time.perf_counter()
+    masses = dt.zeros_like(walker.x, grad=True)  # of the frame, with their gradient
     app.handle(walker.goal)
     app.slider("step size", (optimiser, "lr"), min=0.5, max=20.0, log=True)
-    app.plot("off the goal [m]")
 
     @app.step
     def improve() -> None:
         nonlocal latest
-        with dt.Tape(walker.loss, memory=options.memory):
-            latest = watch(walker, f"after {app.steps} iterations")
-            walker.miss()
         optimiser.step()
-        app.plot("off the goal [m]", walker.loss)
+        latest = walk(f"after {app.steps + 1} iterations")
 
     @app.draw
     def draw_walk() -> None:
-        nonlocal shown, frame
-        if frame == len(shown.times):  # each walk is shown to its end, and then the latest one
+        nonlocal shown, frame, drawn
+        if frame >= len(shown.times):  # each walk is shown to its end, and then the latest one
             shown, frame = latest, 0
         places, goal = shown.positions[frame], walker.goal[None]
         colours = ACTIVATION.to_rgba(shown.activations[frame])[:, :3]
@@ -201,10 +218,15 @@ def view(walker: Walker, network: Network, options: argparse.Namespace) -> dt.vi
         app.lines([[goal[0], scene.floor], goal], colour="#f2a65a", width=1.0)
         for which, width in ((~muscles, 2.0), (muscles, 5.0)):
             app.lines(places, edges=robot.springs[which], colour=colours[which], width=width)
-        app.points(places, colour="#e6e9ed", radius=4.0)
+        masses.from_numpy(places)
+        masses.grad.from_numpy(shown.slopes[frame])
+        app.points(masses, colour="#e6e9ed", radius=4.0)
         app.points(places[[walker.head]], colour="#f2a65a", radius=6.0)
         app.text((0.02, 0.82), f"{shown.label}   t = {shown.times[frame]:.2f} s")
-        frame += 1
+        # A walk takes its time, however long a step does; headless each frame is a picture.
+        now = time.perf_counter()
+        passed = (now - drawn) / (walker.h * FRAME_EVERY) if options.view != "none" else 1.0
+        frame, drawn = frame + max(1, round(passed)), now
 
     @app.reset
     def forget() -> None:
@@ -214,7 +236,7 @@ def view(walker: Walker, network: Network, options: argparse.Namespace) -> dt.vi
         for slots in optimiser.state.values():
             for values in slots.values():
                 values.fill(0.0)
-        shown = latest = watch(walker, "untrained")
+        shown = latest = walk("untrained")
         frame = 0
 
     return app

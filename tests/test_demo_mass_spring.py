@@ -10,8 +10,9 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from demos.mass_spring import Walker, learn, main, view
-from demos.support.training import check
+from demos.mass_spring import Walker, learn, main, view, watch
+from demos.support.adjoints import Notes
+from demos.support.training import check, slope
 from difftile.viewer import KeyDown, MouseDown, MouseMove, MouseUp
 from scenes.mass_spring import make_network, make_scene
 from tests.viewer.aim import pixel_of
@@ -77,6 +78,27 @@ def test_gradient_agrees_with_differences(robot: str) -> None:
     assert by_tape == pytest.approx(by_differences, rel=1e-6)
 
 
+def test_gradients_on_the_way_are_those_of_the_frames() -> None:
+    walker = Walker(make_scene("C"), make_network(make_scene("C"), 2), 100, ti.f64)
+    notes = Notes()
+    with dt.Tape(walker.loss):
+        watch(walker, "", notes)
+        walker.miss()
+    assert sorted(notes.gradients) == [0, 1, 2, 3, 4, 5]  # a frame each 20 steps, and the last
+
+    def loss(change: float) -> float:  # from frame 3 on, where a mass is moved
+        walker.start()
+        for t in range(100):
+            if t == 60:
+                walker.x[4] = walker.x[4] + [change, 0.5 * change]
+            walker.step(t)
+        walker.miss()
+        return walker.loss[None]
+
+    gradient = notes.gradients[3][4] @ [1.0, 0.5]
+    assert gradient == pytest.approx(slope(loss, 1e-6), rel=1e-6)
+
+
 def test_gradient_descent_makes_the_robot_walk() -> None:
     scene = make_scene("C")
     walker = Walker(scene, make_network(scene), 500)
@@ -122,10 +144,14 @@ def test_dragging_the_goal_moves_the_loss_and_reset_forgets() -> None:
     ]
     app.run(frames=6, events=events)
     assert app.error is None
+    still = app.picture
+    app.run(frames=1, events=[KeyDown("space"), KeyDown("g")])
+    assert (app.picture != still)[:500, :700].any(axis=2).sum() > 100  # arrows at the masses
+    app.run(frames=1, events=[KeyDown("g")])
     moved = walker.goal.to_numpy() - scene.goal
     assert moved[0] > 0.02 and moved[1] > 0.01
     assert losses[3] - losses[2] == pytest.approx(moved[0], abs=0.01)
     assert not np.array_equal(walker.w1.to_numpy(), network.w1.astype(np.float32))
-    app.run(frames=1, events=[KeyDown("space"), KeyDown("r")])
+    app.run(frames=1, events=[KeyDown("r")])
     np.testing.assert_array_equal(walker.w1.to_numpy(), network.w1.astype(np.float32))
     np.testing.assert_allclose(walker.goal.to_numpy(), scene.goal, rtol=1e-6)

@@ -27,6 +27,7 @@ class Motion:
         positions: Of the masses [m], shape (frames, n, 2).
         activations: Of the springs, from -1 (shortened) to 1 (lengthened), shape (frames, m).
         tracked: The mass whose way is shown.
+        slopes: Gradients with respect to the positions, of their shape; None if nobody asked.
     """
 
     label: str
@@ -34,6 +35,7 @@ class Motion:
     positions: np.ndarray
     activations: np.ndarray
     tracked: int = 0
+    slopes: np.ndarray | None = None
 
     @property
     def distance(self) -> float:
