@@ -45,9 +45,9 @@ MIDDLE = (0.0, 0.0, 0.0)
 AFAR = {"distance": 8.0, "yaw": 0.6, "pitch": 0.5}
 TURN = "Drag to turn, right button to move, wheel to zoom.   h: all keys"
 MEASURE_EVERY = 10  # steps, while one looks on
-INSETS = (  # left, bottom, right and top of the pictures in the corner, and what is above them
+INSETS = (  # left, bottom, right and top of the pictures in the corner, and what they are
     ((0.02, 0.06, 0.27, 0.2475), "a picture to learn from"),
-    ((0.30, 0.06, 0.55, 0.2475), "what gaussians show there"),
+    ((0.30, 0.06, 0.55, 0.2475), "what they show there"),
 )
 # What a program with another library reached in the pictures that are held out [dB].
 GOALS = {50: 28.1, 100: 33.7, 200: 36.1, 300: 38.4}
@@ -138,7 +138,7 @@ def view(
 
     app.button("look through the next camera", visit)
     app.button("look from afar", leave)
-    app.plot("PSNR of pictures held out [dB]")
+    app.plot("PSNR, held out [dB]")
     leave()
 
     @app.step
@@ -148,7 +148,7 @@ def view(
         adam.step()
         seen.version += 1
         if app.steps % MEASURE_EVERY == 0:
-            app.plot("PSNR of pictures held out [dB]", held_out.quality(gaussians))
+            app.plot("PSNR, held out [dB]", held_out.quality(gaussians))
 
     @app.draw
     def draw_knot() -> None:
@@ -167,8 +167,9 @@ def view(
         shown = (pictures[k], reconstruction.seen.image.to_numpy()[k])
         for (box, name), picture in zip(INSETS, shown, strict=True):
             app.image(picture, box=box)
-            app.text((box[0], box[3] + 0.025), name, colour=PALE, size=12.0)
-        words = f"{len(gaussians)} gaussians after {app.steps} steps: {WORDS[seen.mode]}"
+            app.text((box[0] + 0.006, box[3] - 0.004), name, size=12.0)
+        words = f"{len(gaussians)} gaussians learn from {len(pictures)} pictures of a knot"
+        words += f", step {app.steps}: {WORDS[seen.mode]}"
         app.text((0.02, 0.985), words)
         app.text((0.02, 0.955), TURN, colour=PALE, size=12.0)
         if eyes.value:

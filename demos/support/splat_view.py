@@ -11,11 +11,11 @@ import difftile as dt
 
 MODES = ("colours", "alpha", "depth", "ellipsoids", "centres")
 WORDS = {
-    "colours": "seen in colour",
-    "alpha": "alpha: how much of each pixel they cover",
-    "depth": "depth: from near, bright, to far, dark",
-    "ellipsoids": "each as an ellipsoid, which hides what is behind it",
-    "centres": "their centres (g: the gradient of each)",
+    "colours": "in colour",
+    "alpha": "how much of each pixel they cover",
+    "depth": "from near, bright, to far, dark",
+    "ellipsoids": "as bodies that hide each other",
+    "centres": "their centres (g: gradients)",
 }
 BACKGROUND = np.array([0.078, 0.09, 0.11])  # that of the viewer
 DIM = 0.3  # of the picture behind centres
