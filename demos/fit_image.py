@@ -205,11 +205,14 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
     radius = app.slider("brush: radius", min=0.02, max=0.3, value=0.08)
     erase = app.checkbox("brush: erase")
     app.button("clear what was painted", brush.clear)
+    app.key("e", "brush: paint or erase", lambda: setattr(erase, "value", not erase.value))
     pace = app.slider("learning rate", min=0.05, max=4.0, log=True, value=1.0)
     rates = {name: lambda _, rate=RATES[name]: pace.value * rate for name in painting.parameters}
     painter = Painter(painting, rates)
     first, untrained = read(painting), painter.adam.state_dict()
     ellipses = Ellipses(painting)
+    photograph = painting.photograph.astype(np.float32)
+    exact = (255.0 * photograph + 0.5).astype(np.uint8)
     before: tuple[float, float] | None = None
     app.plot("PSNR [dB]")
 
@@ -219,7 +222,7 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
             painting.run()
         painter.step()
         if app.steps % PLOT_EVERY == 0:
-            app.plot("PSNR [dB]", psnr(painting.image.to_numpy(), painting.photograph))
+            app.plot("PSNR [dB]", psnr(painting.image.to_numpy(), photograph))
             if brush.used:
                 app.plot("weighted PSNR [dB]", -10.0 * np.log10(painting.loss[None]))
 
@@ -230,8 +233,8 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
         if at is not None:
             brush.stroke(before or at, at, radius.value, erase=erase.value)
         before = at
-        image = painting.image.to_numpy()
-        off = np.abs(image - painting.photograph).mean(axis=2)
+        # Not mean(axis=2), which takes four times as long.
+        off = np.einsum("hwc->hw", np.abs(painting.image.to_numpy() - photograph)) / 3.0
         if shown.value == "picture":
             # A run overwrites the image: it leaves the loss no slope there, which is what g shows.
             dt.zero_grads([painting.image, painting.loss])
@@ -243,7 +246,7 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
         else:
             app.image(off, low=0.0, high=MOST_OFF, colours="magma", box=EASEL)
         thumbnails = (
-            ("photograph", painting.photograph, {}),
+            ("photograph", exact, {}),
             ("how far off", off, {"low": 0.0, "high": MOST_OFF, "colours": "magma"}),
             ("how much it counts", brush.weights, {"low": 0.0, "high": 1.0, "colours": "cividis"}),
         )

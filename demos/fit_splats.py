@@ -44,6 +44,7 @@ PALE = "#98a2ae"
 MIDDLE = (0.0, 0.0, 0.0)
 AFAR = {"distance": 8.0, "yaw": 0.6, "pitch": 0.5}
 TURN = "Drag to turn, right button to move, wheel to zoom.   h: all keys"
+SHARE = 0.2  # of the time, at most, that goes into pictures of what is learnt
 MEASURE_EVERY = 10  # steps, while one looks on
 INSETS = (  # left, bottom, right and top of the pictures in the corner, and what they are
     ((0.02, 0.06, 0.27, 0.2475), "a picture to learn from"),
@@ -116,7 +117,8 @@ def view(
     """Return an app in which gaussians learn while one looks at them from any side."""
     app = make_app("fit-splats", options, (0.0, 0.0, 1.125, 1.0))
     gaussians, cameras = reconstruction.gaussians, reconstruction.cameras
-    seen = app.backdrop(SplatView(gaussians))
+    exact = options.view == "none" or options.record is not None
+    seen = app.backdrop(SplatView(gaussians, None if exact else SHARE))
     app.choice("show", MODES, (seen, "mode"))
     app.slider("size of ellipsoids [std]", (seen, "level"), min=0.5, max=3.0)
     eyes = app.checkbox("cameras", value=True)
@@ -138,6 +140,7 @@ def view(
 
     app.button("look through the next camera", visit)
     app.button("look from afar", leave)
+    app.key("c", "look through the next camera", visit)
     app.plot("PSNR, held out [dB]")
     leave()
 

@@ -1,7 +1,9 @@
 """Gaussians as a camera of a viewer sees them, in several ways, and cameras as shapes."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import matplotlib
 import numpy as np
@@ -21,6 +23,8 @@ BACKGROUND = np.array([0.078, 0.09, 0.11])  # that of the viewer
 DIM = 0.3  # of the picture behind centres
 COVERED = 0.5  # alpha from which on a pixel hides what is behind
 COARSE, FINE = 120_000, 600_000  # pixels of a picture while things change, and when they stay
+LONGEST = 1.0  # without a new picture, as after the first one, which compiles [s]
+Picture: TypeAlias = np.ndarray | tuple[np.ndarray, np.ndarray]  # colours, and depths that hide
 _DEPTHS = matplotlib.colormaps["magma_r"](np.linspace(0.0, 1.0, 256))[:, :3]
 
 
@@ -40,37 +44,50 @@ class SplatView:
     While gaussians, camera or the way of looking change, pictures are small, so that they take
     little of the time that steps need. What stays as it was is drawn once more, in full.
 
+    Args:
+        gaussians: What is looked at.
+        share: Of all time, the most that goes into pictures of gaussians that have changed, while
+            the camera stays: the latest picture is shown meanwhile. None for a picture of each
+            version, so that a run repeats exactly.
+
     Attributes:
         mode: One of `MODES`.
         level: The size of ellipsoids, in standard deviations.
         version: Of the gaussians: to be changed when they are.
     """
 
-    def __init__(self, gaussians: dt.Rows) -> None:
-        self.gaussians = gaussians
+    def __init__(self, gaussians: dt.Rows, share: float | None = None) -> None:
+        self.gaussians, self.share = gaussians, share
         self.mode, self.level, self.version = MODES[0], 1.5, 0
         self._renderers: dict[tuple[int, int], _Renderers] = {}
         self._latest: tuple[object, ...] = ()
-        self._picture: np.ndarray | tuple[np.ndarray, np.ndarray] | None = None
+        self._picture: Picture = np.zeros((1, 1, 3), np.uint8)
         self._fine = False
+        self._due = -np.inf  # when there may be a picture of another version [s]
 
-    def __call__(self, view: dt.viewer.View) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    def __call__(self, view: dt.viewer.View) -> Picture:
         """Return colours, and depths if there are any that hide; `App.backdrop` calls this."""
-        wanted = (
-            view.world_to_camera.tobytes(),
-            view.width,
-            view.height,
-            self.mode,
-            self.level,
-            self.version,
-        )
-        changed = wanted != self._latest
-        if self._picture is None or changed or not self._fine:
-            self._latest, self._fine = wanted, not changed
-            image, depth = self._draw(resized(view, COARSE if changed else FINE))
-            pixels = (255.0 * np.clip(image, 0.0, 1.0) + 0.5).astype(np.uint8)
-            self._picture = pixels if depth is None else (pixels, depth)
+        pose = view.world_to_camera.tobytes()
+        wanted = (pose, view.width, view.height, self.mode, self.level, self.version)
+        if wanted != self._latest:
+            learnt = wanted[:-1] == self._latest[:-1]
+            if not (learnt and time.perf_counter() < self._due):
+                self._latest, self._fine = wanted, False
+                self._render(view, COARSE)
+        elif not self._fine:
+            self._fine = True
+            self._render(view, FINE)
         return self._picture
+
+    def _render(self, view: dt.viewer.View, most: int) -> None:
+        """Make the latest picture, of no more than so many pixels."""
+        begun = time.perf_counter()
+        image, depth = self._draw(resized(view, most))
+        pixels = (255.0 * np.clip(image, 0.0, 1.0) + 0.5).astype(np.uint8)
+        self._picture = pixels if depth is None else (pixels, depth)
+        if self.share is not None:
+            now = time.perf_counter()
+            self._due = now + min((now - begun) * (1.0 / self.share - 1.0), LONGEST)
 
     def _draw(self, view: dt.viewer.View) -> tuple[np.ndarray, np.ndarray | None]:
         size = view.width, view.height
