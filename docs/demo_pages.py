@@ -65,6 +65,7 @@ run("{command}")
 RECORDED = {
     "cloth": "--record wind.webp --iterations 210",
     "fit-image": "--record painting.webp --iterations 90",
+    "fit-splats": "--record knot.webp --iterations 120",
     "mass-spring": "--record learning.webp --iterations 225",
     "wave": "--record pool.webp --iterations 240",
 }
@@ -239,6 +240,8 @@ def add_pictures(app: object, page: str, source: list[str]) -> None:
 
 def illustrated(text: str, pages: Path) -> str:
     """Return the text of the gallery with links to the pages, and pictures, that there are."""
+    if (pages / "index.rst").exists():
+        text = text.replace("\n\n", "\n\n[All of it in pictures](gallery/index.rst).\n\n", 1)
     for demo in entry_points(group="difftile.demos"):
         stem = demo.module.removeprefix("demos.")
         if not (pages / f"{stem}.rst").exists():
