@@ -18,6 +18,7 @@ def state() -> tuple[object, ...]:
     return (
         program.config().cfg_optimization,
         kernel_impl.getsourcelines,
+        kernel_impl._inside_class,
         ASTTransformerContext.get_pos_info,
     )
 
@@ -34,6 +35,23 @@ def test_taichi_is_as_before_after_a_launch() -> None:
     assert x.to_numpy().tolist() == [5, 5]
     assert state() == before
     assert before[0]
+
+
+def test_taichi_does_not_search_for_what_is_around_a_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched: list[object] = []
+    monkeypatch.setattr(kernel_impl.inspect, "getframeinfo", searched.append)
+
+    @dt.kernel
+    def doubled(x):
+        for i in x:
+            x[i] = 2.0 * x[i]
+
+    x = dt.ones(2)
+    doubled(x)
+    assert x.to_numpy().tolist() == [2, 2]
+    assert not searched
 
 
 def test_taichi_is_as_before_after_an_error() -> None:

@@ -6,8 +6,9 @@ Passes are written against these few functions, so that a new statement is descr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import is_
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -37,6 +38,7 @@ from difftile.ir.nodes import (
 )
 
 WRITES = (Store, Accumulate, Combine)
+EFFECTS = (*WRITES, Print, Fail)
 
 
 def operands(stmt: Stmt) -> tuple[Value, ...]:
@@ -99,6 +101,8 @@ def rules(stmt: Ruled) -> tuple[Rule, ...]:
 def regions(stmt: Stmt) -> tuple[Block, ...]:
     """Return the blocks nested in the statement, in the order in which they read memory."""
     match stmt:
+        case Let() | Load():  # most statements
+            return ()
         case If(then=then, orelse=orelse):
             return (then, orelse)
         case For(body=body) | ParallelFor(body=body):
@@ -116,6 +120,8 @@ def regions(stmt: Stmt) -> tuple[Block, ...]:
 def bound(stmt: Stmt) -> tuple[Var, ...]:
     """Return the variables that the statement binds inside its regions."""
     match stmt:
+        case Let() | Load():
+            return ()
         case For(index=index, carries=carries):
             return (index, *carries)
         case While(carries=carries):
@@ -133,6 +139,8 @@ def bound(stmt: Stmt) -> tuple[Var, ...]:
 def with_blocks(stmt: Stmt, change: Callable[[Block], Block]) -> Stmt:
     """Return the statement with each of its blocks changed."""
     match stmt:
+        case Let() | Load():
+            return stmt
         case If():
             return replace(stmt, then=change(stmt.then), orelse=change(stmt.orelse))
         case For() | ParallelFor():
@@ -165,9 +173,11 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
 
     match stmt:
         case Let():
-            return replace(stmt, args=each(stmt.args))
+            args = each(stmt.args)
+            return stmt if same(args, stmt.args) else replace(stmt, args=args)
         case Load():
-            return replace(stmt, index=each(stmt.index))
+            index = each(stmt.index)
+            return stmt if same(index, stmt.index) else replace(stmt, index=index)
         case Store() | Accumulate() | Combine():
             return replace(stmt, index=each(stmt.index), value=change(stmt.value))
         case If():
@@ -226,6 +236,11 @@ def rebind(stmt: Stmt, fresh: Callable[[Var], Var]) -> Stmt:
             return stmt
 
 
+def same(a: Sequence[object], b: Sequence[object]) -> bool:
+    """Tell whether two sequences hold the same objects."""
+    return len(a) == len(b) and all(map(is_, a, b))
+
+
 def walk(block: Block) -> Iterator[Stmt]:
     """Yield every statement of the block and of its regions, outer ones first."""
     for stmt in block.stmts:
@@ -272,7 +287,7 @@ def gradients_in(block: Block) -> dict[Array, None]:
 def has_effects(block: Block) -> bool:
     """Tell whether running the block changes memory or says something; rules are not run."""
     for stmt in block.stmts:
-        if isinstance(stmt, (*WRITES, Print, Fail)):
+        if isinstance(stmt, EFFECTS):
             return True
         inner = (stmt.body,) if isinstance(stmt, Ruled) else regions(stmt)
         if any(has_effects(region) for region in inner):

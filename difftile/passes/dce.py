@@ -30,6 +30,7 @@ from difftile.ir.walk import (
     has_effects,
     operands,
     regions,
+    same,
     walk,
     with_blocks,
 )
@@ -84,7 +85,8 @@ def _block(block: Block, live_after: set[Var]) -> Block:
         live.update(_live(operands(slim)))
         for region in regions(slim):
             live.update(free_variables(region))
-    return replace(block, stmts=tuple(reversed(kept)))
+    kept.reverse()
+    return block if same(kept, block.stmts) else replace(block, stmts=tuple(kept))
 
 
 def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:

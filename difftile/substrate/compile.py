@@ -34,7 +34,7 @@ from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
 from difftile.substrate.names import to_taichi
-from difftile.substrate.reading import reading_emitted_source
+from difftile.substrate.reading import defining_emitted_source, reading_emitted_source
 from difftile.substrate.report import is_silenced, report_of
 from difftile.substrate.translate import said, translated
 from difftile.substrate.work import Work, work_of
@@ -234,7 +234,8 @@ def _build(emitted: Emitted) -> Any:
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     namespace: dict[str, Any] = {"ti": ti, **_HELPERS}
     namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
-    exec(compile(text, file, "exec", dont_inherit=True), namespace)
+    with defining_emitted_source():
+        exec(compile(text, file, "exec", dont_inherit=True), namespace)
     return namespace[emitted.name]
 
 

@@ -43,6 +43,21 @@ def reading_emitted_source() -> Iterator[Any]:
         config.cfg_optimization = cfg_optimization
 
 
+@contextmanager
+def defining_emitted_source() -> Iterator[None]:
+    """While this is open, a kernel is no method: Taichi searches all modules for what is around."""
+    before = kernel_impl._inside_class
+    kernel_impl._inside_class = _nowhere
+    try:
+        yield
+    finally:
+        kernel_impl._inside_class = before
+
+
+def _nowhere(level_of_class_stackframe: int) -> bool:
+    return False
+
+
 def _lines(function: Any) -> tuple[list[str], int]:
     """Return the lines of an emitted kernel or func, or of a library function, and the first."""
     code = function.__code__
