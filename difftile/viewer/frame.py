@@ -16,7 +16,7 @@ from difftile.viewer.surface import Surface
 from difftile.viewer.theme import BACKGROUND
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layer:
     """Shapes that are looked at in one way.
 

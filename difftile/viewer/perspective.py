@@ -26,7 +26,7 @@ _NOTCH = 0.85  # what one notch of the wheel multiplies the distance by
 _AMBIENT = 0.35  # how bright a face is that is seen from its edge
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Perspective:
     """The `Projection` of an orbit camera: positions of three components, a depth for each.
 

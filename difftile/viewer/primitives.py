@@ -1,7 +1,8 @@
 """What pictures are made of: shapes as NumPy arrays, in the coordinates of a projection.
 
 Positions have two or three components, which is for the projection to know. Colours are bytes,
-one for all, shape (3,), or one each, shape (n, 3).
+one for all, shape (3,), or one each, shape (n, 3). They are pickled for every picture, which takes
+longer for classes with slots.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 Box: TypeAlias = tuple[float, float, float, float]  # left, bottom, right, top
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Image:
     """Pixels in a box.
 
@@ -35,7 +36,7 @@ class Image:
     source: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Backdrop:
     """A picture that fills the scene behind what is in space.
 
@@ -49,7 +50,7 @@ class Backdrop:
     depth: Floats | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Points:
     """Discs of one size on the screen.
 
@@ -66,7 +67,7 @@ class Points:
     source: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lines:
     """Segments.
 
@@ -83,7 +84,7 @@ class Lines:
     width: float = 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Circles:
     """Discs that grow with the view.
 
@@ -102,7 +103,7 @@ class Circles:
     source: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arrows:
     """Segments with a head.
 
@@ -119,7 +120,7 @@ class Arrows:
     width: float = 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mesh:
     """Triangles, shaded by how they face the eye.
 
@@ -136,7 +137,7 @@ class Mesh:
     source: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Boxes:
     """Filled rectangles along the axes.
 
@@ -153,7 +154,7 @@ class Boxes:
     rounding: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A line or lines of text.
 
@@ -177,7 +178,7 @@ class Text:
     bold: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plot:
     """A curve with the range of its values.
 

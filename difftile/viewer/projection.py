@@ -10,7 +10,7 @@ import numpy as np
 from difftile.viewer.primitives import Box, Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Area:
     """A rectangle of the screen [px], y down."""
 
@@ -59,7 +59,7 @@ class Projection(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pixels:
     """Positions that are pixels already, y down: for what lies over the scene."""
 
@@ -75,7 +75,7 @@ class Pixels:
         return np.array([x, y], np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flat:
     """A box of the plane, y up, as large as it fits into the area without distortion."""
 

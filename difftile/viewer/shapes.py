@@ -170,10 +170,7 @@ def as_colours(colour: Colour, count: int) -> Bytes:
         ViewerError: It is none of these.
     """
     if isinstance(colour, str):
-        try:
-            return _as_bytes(np.array(matplotlib.colors.to_rgb(colour)))
-        except ValueError:
-            raise ViewerError(f"{colour!r} is no colour; write '#4db6ac' or 'teal'") from None
+        return _named(colour)
     array = np.asarray(colour)
     if array.ndim >= 2 and array.shape[-1] in (3, 4):
         array = array.reshape(-1, array.shape[-1])[:, :3]
@@ -203,6 +200,14 @@ def mapped(values: npt.NDArray[Any], low: float | None, high: float | None, colo
     if known is not numbers:
         found[~finite] = (255, 0, 255)
     return found
+
+
+@lru_cache(maxsize=256)
+def _named(colour: str) -> Bytes:
+    try:
+        return _as_bytes(np.array(matplotlib.colors.to_rgb(colour)))
+    except ValueError:
+        raise ViewerError(f"{colour!r} is no colour; write '#4db6ac' or 'teal'") from None
 
 
 @lru_cache(maxsize=16)

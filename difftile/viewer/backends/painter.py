@@ -42,7 +42,7 @@ _KEYS: dict[str, str] = {
     **_SIGNS.get(sys.platform, {}),
 }
 _SHIFTED = {"=": "+"}  # keys come without what Shift makes of them
-_LOOK = 1 / 60  # between two looks for events while no frame comes [s]
+_LOOK = 1 / 25  # between two looks for events while no frame comes [s]
 
 
 class Painter:

@@ -8,7 +8,7 @@ from difftile.viewer.events import Event
 from difftile.viewer.frame import Frame
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parcel:
     """A frame on its way.
 
@@ -21,7 +21,7 @@ class Parcel:
     same_panel: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """What the window has to say.
 
