@@ -15,28 +15,25 @@ from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.base import Backend
 from difftile.viewer.backends.choose import choose
 from difftile.viewer.backends.null import NullBackend
-from difftile.viewer.bindings import Bind
 from difftile.viewer.canvas import Canvas
-from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
+from difftile.viewer.controls import Buttons, Key
+from difftile.viewer.desk import Desk
 from difftile.viewer.events import Event, Resize
 from difftile.viewer.frame import Frame
-from difftile.viewer.handle import Handle
-from difftile.viewer.keys import NAMED, Shortcut
+from difftile.viewer.keys import Shortcut
 from difftile.viewer.loop import Course, run
 from difftile.viewer.orbit import Orbit, View
-from difftile.viewer.panel import Panel
 from difftile.viewer.primitives import Backdrop, Box, Primitive
 from difftile.viewer.record import Recorder, recorder
 from difftile.viewer.scene import Mouse
-from difftile.viewer.series import Series
-from difftile.viewer.shapes import Colour, Data, as_backdrop, as_colours, as_positions
+from difftile.viewer.shapes import Data, as_backdrop, as_positions
 from difftile.viewer.stage import SMALLEST, Stage
 
 _Action = TypeVar("_Action", bound=Callable[[], object])
 _Render = TypeVar("_Render", bound=Callable[[View], Any])
 
 
-class App:
+class App(Desk):
     """A picture of a simulation, and controls that change it while it goes on.
 
     Shapes that are added before `run` stand in every picture and follow their fields; those that
@@ -76,11 +73,11 @@ class App:
             raise ViewerError(f"a view is (left, bottom, right, top) in order, not {view}")
         if speed is not None and not speed > 0:
             raise ViewerError(f"the speed is above 0 steps a picture, not {speed}")
+        self._course = Course(math.inf if speed is None else speed)
+        super().__init__(self._course.attempt)
         self.title = title
         self._backend = choose(backend)
         self._canvas = Canvas(view)
-        self._panel = Panel()
-        self._course = Course(math.inf if speed is None else speed)
         self._folder = Path(screenshots)
         self._step: Callable[[], object] | None = None
         self._draw: Callable[[], object] | None = None
@@ -89,10 +86,10 @@ class App:
         self._backdrop_scale = 1.0
         self._frame: Frame | None = None
         self._recorder: Recorder | None = None
-        self._keys: dict[str, Shortcut] = {}
         elsewhere = self._backend.attach(self._panel, self._keys)
         panel = None if elsewhere else self._panel
         self._stage = Stage(size, view, panel, self._keys, self._backend.time)
+        self._stage.scene.handles = self._handles
         self._add_keys()
         self.image = self._canvas.image
         self.points = self._canvas.points
@@ -102,114 +99,7 @@ class App:
         self.mesh = self._canvas.mesh
         self.text = self._canvas.text
 
-    # Controls
-
-    def slider(
-        self,
-        label: str,
-        bind: Bind = None,
-        *,
-        min: float,
-        max: float,
-        log: bool = False,
-        step: float | None = None,
-        value: float | None = None,
-    ) -> Slider:
-        """Add a slider.
-
-        Args:
-            label: What stands above it.
-            bind: What it changes: a field of one element, `(field, index)`,
-                `(object, "attribute")`, or None for its own `value`.
-            min: The least value.
-            max: The greatest value.
-            log: Move by equal factors instead of equal differences.
-            step: Values are `min` and multiples of this above it; None for all.
-            value: What it starts at; None for what the binding holds, or the middle.
-
-        Raises:
-            ViewerError: The range is none, or `bind` nothing that can be changed.
-        """
-        control = Slider(label, bind, min, max, log=log, step=step, value=value)
-        self._panel.controls.append(control)
-        return control
-
-    def checkbox(self, label: str, bind: Bind = None, *, value: bool | None = None) -> Checkbox:
-        """Add a box to tick; `bind` and `value` are as for `slider`."""
-        control = Checkbox(label, bind, value=value)
-        self._panel.controls.append(control)
-        return control
-
-    def button(self, label: str, callback: Callable[[], object]) -> None:
-        """Add a button; an exception of what it calls is shown as one of a step is."""
-        key = Key(lambda: label, lambda: self._course.attempt(callback))
-        self._panel.controls.append(Buttons([key]))
-
-    def choice(
-        self, label: str, options: Sequence[Any], bind: Bind = None, *, value: Any = None
-    ) -> Choice:
-        """Add a choice.
-
-        Args:
-            label: What stands above it.
-            options: What there is to choose from; shown by `str`.
-            bind: As for `slider`; an element of a field gets the index of the option.
-            value: The option to start with; None for what the binding holds, or the first.
-
-        Raises:
-            ViewerError: There are no options, or `bind` is nothing that can be changed.
-        """
-        control = Choice(label, options, bind, value=value)
-        self._panel.controls.append(control)
-        return control
-
-    def key(self, key: str, said: str, callback: Callable[[], object]) -> None:
-        """Let a key do something; the help lists it.
-
-        Args:
-            key: As `KeyDown` has it: a character in lower case, "left", "return" ...
-            said: What it does, in a few words.
-            callback: What it calls; an exception is shown as one of a step is.
-
-        Raises:
-            ViewerError: The key does something already, or there is no such key.
-        """
-        if key in self._keys:
-            raise ViewerError(f"the key {key!r} is taken: {self._keys[key].said}")
-        if key not in NAMED and not (len(key) == 1 and key.isprintable() and key == key.lower()):
-            raise ViewerError(
-                f"{key!r} is no key: a character in lower case, or one of {', '.join(NAMED)}"
-            )
-        self._keys[key] = Shortcut(said, lambda: self._course.attempt(callback))
-
-    def handle(self, bind: Bind = None, *, colour: Colour = "#f2a65a") -> Handle:
-        """Add a point that one drags in the scene.
-
-        Args:
-            bind: What it changes: as for `slider`, but vectors of two or three components.
-            colour: A name, "#rrggbb" or three numbers from 0 to 1.
-
-        Raises:
-            ViewerError: `bind` is no position.
-        """
-        handle = Handle(bind, as_colours(colour, 1).reshape(-1, 3)[0])
-        self._stage.scene.handles.append(handle)
-        return handle
-
-    def plot(self, name: str, value: Any = None, *, log: bool = False) -> None:
-        """Note a value, which the panel plots over the times that it was noted.
-
-        Of more than a thousand values the least and the greatest of each of as many stretches of
-        time are kept: a long run shows its whole course, and costs no more than a short one.
-
-        Args:
-            name: What it is; each name has a plot.
-            value: A number, or a field of one element; None to show an empty plot already.
-            log: Show a logarithmic axis while all values are positive.
-        """
-        series = self._panel.series.setdefault(name, Series(log))
-        if value is not None:
-            series.add(float(np.asarray(value).reshape(())))
+    # The scene in space
 
     def look(
         self,
