@@ -45,8 +45,10 @@ def message(words: str, area: Area) -> list[Primitive]:
 
 def overview(keys: Iterable[tuple[str, str]], area: Area) -> list[Primitive]:
     """Return the shapes that explain keys and the mouse, at the top of an area."""
-    rows = [f"{key:>6}  {said}" for key, said in keys]
-    rows += ["", *(f"{what:>6}  {said}" for what, said in _MOUSE)]
+    known = [*keys]
+    width = max(len(what) for what, _ in (*known, *_MOUSE))
+    lines = [f"{what:>{width}}  {said}" for what, said in (*known, *_MOUSE)]
+    rows = [*lines[: len(known)], "", *lines[len(known) :]]
     return _box("\n".join(rows), area, PANEL, ACCENT, fixed=True, at_top=True)
 
 

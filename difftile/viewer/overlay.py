@@ -7,7 +7,7 @@ elements do not hide all others; those are drawn as the scale is. What is not fi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ ARROW = np.array([255, 176, 32], np.uint8)
 _PERCENTILE = 99.0
 _MOST = 2000  # arrows: more are a carpet, and slow
 _LENGTH = 1 / 8  # of the longest arrow, in diagonals of the points
+_NAMES = {Points: "points", Circles: "circles", Mesh: "vertices"}
+_NONE = "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
+_LINES = 6  # of what is said: more shapes are not listed
 _ALONE = 0.1  # its length where there is one point, or all are at one place
 
 
@@ -50,14 +53,18 @@ def tinted(pixels: Bytes, gradient: npt.NDArray[Any]) -> Bytes:
         gradient: Shape (h, w), or (h, w, c) for elements of c components, whose sum is shown: what
             the loss does when all of them grow.
     """
-    summed = gradient.sum(axis=-1) if gradient.ndim == pixels.ndim else gradient
-    signed = strengths(summed)[..., np.newaxis]
+    signed = strengths(summed(gradient))[..., np.newaxis]
     strength = np.abs(signed)
     hue = np.where(signed < 0.0, NEGATIVE, POSITIVE)
     # The square root lets small gradients be seen; grey beneath lets no colour be mistaken.
     grey = 0.6 * pixels.mean(axis=-1, keepdims=True)
     mixed = grey + np.sqrt(strength) * (hue - grey)
     return np.where(np.isnan(strength), NOT_FINITE, mixed).astype(np.uint8)
+
+
+def summed(gradient: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the gradient of an image as one number for each pixel, shape (h, w)."""
+    return gradient if gradient.ndim == 2 else gradient.sum(axis=-1)
 
 
 def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, Points]:
@@ -84,26 +91,60 @@ def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, P
     return Arrows(places[drawn], vectors.astype(np.float32), ARROW), broken
 
 
-def overlay(primitives: Iterable[Primitive]) -> list[Primitive]:
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Shapes with their gradients.
+
+    Attributes:
+        shapes: What was shown, with images in the colours of their gradients.
+        over: What lies over all of it: arrows, and dots where a gradient is not finite.
+        said: What the colours and lengths mean, in lines; or that there is no gradient.
+    """
+
+    shapes: list[Primitive]
+    over: list[Primitive]
+    said: str
+
+
+def overlay(primitives: Iterable[Primitive]) -> Overlay:
     """Return what shows the gradients of the fields that shapes were drawn from.
 
-    Points, circles and the vertices of meshes get arrows, images a picture of the same place in the
-    colours of their gradient. Shapes without a field, or whose field has no gradient, get nothing.
+    Points, circles and the vertices of meshes get arrows, images the colours of their gradient.
+    Shapes without a field, or whose field has no gradient, stay as they are.
     """
-    found: list[Primitive] = []
+    shapes, over, said = list[Primitive](), list[Primitive](), list[str]()
     for one in primitives:
+        shown = one
         match one:
             case Image(pixels=pixels):
                 gradient = gradient_of(one.source)
                 if gradient is not None and gradient.shape[:2] == pixels.shape[:2]:
-                    found.append(replace(one, pixels=tinted(pixels, gradient), source=None))
+                    shown = replace(one, pixels=tinted(pixels, gradient))
+                    rows, columns = pixels.shape[:2]
+                    meaning = "red > 0 > blue, full at"
+                    said.append(_meaning(f"{rows} x {columns} pixels", meaning, summed(gradient)))
             case Points(positions=places) | Circles(centers=places) | Mesh(vertices=places):
                 gradient = gradient_of(one.source)
                 if gradient is not None and gradient.size == places.size:
-                    found += arrows(places, gradient.reshape(places.shape))
+                    slopes = gradient.reshape(places.shape)
+                    over += arrows(places, slopes)
+                    sizes = np.linalg.norm(slopes, axis=1)
+                    name = f"{len(places)} {_NAMES[type(one)]}"
+                    said.append(_meaning(name, "the longest arrow is", sizes))
             case _:
                 pass
-    return found
+        shapes.append(shown)
+    if len(said) > _LINES:
+        said[_LINES:] = ["…"]
+    return Overlay(shapes, over, "\n".join(["gradients", *said]) if said else _NONE)
+
+
+def _meaning(name: str, words: str, gradient: npt.NDArray[Any]) -> str:
+    """Return what is shown of a gradient, in a line."""
+    known = gradient[np.isfinite(gradient)]
+    broken = gradient.size - known.size
+    found = f"{words} {scale_of(known):.2g}" if known.any() else "0 everywhere"
+    return f"{name}: {found}" + (f", {broken} not finite (magenta)" if broken else "")
 
 
 def gradient_of(source: Any) -> npt.NDArray[Any] | None:

@@ -99,8 +99,10 @@ class Perspective:
             scale: Pixels that one unit of length takes.
             thickness: Of the shapes on the screen [px].
         """
-        if self.over:
-            return None
+        return None if self.over else self.lifted(scale, thickness)
+
+    def lifted(self, scale: Floats, thickness: float) -> Floats:
+        """Return how near shapes of a thickness count as [px]; see `nearness`."""
         return scale * np.float32(1.0 / max(1.0 - thickness / self.focal, 0.5))
 
     def shade(self, mesh: Mesh) -> Bytes:

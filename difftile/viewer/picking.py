@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.primitives import Circles, Floats, Image, Mesh, Points, Primitive
+from difftile.viewer.discs import discs
+from difftile.viewer.perspective import Perspective
+from difftile.viewer.primitives import Backdrop, Circles, Floats, Image, Mesh, Points, Primitive
 from difftile.viewer.projection import Area, Projection
+from difftile.viewer.triangles import triangles
 
 _SLACK = 6.0  # how far from a point the mouse may be [px]
 _AS_NEAR = 1.5  # points whose distances from the mouse differ by less are told apart by depth [px]
@@ -49,11 +52,12 @@ def pick(
     """Return what is under a pixel, of the shapes that show a field; None if that is nothing.
 
     Points, circles and the vertices of meshes are picked by their distance on the screen, the one
-    nearer to the eye first where they are on each other. An image is picked where no point is. What
-    was drawn later is on top.
+    nearer to the eye first where they are on each other, unless faces, discs or a backdrop hide it.
+    An image is picked where no point is. What was drawn later is on top.
     """
+    shapes = list(primitives)
     below: Pick | None = None
-    for one in reversed(list(primitives)):
+    for one in reversed(shapes):
         match one:
             case Points(positions=places, radius=radius) if one.source is not None:
                 found = nearest(places, projection, x, y, radius + _SLACK)
@@ -68,6 +72,8 @@ def pick(
                 continue
         if found is not None:
             number, at, depth = found
+            if isinstance(projection, Perspective) and _hidden(shapes, projection, at, depth):
+                continue
             shape = _grid(one.source, len(places))
             index = tuple(int(k) for k in np.unravel_index(number, shape))
             return _read(one.source, index, at, depth)
@@ -105,6 +111,36 @@ def nearest(
     close = np.flatnonzero(gaps <= least + _AS_NEAR)
     k = int(close[np.argmin(depths[close])])
     return k, (float(pixels[k, 0]), float(pixels[k, 1])), float(depths[k])
+
+
+def _hidden(
+    shapes: list[Primitive], projection: Perspective, at: tuple[float, float], depth: float
+) -> bool:
+    """Tell whether something that fills pixels is nearer to the eye than a point."""
+    near = float(projection.lifted(np.array([projection.focal / depth], np.float32), _SLACK)[0])
+    size = (1, 1)  # a picture of the one pixel
+    begin = np.array([np.floor(at)], np.float32)
+    for one in shapes:
+        match one:
+            case Mesh():
+                corners, scale, _ = projection.faces(one)
+                parts = triangles(size, corners - begin, scale)
+            case Circles(outline=0.0):
+                pixels, _, scale = projection.project(one.centers)
+                parts = discs(size, pixels - begin, one.radii * scale, scale)
+            case Backdrop(depth=depths) if depths is not None:
+                area, (rows, columns) = projection.area, depths.shape
+                row = int((at[1] - area.top) / area.height * rows)
+                column = int((at[0] - area.left) / area.width * columns)
+                there = float(depths[min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)])
+                if 0.0 < there < np.inf and projection.focal / there > near:
+                    return True
+                continue
+            case _:
+                continue
+        if any(part.nearness is not None and (part.nearness > near).any() for part in parts):
+            return True
+    return False
 
 
 def image_area(image: Image, projection: Projection) -> Area:

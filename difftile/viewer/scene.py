@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -12,7 +13,7 @@ from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, 
 from difftile.viewer.frame import Layer
 from difftile.viewer.handle import Handle
 from difftile.viewer.orbit import Orbit, View
-from difftile.viewer.overlay import overlay
+from difftile.viewer.overlay import Overlay, overlay
 from difftile.viewer.perspective import OrbitMouse, Perspective, corners
 from difftile.viewer.picking import pick
 from difftile.viewer.primitives import (
@@ -29,7 +30,7 @@ from difftile.viewer.primitives import (
     Text,
 )
 from difftile.viewer.projection import Area, Flat, Pixels, Projection
-from difftile.viewer.surface import letters
+from difftile.viewer.surface import letters, text_width
 from difftile.viewer.theme import ACCENT, INK, PANEL
 
 _NOTCH = 0.85  # what one notch of the wheel multiplies the size of the view by
@@ -146,12 +147,17 @@ class Scene:
         """Return shapes, their gradients, handles and what is under the mouse, from below."""
         self._meet(shown, self._spatial(shown))
         self.mouse.clicks.clear()
-        over = overlay(shown) if self.gradients else []
-        for spatial, these in groupby([*shown, *over], is_spatial):
+        found = overlay(shown) if self.gradients else Overlay(shown, [], "")
+        for spatial, these in groupby(found.shapes, is_spatial):
             yield Layer.of(self._projection(spatial), these)
-        for handle in self.handles:
-            projection = self._projection(handle.spatial, over=True)
-            yield Layer.of(projection, handle.draw(handle is self._held))
+        handles = (one for h in self.handles for one in h.draw(h is self._held))
+        for spatial, these in groupby([*found.over, *handles], is_spatial):
+            yield Layer.of(self._projection(spatial, over=True), these)
+        if found.said:
+            across = int((self.area.width - 40) / text_width("m", 12.0, fixed=True))
+            lines = (textwrap.fill(line, across) for line in found.said.split("\n"))
+            corner = label("\n".join(lines), self.area.left, self.area.top, self.area)
+            yield Layer.of(Pixels(self.area), corner)
         if self._at is not None and not self.holding:
             yield Layer.of(Pixels(self.area), self._picked(*self._at))
 

@@ -236,5 +236,7 @@ def _as_bytes(colours: npt.NDArray[Any]) -> Bytes:
     return found
 
 
-def _source(values: Data) -> Values | None:
-    return values if isinstance(values, Values) else None
+def _source(values: Any) -> Any:
+    """What is read for the value under the mouse: a field or an array."""
+    shown: type[Any] = np.ndarray
+    return values if isinstance(values, (Values, shown)) else None

@@ -82,7 +82,27 @@ def test_every_shape_with_a_field_shows_its_gradient() -> None:
         Lines(flat, flat, RED),
     ]
     found = overlay(shapes)
-    assert [type(one) for one in found] == [Arrows, Points] * 3 + [Image]
-    assert len(found[0].begins) == 1
-    assert found[-1].box == (0.0, 0.0, 0.5, 0.5)
-    assert found[-1].source is None
+    assert [type(one) for one in found.over] == [Arrows, Points] * 3
+    assert len(found.over[0].begins) == 1
+    changed = [new for new, old in zip(found.shapes, shapes, strict=True) if new is not old]
+    assert changed == [found.shapes[3]]  # in its place, so that what lies over it is seen
+    assert changed[0].box == (0.0, 0.0, 0.5, 0.5)
+    assert found.said == (
+        "gradients\n"
+        "4 points: the longest arrow is 1\n"
+        "4 circles: the longest arrow is 1\n"
+        "4 vertices: the longest arrow is 1\n"
+        "1 x 4 pixels: 0 everywhere"
+    )
+
+
+def test_it_says_where_there_is_no_gradient_and_where_it_is_not_finite() -> None:
+    assert overlay([Points(np.zeros((3, 2), np.float32), RED)]).said == (
+        "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
+    )
+    x = dt.zeros((1, 4), dtype=ti.f32, grad=True)
+    x.grad.from_numpy(np.array([[0.0, np.nan, np.inf, 2e-3]], np.float32))
+    shapes = [Image(GREY, source=x)] * 8
+    lines = overlay(shapes).said.split("\n")
+    assert lines[1] == "1 x 4 pixels: red > 0 > blue, full at 0.002, 2 not finite (magenta)"
+    assert (len(lines), lines[-1]) == (8, "…")

@@ -7,10 +7,20 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.viewer import App, MouseMove
 from difftile.viewer.orbit import Orbit
 from difftile.viewer.perspective import Perspective
 from difftile.viewer.picking import image_area, pick
-from difftile.viewer.primitives import Circles, Image, Lines, Mesh, Points
+from difftile.viewer.primitives import (
+    Backdrop,
+    Circles,
+    Image,
+    Lines,
+    Mesh,
+    Points,
+    Primitive,
+    Text,
+)
 from difftile.viewer.projection import Area, Flat
 
 RED = np.array([200, 0, 0], np.uint8)
@@ -43,7 +53,7 @@ def test_points_say_their_index_value_and_gradient(places: dt.Field) -> None:
 
 def test_nothing_is_found_where_nothing_is(places: dt.Field) -> None:
     line = Lines(f32([[0.5, 0.5]]), f32([[0.6, 0.5]]), RED)
-    unknown = Points(f32([[0.5, 0.5]]), RED)
+    unknown = Points(f32([[0.5, 0.5]]), RED)  # drawn from a list of numbers
     empty = Points(np.empty((0, 2), np.float32), RED, source=places)
     assert pick([points(places), line, unknown, empty], FLAT, 50, 50) is None
     lost = Points(f32([[np.nan, np.nan]]), RED, source=places[:1, 0])
@@ -117,3 +127,35 @@ def test_points_are_picked_before_the_image_that_they_lie_on(places: dt.Field) -
         near, far = pick(shapes, FLAT, 80, 70), pick(shapes, FLAT, 50, 90)
         assert near is not None and near.index == (1, 0)
         assert far is not None and far.index == (1, 1)
+
+
+def test_what_is_hidden_is_not_picked() -> None:
+    dt.init()
+    view = Perspective(Area(0, 0, 100, 100), Orbit(yaw=0.0, pitch=0.0, distance=2.0))
+    x = dt.from_numpy(f32([[0.0, 0.0, 0.0]]), dtype=ti.math.vec3)
+    point = Points(f32(x.to_numpy()), RED, source=x)
+    corners = f32([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])
+    around = np.array([[0, 1, 2]], np.int32)
+    depth = np.full((10, 10), 2.0, np.float32)
+    pixels = np.zeros((10, 10, 3), np.uint8)
+
+    def picked(before: Primitive) -> bool:
+        return pick([before, point], view, 50, 50) is not None
+
+    for z, seen in ((0.5, False), (0.0, True), (-0.5, True)):
+        assert picked(Mesh(corners + f32([0, 0, z]), around, RED)) is seen
+        assert picked(Circles(f32([[0, 0, z]]), f32([0.5]), RED)) is seen
+        assert picked(Circles(f32([[0, 0, z]]), f32([0.5]), RED, outline=2.0))
+        assert picked(Backdrop(pixels, depth - z)) is seen
+    for nothing in (0.0, np.inf, np.nan):
+        assert picked(Backdrop(pixels, np.full_like(depth, nothing)))
+
+
+def test_in_an_app_the_value_of_an_image_is_shown_beside_the_mouse() -> None:
+    image = np.arange(16.0).reshape(4, 4)
+    app = App(backend="null", size=(640, 400))
+    app.image(image)
+    app.run(events=[MouseMove(390, 390, 1)])
+    assert app._frame is not None
+    shapes = [one for layer in app._frame.scene for one in layer.shapes]
+    assert [one.text for one in shapes if isinstance(one, Text)] == ["[3, 3] = 15"]

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import taichi as ti
 
+import difftile as dt
 from difftile.diagnostics import ViewerError
 from difftile.viewer import App, KeyDown, MouseDown, MouseMove, MouseUp, View
 from difftile.viewer.orbit import Orbit
@@ -148,6 +150,25 @@ def test_a_backdrop_hides_by_its_depth() -> None:
 
 
 # In an app
+
+
+def test_handles_and_gradients_are_seen_through_everything() -> None:
+    dt.init()
+    corners = f32([-1, -1, 0], [1, -1, 0], [0, 1, 0])
+    x = dt.from_numpy(corners, dtype=dt.vec(3, ti.f32), grad=True)
+    x.grad.from_numpy(f32([0, 0, 0], [0, 0, 0], [0, -1, -1]))  # behind the face
+    app = App(backend="null", size=(640, 400))
+    app.mesh(x, [[0, 1, 2]])
+    behind = dt.from_numpy(f32([0, 0, -1]), dtype=dt.vec(3, ti.f32))
+    app.handle(bind=(behind, 0), colour=(0.0, 0.0, 1.0))
+    app.look(at=(0, 0, 0), distance=4, yaw=0, pitch=0)
+    app.run(frames=1)
+    before = app.picture
+    assert before[200, 200].tolist() == [0, 0, 255]
+    app.run(frames=1, events=[KeyDown("g")])
+    assert app.picture is not None
+    arrow = (app.picture.astype(int) - before)[60:, :400]
+    assert (np.abs(arrow).sum(axis=-1) > 100).sum() > 100
 
 
 def red_ball(view: View) -> tuple[np.ndarray, np.ndarray]:
