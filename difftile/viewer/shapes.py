@@ -74,7 +74,7 @@ def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
     colours = _as_bytes(pixels)[..., :3]
     if depth is None:
         return Backdrop(colours)
-    depths = np.asarray(depth, np.float32)
+    depths = np.array(depth, np.float32)
     if depths.size != colours.shape[0] * colours.shape[1]:
         raise ViewerError(
             f"the depth of a backdrop of {colours.shape[:2]} pixels has the shape {depths.shape}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.viewer.fragments import Fragments, Indices, chunks, spread
 from difftile.viewer.primitives import Floats
@@ -45,11 +46,11 @@ def strokes(
     first = np.maximum(np.floor(low - reach), 0.0).astype(np.int32)
     last = np.minimum(np.ceil(high + reach).astype(np.int32), along)
     length = np.maximum(last - first, 0).astype(np.intp)
-    rise = reach / cosine
-    run = np.arange(int(2.0 * rise.max(initial=0.0)) + 1, dtype=np.int32)[:, None]
+    rise, half = reach / cosine, (high - low) / (2 * cosine)
+    runs = int(2.0 * rise.max(initial=0.0)) + 1
     step_u = np.where(steep, size[0], 1).astype(np.int32)
     step_v = np.where(steep, 1, size[0]).astype(np.int32)
-    for part in chunks(length * len(run)):
+    for part in chunks(length * runs):
         # Of each pixel along: the middle of the run, its first pixel, and how far that is away.
         each, number = spread(length[part])
         each += part.start
@@ -59,25 +60,31 @@ def strokes(
         v = np.ceil(middle - rise[each] - np.float32(0.5)).astype(np.int32)
         cosines = cosine[each]
         gap = (v.astype(np.float32) + np.float32(0.5) - middle) * cosines
-        gap = gap + run.astype(np.float32) * cosines
-        cover = reach - np.abs(gap)
-        beyond = np.maximum(low[each] - place, place - high[each])
-        caps = np.flatnonzero(beyond > 0.0)
-        cover[:, caps] = reach - np.hypot(gap[:, caps], beyond[caps])
-        beside = v + run
-        inside = (cover > 0.0) & (beside >= 0) & (beside < across[each])
-        found = np.flatnonzero(inside)
-        column = found % len(each)
-        step = step_v[each]
-        at = ((u * step_u[each] + v * step) + run * step).reshape(-1)[found]
+        # Near the ends it counts how far pixels are from the middle of the segment, along it.
+        caps = np.flatnonzero(np.minimum(place - low[each], high[each] - place) < reach)
+        tip = each[caps]
+        along_it = (place[caps] - (low[tip] + high[tip]) / 2) / cosine[tip]
+        end, step = across[each], step_v[each]
+        at = u * step_u[each] + v * step
+        columns, covers, cells = list[Indices](), list[Floats](), list[npt.NDArray[np.int32]]()
+        for _ in range(runs):
+            cover = reach - np.abs(gap)
+            beyond = np.abs(along_it + gap[caps] * slope[tip]) - half[tip]
+            cover[caps] = reach - np.hypot(gap[caps], np.maximum(beyond, 0.0))
+            found = np.flatnonzero((cover > 0.0) & (v >= 0) & (v < end))
+            columns.append(found)
+            covers.append(cover[found])
+            cells.append(at[found])
+            gap, v, at = gap + cosines, v + 1, at + step
+        column = np.concatenate(columns)
         near: Floats | None = None
         if nearness is not None:
             share = (place - u0[each]) / np.where(span == 0.0, np.float32(1.0), span)[each]
             cut = shares[each, 0] + np.clip(share, 0.0, 1.0) * (shares[each, 1] - shares[each, 0])
             from_, to = nearness[kept[each]].T
             near = (from_ + cut * (to - from_))[column].astype(np.float32)
-        cover = np.minimum(cover.reshape(-1)[found], np.float32(1.0))
-        yield Fragments(at.astype(np.intp, copy=False), kept[each][column], cover, near)
+        cover = np.minimum(np.concatenate(covers), np.float32(1.0))
+        yield Fragments(np.concatenate(cells).astype(np.intp), kept[each][column], cover, near)
 
 
 def _clipped(
