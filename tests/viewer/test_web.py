@@ -204,8 +204,8 @@ def test_someone_drags_the_goal_of_what_learns(
             os.kill(os.getpid(), signal.SIGINT)  # the test has failed
             raise
 
-    with browsing() as browser:
-        app.run(frames=3000, fps=100)
+    with browsing(1000, 700) as browser:
+        app.run(frames=3000)
     assert app.error is None
     assert not waiting  # everything was done, and Ctrl+C ended the run
 

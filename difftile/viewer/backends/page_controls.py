@@ -27,6 +27,7 @@ from difftile.viewer.theme import SERIES
 _PLACES = 200  # that a slider has at least
 _PLOTS = 1e6  # where plots begin: controls that are added later stand above them too
 _HEIGHT = 115  # of a plot [px]
+_BUTTON = "gray"  # the colour of theme is for what can be moved
 _AXIS = 30  # height of the numbers below it [px]
 # What viser calls keys that have other names here.
 _NAMES = {
@@ -174,7 +175,7 @@ class _Button:
     """One button, as wide as the panel."""
 
     def __init__(self, gui: viser.GuiApi, state: ButtonsState, inbox: Inbox, which: int) -> None:
-        self._handle = gui.add_button(state.texts[0], order=which)
+        self._handle = gui.add_button(state.texts[0], color=_BUTTON, order=which)
 
         @self._handle.on_click
         async def _(_: object) -> None:
