@@ -21,7 +21,7 @@ from difftile.viewer.backends.inbox import Inbox
 from difftile.viewer.backends.news import News, PageReport
 from difftile.viewer.backends.page_controls import Controls
 from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
-from difftile.viewer.backends.page_pictures import Pictures
+from difftile.viewer.backends.page_pictures import Pictures, sheet
 from difftile.viewer.backends.partner import Connection, join_app
 from difftile.viewer.events import Resize
 from difftile.viewer.frame import Easel
@@ -48,7 +48,9 @@ class Page:
         self, connection: Connection, server: viser.ViserServer, title: str, size: tuple[int, int]
     ) -> None:
         self._connection = connection
-        self._size = self._asked = size  # of the picture that is shown, and of those that will be
+        self._size = size  # of the picture that is shown
+        # By the numbers that viser gives browsers: the finest canvas [px] since it has this shape.
+        self._canvases: dict[int, tuple[int, int]] = {}
         self._inbox = Inbox()
         self._easel = Easel()
         self._pictures = Pictures()
@@ -98,34 +100,43 @@ class Page:
         wheel = Wheel(client)
 
         async def looked(camera: viser.CameraHandle) -> None:
-            self._fit(camera.image_width, camera.image_height)
-            self._inbox.add(*wheel.turned(client, self._place((0.5, 0.5))))
+            self._fit(client.client_id, camera.image_width, camera.image_height)
+            self._inbox.add(*wheel.turned(client, self._place(client.client_id, (0.5, 0.5))))
 
         client.camera.on_update(looked)
         await looked(client.camera)
-        self._pictures.follow(client)
+        self._pictures.follow(client, lambda: self._aspect(client.client_id))
 
     async def _disconnected(self, client: viser.ClientHandle) -> None:
         self._pictures.leave(client)
+        self._canvases.pop(client.client_id, None)
 
-    def _fit(self, width: int, height: int) -> None:
-        """Ask for pictures of the shape of a canvas.
+    def _fit(self, browser: int, width: int, height: int) -> None:
+        """Ask for pictures of the shape of a canvas, if it has changed.
 
         A page that is slow makes its canvas coarser, which is no reason to draw less.
         """
         if min(width, height) <= 0:
             return
+        known = self._canvases.get(browser)
+        if known is not None and width <= known[0]:
+            shape = width * known[1] / (height * known[0])
+            if abs(shape - 1) < _ALIKE:
+                return
+        self._canvases[browser] = width, height
         scale = min(math.sqrt(_LARGEST / (width * height)), 1.0)
         scale = max(scale, SMALLEST[0] / width, SMALLEST[1] / height)
-        asked = round(scale * width), round(scale * height)
-        same = abs(asked[0] * self._asked[1] / (asked[1] * self._asked[0]) - 1) < _ALIKE
-        if not same or asked > self._asked:
-            self._asked = asked
-            self._inbox.add(Resize(*asked))
+        self._inbox.add(Resize(round(scale * width), round(scale * height)))
 
-    def _place(self, at: tuple[float, float]) -> tuple[float, float]:
-        """Return the pixel of a place on the canvas, of which (1, 1) is the lower right corner."""
-        return at[0] * self._size[0], at[1] * self._size[1]
+    def _aspect(self, browser: int) -> float:
+        width, height = self._canvases.get(browser, self._size)
+        return width / height
+
+    def _place(self, browser: int, at: tuple[float, float]) -> tuple[float, float]:
+        """Return the pixel of a place on the canvas of a browser, as `Place` says."""
+        width, height = self._size
+        wide, high = sheet(width, height, self._aspect(browser))
+        return at[0] * wide - 0.5 * (wide - width), at[1] * high - 0.5 * (high - height)
 
 
 def main(connection: str, host: str, port: str, title: str, width: str, height: str) -> None:

@@ -31,8 +31,9 @@ _NOTCH = math.log(0.95)  # what one notch of the wheel multiplies that distance 
 _BUTTONS: tuple[Button, ...] = ("left", "middle", "right")
 _MODIFIERS = (None, "shift")
 
-# Pixels of a place on the canvas, of which (0, 0) is the upper left corner and (1, 1) the opposite.
-Place = Callable[[tuple[float, float]], tuple[float, float]]
+# The pixel of a place on the canvas of a browser, of which (0, 0) is the upper left corner and
+# (1, 1) the opposite. The browser goes by the number that viser gives it.
+Place = Callable[[int, tuple[float, float]], tuple[float, float]]
 
 
 def catch_mouse(scene: viser.SceneApi, inbox: Inbox, place: Place) -> None:
@@ -41,21 +42,22 @@ def catch_mouse(scene: viser.SceneApi, inbox: Inbox, place: Place) -> None:
     Args:
         scene: Where the box is put.
         inbox: Where events go.
-        place: Says which pixel of the picture a place is.
+        place: Says where in the picture that is.
     """
     size = (_BOX, _BOX, _BOX)
     box = scene.add_box("/mouse", dimensions=size, opacity=0.0, side="double", cast_shadow=False)
 
     async def dragged(event: Any) -> None:
-        at = place(event.end_screen_pos)
+        at = place(event.client_id, event.end_screen_pos)
         if event.phase == "start":
-            inbox.add(*_pressed(event.button, event.modifier, place(event.start_screen_pos)))
+            start = place(event.client_id, event.start_screen_pos)
+            inbox.add(*_pressed(event.button, event.modifier, start))
         inbox.add(MouseMove(*at))
         if event.phase == "end":
             inbox.add(MouseUp(event.button, *at))
 
     async def clicked(event: Any) -> None:
-        at = place(event.screen_pos)
+        at = place(event.client_id, event.screen_pos)
         inbox.add(*_pressed("left", event.modifier, at), MouseUp("left", *at))
 
     for modifier in _MODIFIERS:

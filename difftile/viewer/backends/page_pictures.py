@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import viser
 
 from difftile.viewer.primitives import Bytes
+from difftile.viewer.theme import BACKGROUND
 
 _QUALITY = 90  # of JPEG: coloured lines stay sharp
+_ALIKE = 1.02  # pixels of a sheet over those of a picture that needs none
 _PATIENCE = 5.0  # that a browser may take before it gets another picture anyway [s]
 # Nearer than anything: viser's own marks, such as the crosshair of its camera, are never seen.
 _FRONT = np.zeros((1, 1), np.float32)
@@ -41,12 +44,17 @@ class Pictures:
                 self._count += 1
                 self._news.notify_all()
 
-    def follow(self, client: viser.ClientHandle) -> None:
-        """Send pictures to a browser until it is left."""
+    def follow(self, client: viser.ClientHandle, aspect: Callable[[], float]) -> None:
+        """Send pictures to a browser until it is left.
+
+        Args:
+            client: The browser.
+            aspect: Says the width of its canvas over the height.
+        """
         with self._news:
             self._followed.add(client.client_id)
             self._news.notify_all()
-        threading.Thread(target=self._send, args=(client,), daemon=True).start()
+        threading.Thread(target=self._send, args=(client, aspect), daemon=True).start()
 
     def leave(self, client: viser.ClientHandle) -> None:
         """Send no more to a browser."""
@@ -54,7 +62,7 @@ class Pictures:
             self._followed.discard(client.client_id)
             self._news.notify_all()
 
-    def _send(self, client: viser.ClientHandle) -> None:
+    def _send(self, client: viser.ClientHandle, aspect: Callable[[], float]) -> None:
         sent = 0
 
         def due() -> bool:
@@ -67,8 +75,27 @@ class Pictures:
                     return
                 image, sent = self._image, self._count
             assert image is not None
+            image = framed(image, aspect())
             client.scene.set_background_image(image, "jpeg", jpeg_quality=_QUALITY, depth=_FRONT)
             # It answers when it has come so far; that it has no such item, or denies to look for
             # it, is an answer too.
             with contextlib.suppress(RuntimeError, TimeoutError):
                 client.local_storage.get_item("difftile", timeout=_PATIENCE)
+
+
+def sheet(width: int, height: int, aspect: float) -> tuple[int, int]:
+    """Return the width and height of the least sheet of a shape that a picture fits on [px]."""
+    return max(width, round(height * aspect)), max(height, round(width / aspect))
+
+
+def framed(image: Bytes, aspect: float) -> Bytes:
+    """Return a picture in the middle of a sheet, as another canvas would stretch it."""
+    height, width = image.shape[:2]
+    wide, high = sheet(width, height, aspect)
+    if wide * high < _ALIKE * width * height:
+        return image
+    whole = np.empty((high, wide, 3), np.uint8)
+    whole[:] = BACKGROUND
+    top, left = (high - height) // 2, (wide - width) // 2
+    whole[top : top + height, left : left + width] = image
+    return whole

@@ -36,7 +36,7 @@ class WebBackend:
     """A page, which any number of browsers show at the same time.
 
     Its controls are viser's. The picture is as large as the canvas of the browser that was opened
-    or resized last; others show it stretched.
+    or resized last; others show it with margins.
 
     Args:
         at: "port" or "host:port"; another port is taken if it is not free. The host is the one by
