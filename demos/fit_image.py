@@ -49,14 +49,14 @@ VIOLET = 0.7, 0.35, 1.0
 PAINT = "Paint with the left button where the picture should count more: gaussians go there."
 SHOWN = {
     "picture": (
-        "what they look like together",
+        "as they look together",
         "g: the gradient. The loss falls as red pixels darken, and as blue ones brighten.",
     ),
     "gaussians": (
-        "ellipses of one standard deviation (violet: takes light away)",
+        "as ellipses (violet takes light away)",
         "g: the gradient of each place. The loss falls the other way than its arrow points.",
     ),
-    "error": ("how far they are off the photograph", "Both others have gradients to show (g)."),
+    "error": ("how far off they are", "Both others have gradients to show (g)."),
 }
 # What a program with Dr.Jit or PyTorch reached by the sum model [dB].
 GOALS = {
@@ -258,7 +258,7 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
             app.circles([app.mouse.at], radius.value, colour="#f2a65a", outline=1.5)
         title, words = SHOWN[shown.value]
         n = painting.means.shape[0]
-        app.text((0.0, 1.045), f"{n} gaussians after {app.steps} steps: {title}")
+        app.text((0.0, 1.045), f"{n} gaussians after {app.steps} steps, {title}")
         app.text((0.0, -0.02), f"{PAINT}\n{words}", colour="#98a2ae", size=12.0)
 
     @app.reset
