@@ -2,8 +2,9 @@
 
 Pictures are those of an app whose step fills a field and whose window shows it, one by one.
 Training is that of the demo mass-spring, with and without a window that is drawn 30 times a second,
-turn by turn; on a machine that has other work too, `--clock cpu` says more. Without a display it
-opens windows on a screen without a monitor, which Xvfb makes.
+turn by turn; on a machine that has other work too, `--clock cpu` says more, of the process that
+trains and not of that which draws. Without a display it opens windows on a screen without a
+monitor, which Xvfb makes.
 """
 
 import os
