@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -87,6 +88,14 @@ class Easel:
             surface.packed[rows, columns] = self._strip
         frame.notices.draw(surface)
         return surface.image()
+
+    def attempt(self, frame: Frame) -> tuple[Bytes, str | None]:
+        """Return a picture, without its scene if that cannot be drawn, and why it cannot."""
+        try:
+            return self.image(frame), None
+        except Exception as error:
+            traceback.print_exc()
+            return self.image(replace(frame, scene=())), f"{type(error).__name__}: {error}"
 
 
 def _bare(one: Primitive) -> Primitive:

@@ -101,18 +101,3 @@ class Change:
 
 # What happens on the page; what follows a None is for the next time that the app asks.
 Happening: TypeAlias = Event | Change | None
-
-
-@dataclass(frozen=True, slots=True)
-class PageReport:
-    """What the page has to say.
-
-    Args:
-        ready: Whether there is room for another frame since the last report.
-        happened: In order.
-        fault: Why the last frame could not be drawn; None if it could.
-    """
-
-    ready: bool
-    happened: list[Happening]
-    fault: str | None = None

@@ -10,19 +10,18 @@ import contextlib
 import io
 import math
 import sys
-import traceback
 from collections.abc import Generator
 from contextlib import suppress
-from dataclasses import replace
 
 import viser
 
 from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.news import News, PageReport
+from difftile.viewer.backends.news import News
 from difftile.viewer.backends.page_controls import Controls
 from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
 from difftile.viewer.backends.page_pictures import Pictures, sheet
 from difftile.viewer.backends.partner import Connection, join_app
+from difftile.viewer.backends.post import Report
 from difftile.viewer.events import Resize
 from difftile.viewer.frame import Easel
 from difftile.viewer.stage import SMALLEST
@@ -76,21 +75,15 @@ class Page:
                 fault = self._show(self._connection.recv())
             happened = self._inbox.take()
             if came or happened:
-                self._connection.send(PageReport(came, happened, fault))
+                self._connection.send(Report(came, happened, fault))
 
     def _show(self, news: News) -> str | None:
         """Show what is new; return what is wrong with the frame, whose scene is then left out."""
         self._controls.show(news)
-        frame, fault = news.frame, None
-        self._size = frame.width, frame.height
+        self._size = news.frame.width, news.frame.height
         if not self._pictures.wanted:
             return None
-        try:
-            image = self._easel.image(frame)
-        except Exception as error:
-            traceback.print_exc()
-            fault = f"{type(error).__name__}: {error}"
-            image = self._easel.image(replace(frame, scene=()))
+        image, fault = self._easel.attempt(news.frame)
         self._pictures.show(image)
         return fault
 

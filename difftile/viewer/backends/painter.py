@@ -7,7 +7,6 @@ frames neither pile up nor make it wait.
 from __future__ import annotations
 
 import sys
-import traceback
 from contextlib import suppress
 from dataclasses import replace
 
@@ -74,16 +73,11 @@ class Painter:
 
     def _show(self, parcel: Parcel) -> str | None:
         """Show a frame, without its scene if that cannot be drawn; return why it cannot."""
-        frame, fault = parcel.frame, None
+        frame = parcel.frame
         if parcel.same_panel and self._frame is not None:
             frame = replace(frame, panel=self._frame.panel)
         self._frame = frame
-        try:
-            image = self._easel.image(frame)
-        except Exception as error:
-            traceback.print_exc()
-            fault = f"{type(error).__name__}: {error}"
-            image = self._easel.image(replace(frame, scene=()))
+        image, fault = self._easel.attempt(frame)
         self._desktop.draw(image)
         return fault
 

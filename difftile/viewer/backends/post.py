@@ -1,16 +1,18 @@
-"""What an app and the process that has its window tell each other."""
+"""What an app and the process that shows its frames tell each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from difftile.viewer.events import Event
 from difftile.viewer.frame import Frame
+
+_Happening = TypeVar("_Happening")
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A frame on its way.
+    """A frame on its way to a window.
 
     Args:
         frame: Without its panel where the window has that already.
@@ -22,15 +24,15 @@ class Parcel:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What the window has to say.
+class Report(Generic[_Happening]):
+    """What the window or the page has to say.
 
     Args:
         ready: Whether there is room for another frame since the last report.
-        events: What happened, in order.
+        happened: What happened, in order.
         fault: Why the last frame could not be drawn; None if it could.
     """
 
     ready: bool
-    events: list[Event]
+    happened: list[_Happening]
     fault: str | None = None

@@ -12,15 +12,15 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.mirror import Mirror
-from difftile.viewer.backends.news import Change, Happening, News, PageReport
-from difftile.viewer.backends.partner import Ended, Partner
+from difftile.viewer.backends.news import Change, Happening, News
+from difftile.viewer.backends.partner import Ended
+from difftile.viewer.backends.turns import Turns
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
@@ -50,10 +50,7 @@ class WebBackend:
         self._host, self._port = host or "localhost", int(port or _PORT)
         self._panel, self._keys = Panel(), dict[str, Shortcut]()
         self._mirror = Mirror(self._panel, self._keys)
-        self._partner: Partner | None = None
-        self._ready = True
-        self._happened: list[Happening] = []
-        self._fault: str | None = None
+        self._turns: Turns[Happening] = Turns("page")
         self._refreshed = self._replotted = -math.inf
         self._interrupts: Any = None  # what Ctrl+C did before
         self._interrupted = False
@@ -61,14 +58,12 @@ class WebBackend:
     @property
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
-        return self._partner is None
+        return self._turns.partner is None
 
     @property
     def ready(self) -> bool:
         """Whether the frame before is drawn; one that comes too early is not shown."""
-        if not self._ready:
-            self._receive()
-        return self._ready
+        return self._turns.ready
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
         """Get to know controls and keys; they are shown beside the picture."""
@@ -93,31 +88,29 @@ class WebBackend:
                 f"no page can be served at {self._host!r}: {error.strerror}"
             ) from None
         try:
-            self._partner = Partner(_PAGE, self._host, self._port, title, width, height)
+            port = self._turns.open(_PAGE, self._host, self._port, title, width, height)
         except Ended as ended:
             raise ViewerError(f"no page can be served: its process {ended}") from None
         self._mirror = Mirror(self._panel, self._keys)
-        self._ready, self._happened, self._fault = True, [], None
         self._interrupted = False
         self._refreshed = self._replotted = -math.inf
         self._catch_interrupt()
-        _tell(title, f"http://{_reached(self._host)}:{self._partner.said}")
+        _tell(title, f"http://{_reached(self._host)}:{port}")
 
     def poll(self) -> list[Event]:
         """Return what happened since the last call, in order; never wait for it."""
-        self._receive()
+        self._turns.receive()
+        happened, self._turns.happened = self._turns.happened, []
         found: list[Event] = []
-        for k, one in enumerate(self._happened):
+        for k, one in enumerate(happened):
             if one is None:
-                self._happened = self._happened[k + 1 :]
+                self._turns.happened = happened[k + 1 :]
                 break
             if isinstance(one, Change):
                 self._mirror.take(one)
             else:
                 found.append(one)
             self._refreshed = -math.inf  # what came of it is seen at once
-        else:
-            self._happened = []
         if self._interrupted:
             found.append(Close())
         if Close() in found:
@@ -130,11 +123,8 @@ class WebBackend:
         Raises:
             ViewerError: The frame before could not be drawn.
         """
-        if not self.ready or self._partner is None:
+        if not self._turns.free():
             return
-        if self._fault is not None:
-            fault, self._fault = self._fault, None
-            raise ViewerError(f"a shape cannot be drawn: {fault}")
         news, now = News(frame), self.time()
         if now - self._refreshed > _REFRESH:
             self._refreshed = now
@@ -143,40 +133,18 @@ class WebBackend:
         if now - self._replotted > _REPLOT:
             self._replotted = now
             news.plots.update(self._mirror.plots())
-        self._ready = False
-        self._partner.send(news)
+        self._turns.send(news)
 
     def time(self) -> float:
         """Return the time by which frames are paced [s]."""
-        return time.perf_counter()
+        return self._turns.time()
 
     def close(self) -> None:
         """End the page; a second call does nothing."""
-        if self._partner is None:
-            return
-        self._partner.close()
-        self._partner, self._ready = None, True
+        self._turns.close()
         if self._interrupts is not None:
             signal.signal(signal.SIGINT, self._interrupts)
             self._interrupts = None
-
-    def _receive(self) -> None:
-        """Take what the page has reported; one that has ended without a word was closed."""
-        if self._partner is None or Close() in self._happened:
-            return
-        try:
-            for report in self._partner.receive():
-                self._take(report)
-        except Ended as ended:
-            said = f"the process of the page {ended}: the app ends as if it was closed"
-            print(f"difftile: {said}", file=sys.stderr)
-            self._happened.append(Close())
-            self._ready = True
-
-    def _take(self, report: PageReport) -> None:
-        self._ready = self._ready or report.ready
-        self._fault = report.fault or self._fault
-        self._happened += report.happened
 
     def _catch_interrupt(self) -> None:
         """Have Ctrl+C close the page after a step; a second one breaks the step off."""

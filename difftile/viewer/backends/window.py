@@ -8,13 +8,13 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 
 from difftile.diagnostics import ViewerError
-from difftile.viewer.backends.partner import Ended, Partner
-from difftile.viewer.backends.post import Parcel, Report
+from difftile.viewer.backends.partner import Ended
+from difftile.viewer.backends.post import Parcel
+from difftile.viewer.backends.turns import Turns
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.keys import Shortcut
@@ -28,23 +28,18 @@ class WindowBackend:
     """A window on the desktop. It stays as large as it was opened, so no `Resize` comes from it."""
 
     def __init__(self) -> None:
-        self._partner: Partner | None = None
-        self._ready = True
-        self._events: list[Event] = []
-        self._fault: str | None = None
+        self._turns: Turns[Event] = Turns("window")
         self._panel: Layer | None = None  # as the window has it
 
     @property
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
-        return self._partner is None
+        return self._turns.partner is None
 
     @property
     def ready(self) -> bool:
         """Whether the frame before is on the screen; one that comes too early is not shown."""
-        if not self._ready:
-            self._receive()
-        return self._ready
+        return self._turns.ready
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
         """Leave the controls to the picture."""
@@ -63,10 +58,8 @@ class WindowBackend:
         """
         missing = _missing()
         if missing is None:
-            self._events = []
             try:
-                self._partner = Partner(_PAINTER, title, width, height)
-                missing = self._partner.said
+                missing = self._turns.open(_PAINTER, title, width, height)
             except Ended as ended:
                 missing = f"the process of the window {ended}"
         if missing is not None:
@@ -78,8 +71,8 @@ class WindowBackend:
 
     def poll(self) -> list[Event]:
         """Return what happened since the last call, in order; never wait for it."""
-        self._receive()
-        found, self._events = self._events, []
+        self._turns.receive()
+        found, self._turns.happened = self._turns.happened, []
         if Close() in found:
             self.close()
         return found
@@ -90,45 +83,20 @@ class WindowBackend:
         Raises:
             ViewerError: The frame before could not be drawn.
         """
-        if not self.ready or self._partner is None:
+        if not self._turns.free():
             return
-        if self._fault is not None:
-            fault, self._fault = self._fault, None
-            raise ViewerError(f"a shape cannot be drawn: {fault}")
         same = frame.panel is not None and frame.panel is self._panel
         self._panel = frame.panel
-        self._ready = False
-        self._partner.send(Parcel(replace(frame, panel=None if same else frame.panel), same))
+        self._turns.send(Parcel(replace(frame, panel=None if same else frame.panel), same))
 
     def time(self) -> float:
         """Return the time by which frames are paced [s]."""
-        return time.perf_counter()
+        return self._turns.time()
 
     def close(self) -> None:
         """Close the window; a second call does nothing."""
-        if self._partner is not None:
-            self._partner.close()
-            self._partner = None
-        self._ready, self._panel, self._fault = True, None, None
-
-    def _receive(self) -> None:
-        """Take what the window has reported; one that has ended without a word was closed."""
-        if self._partner is None or Close() in self._events:
-            return
-        try:
-            for report in self._partner.receive():
-                self._take(report)
-        except Ended as ended:
-            said = f"the process of the window {ended}: the app ends as if it was closed"
-            print(f"difftile: {said}", file=sys.stderr)
-            self._events.append(Close())
-            self._ready = True
-
-    def _take(self, report: Report) -> None:
-        # One that is closed does not answer for the last frame.
-        self._ready = self._ready or report.ready or Close() in report.events
-        self._fault = report.fault or self._fault
-        self._events += report.events
+        self._turns.close()
+        self._panel = None
 
 
 def _missing() -> str | None:
