@@ -14,7 +14,7 @@ from difftile.diagnostics import ViewerError
 from difftile.viewer.bindings import Bind, bind_to
 from difftile.viewer.primitives import Boxes, Bytes, Circles, Floats, Primitive, Text
 from difftile.viewer.projection import Area
-from difftile.viewer.surface import text_width
+from difftile.viewer.surface import fitted, text_width
 from difftile.viewer.theme import ACCENT, FAINT, HOVERED, INK, PANEL, RAISED
 
 _LETTERS = 13.0  # [px]
@@ -102,7 +102,7 @@ class Slider(Control):
         shown = f"{self.value:.4g}" if isinstance(self.value, float) else f"{self.value}"
         room = area.width - text_width(shown, _LETTERS) - 10
         return [
-            Text(_at(area.left, area.top + 2), fitted(self.label, room), INK, _LETTERS),
+            Text(_at(area.left, area.top + 2), fitted(self.label, room, _LETTERS), INK, _LETTERS),
             Text(_at(area.left + area.width, area.top + 2), shown, FAINT, _LETTERS, "rt"),
             _box(left, y - 2, width, 4, HOVERED if mouse else RAISED, 2),
             _box(left, y - 2, max(knob - left, 1.0), 4, ACCENT, 2),
@@ -161,7 +161,7 @@ class Checkbox(Control):
         found: list[Primitive] = [_box(area.left, y, 16, 16, rim, 4)]
         if self.value:
             found.append(Text(_at(area.left + 8, y + 8), "✓", PANEL, 13.0, "mm", bold=True))
-        label = fitted(self.label, area.width - 26)
+        label = fitted(self.label, area.width - 26, _LETTERS)
         return [*found, Text(_at(area.left + 26, y + 8), label, INK, _LETTERS, "lm")]
 
     def press(self, area: Area, x: float, y: float) -> None:
@@ -189,10 +189,11 @@ class Choice(Control):
 
     @property
     def value(self) -> Any:
-        """The option; of a field, the one that its number is the index of."""
+        """The option; of a field, the one that its number is the index of, or the nearest."""
         held = self._binding.get()
         if self._binding.counts:
-            return self.options[min(max(int(held), 0), len(self.options) - 1)]
+            index = 0 if math.isnan(held) else min(max(held, 0), len(self.options) - 1)
+            return self.options[int(index)]
         return held
 
     @value.setter
@@ -203,7 +204,7 @@ class Choice(Control):
 
     def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
         """See `Control`."""
-        label = fitted(self.label, area.width)
+        label = fitted(self.label, area.width, _LETTERS)
         found: list[Primitive] = [Text(_at(area.left, area.top + 2), label, INK, _LETTERS)]
         over = None if mouse is None else self._row(area, mouse[1])
         for k, option in enumerate(self.options):
@@ -212,7 +213,7 @@ class Choice(Control):
             found.append(_disc(area.left + 8, y, 7.0, HOVERED if k == over else RAISED))
             if chosen:
                 found.append(_disc(area.left + 8, y, 4.5, ACCENT))
-            words = fitted(str(option), area.width - 26)
+            words = fitted(str(option), area.width - 26, _LETTERS)
             ink = INK if chosen else FAINT
             found.append(Text(_at(area.left + 26, y), words, ink, _LETTERS, "lm"))
         return found
@@ -262,7 +263,7 @@ class Buttons(Control):
         for key, place in zip(self.keys, self._places(area), strict=True):
             fill = HOVERED if mouse is not None and place.holds(*mouse) else RAISED
             lit = key.lit()
-            words = fitted(key.text(), place.width - 6)
+            words = fitted(key.text(), place.width - 6, _LETTERS)
             at = _at(*place.center)
             shown = ACCENT if lit else fill
             found.append(_box(place.left, place.top, place.width, place.height, shown, 5))
@@ -287,15 +288,6 @@ class Buttons(Control):
 def along(low: float, high: float, log: bool, fraction: float) -> float:
     """Return the value at a fraction of the way, by equal differences or by equal factors."""
     return low * (high / low) ** fraction if log else low + fraction * (high - low)
-
-
-def fitted(text: str, room: float) -> str:
-    """Return a text, cut where it would be wider than there is room [px]."""
-    if text_width(text, _LETTERS) <= room:
-        return text
-    while text and text_width(text + "…", _LETTERS) > room:
-        text = text[:-1]
-    return text + "…"
 
 
 def _at(x: float, y: float) -> Floats:

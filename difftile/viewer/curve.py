@@ -9,25 +9,29 @@ import numpy.typing as npt
 
 from difftile.viewer.primitives import Boxes, Floats, Lines, Plot, Primitive, Text
 from difftile.viewer.projection import Area
+from difftile.viewer.surface import fitted, text_width
 from difftile.viewer.theme import FAINT, INK, RAISED
 
 Numbers: TypeAlias = npt.NDArray[Any]
 
 _LETTERS = 11.0  # [px]
 _PAD = 6.0  # between the edge and the curve [px]
+_SPACE = 8.0  # between the name and the last value, at least [px]
 
 
 def curve(plot: Plot, area: Area) -> list[Primitive]:
     """Return the shapes of a plot in a rectangle, in pixels: name, last value, range, curve."""
     left, top = area.left, area.top
     right, bottom = left + area.width, top + area.height
+    last = f"{plot.values[-1]:.4g}" if len(plot.values) else "no values yet"
+    room = area.width - text_width(last, _LETTERS) - 2 * _PAD - _SPACE
+    name = fitted(plot.name, room, _LETTERS, bold=True)
     found: list[Primitive] = [
         Boxes(_at(left, top)[None], _at(right, bottom)[None], RAISED, rounding=4.0),
-        Text(_at(left + _PAD, top + 4), plot.name, INK, _LETTERS, bold=True),
+        Text(_at(left + _PAD, top + 4), name, INK, _LETTERS, bold=True),
+        Text(_at(right - _PAD, top + 4), last, INK, _LETTERS, "rt"),
     ]
     finite = np.flatnonzero(np.isfinite(plot.values))
-    last = f"{plot.values[-1]:.4g}" if len(plot.values) else "no values yet"
-    found.append(Text(_at(right - _PAD, top + 4), last, INK, _LETTERS, "rt"))
     if not len(finite):
         return found
     values, count = plot.values[finite], int(plot.times[-1]) + 1

@@ -254,9 +254,18 @@ def letters(
     return mask
 
 
-def text_width(text: str, size: float, fixed: bool = False) -> float:
+def text_width(text: str, size: float, fixed: bool = False, bold: bool = False) -> float:
     """Return how wide a line of text is [px]."""
-    return _font(size, fixed, False).getlength(text)
+    return _font(size, fixed, bold).getlength(text)
+
+
+def fitted(text: str, room: float, size: float, bold: bool = False) -> str:
+    """Return a line of text, cut where it would be wider than there is room [px]."""
+    if text_width(text, size, bold=bold) <= room:
+        return text
+    while text and text_width(text + "…", size, bold=bold) > room:
+        text = text[:-1]
+    return text + "…"
 
 
 @lru_cache(maxsize=64)

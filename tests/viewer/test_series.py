@@ -8,6 +8,7 @@ from difftile.viewer.curve import curve
 from difftile.viewer.primitives import Lines, Plot, Text
 from difftile.viewer.projection import Area
 from difftile.viewer.series import Series
+from difftile.viewer.surface import text_width
 
 RED = np.array([200, 0, 0], np.uint8)
 
@@ -61,3 +62,14 @@ def test_a_curve_is_as_long_as_its_course_and_says_how_many_values_it_has() -> N
     np.testing.assert_allclose(line.begins[0], [6, 22])
     np.testing.assert_allclose(line.ends[-1], [194, 80])
     assert np.abs(np.diff(line.begins[:, 0])).max() < 1.5
+
+
+def test_a_long_name_ends_before_the_last_value() -> None:
+    values, times = np.array([-1.2345e-6]), np.zeros(1)
+    plot = Plot("the largest of all distances", times, values, (0, 0, 1, 1), RED)
+    for width in (120.0, 200.0, 400.0):
+        shapes = curve(plot, Area(0.0, 0.0, width, 100.0))
+        name, last = [one for one in shapes if isinstance(one, Text)][:2]
+        end = name.at[0] + text_width(name.text, name.size, bold=True)
+        assert end < last.at[0] - text_width(last.text, last.size)
+        assert name.text == plot.name if width > 300 else name.text.endswith("…")
