@@ -86,6 +86,7 @@ class App(Desk):
         self._backdrop_scale = 1.0
         self._frame: Frame | None = None
         self._recorder: Recorder | None = None
+        self._running = False
         elsewhere = self._backend.attach(self._panel, self._keys)
         panel = None if elsewhere else self._panel
         self._stage = Stage(size, view, panel, self._keys, self._backend.time)
@@ -234,9 +235,11 @@ class App(Desk):
             fps: Most pictures a second.
 
         Raises:
-            ViewerError: A display or library is missing, or nothing can be recorded there; the
-                message is one line that says what to do.
+            ViewerError: A display or library is missing, nothing can be recorded there, or the app
+                runs already; the message is one line that says what to do.
         """
+        if self._running:
+            raise ViewerError("the app runs already: run() is not called in what it calls")
         if not fps > 0:
             raise ViewerError(f"fps is above 0, not {fps}")
         null = isinstance(self._backend, NullBackend)
@@ -248,6 +251,7 @@ class App(Desk):
             frames = max(event.frame for event in events) + 1
         if record is not None:
             self._recorder = recorder(record, *self._stage.size, fps)
+        self._running = True
         try:
             self._backend.open(self.title, *self._stage.size)
             run(
@@ -262,6 +266,7 @@ class App(Desk):
                 steady=null or record is not None,
             )
         finally:
+            self._running = False
             self._backend.close()
             if self._recorder is not None:
                 self._recorder.close()
@@ -316,7 +321,7 @@ class App(Desk):
 
     def _take(self, event: Event) -> None:
         if not (isinstance(event, Resize) and self._recorder is not None):  # files have one size
-            self._stage.take(event)
+            self._course.attempt(lambda: self._stage.take(event))
 
     def _single(self) -> None:
         self._course.playing = False
@@ -337,19 +342,20 @@ class App(Desk):
         frame = self._framed(fresh)
         if not self._course.attempt(lambda: self._backend.show(frame)):
             # What cannot be drawn is left out, so that what is wrong with it can be read.
-            frame = self._stage.frame([], self.error, fresh=True)
+            frame = self._stage.frame(None, self.error, fresh=True)
             self._backend.show(frame)
         self._frame = frame
         if self._recorder is not None:
             self._recorder.add(frame.image())
 
     def _framed(self, fresh: bool) -> Frame:
-        """Return a frame of what there is now; without shapes if something is wrong with them."""
+        """Return a frame of what there is now; without the scene if something is wrong with it."""
         shapes = self._shapes()
         self._panel.status = self._status()
         frames: list[Frame] = []
         self._course.attempt(lambda: frames.append(self._stage.frame(shapes, self.error, fresh)))
-        return frames[0] if frames else self._stage.frame([], self.error, fresh=True)
+        # Controls and handles may be at fault as well: what they are bound to may have changed.
+        return frames[0] if frames else self._stage.frame(None, self.error, fresh=False)
 
     def _shapes(self) -> list[Primitive]:
         """Return the shapes of a picture; with those that were there before an error."""

@@ -23,13 +23,13 @@ def discs(
     Args:
         size: Of the picture, its width and height.
         centers: Shape (n, 2); what is not finite is left out.
-        radii: Shape (n,).
+        radii: Shape (n,); likewise.
         nearness: Of each, as `Fragments` says; None in the plane.
     """
     with np.errstate(invalid="ignore"):
         reach = radii[:, None]
         inside = (centers > -reach) & (centers < np.array(size, np.float32) + reach)
-    kept = np.flatnonzero(inside.all(axis=1))
+    kept = np.flatnonzero(inside.all(axis=1) & np.isfinite(radii))
     centers, radii = centers[kept], radii[kept]
     nearness = None if nearness is None else nearness[kept]
     if len(kept) > _MANY and float(radii.max()) <= _LARGEST:
@@ -43,20 +43,21 @@ def discs(
 def _smooth(
     size: tuple[int, int], centers: Floats, radii: Floats, nearness: Floats | None
 ) -> Iterator[Fragments]:
-    width, height = size
-    half = np.ceil(radii + 0.5).astype(np.intp)
-    first = np.floor(centers).astype(np.intp) - half[:, None]
-    side = 2 * half + 1
-    for part in chunks(side * side):
-        which, number = spread((side * side)[part])
+    width, half = size[0], np.ceil(radii + 0.5)[:, None]
+    middles, ends = np.floor(centers), np.array(size, np.float32)
+    # Of the picture alone: one who looks closely at a disc may see a part of a huge one.
+    first = np.clip(middles - half, 0.0, ends).astype(np.intp)
+    sides = np.clip(middles + half + 1.0, 0.0, ends).astype(np.intp) - first
+    counts = sides[:, 0] * sides[:, 1]
+    for part in chunks(counts):
+        which, number = spread(counts[part])
         which += part.start
-        x = first[which, 0] + number % side[which]
-        y = first[which, 1] + number // side[which]
+        x = first[which, 0] + number % sides[which, 0]
+        y = first[which, 1] + number // sides[which, 0]
         gap = np.hypot(x + 0.5 - centers[which, 0], y + 0.5 - centers[which, 1])
         cover = np.minimum(radii[which] + 0.5 - gap, 1.0).astype(np.float32)
-        inside = (x >= 0) & (x < width) & (y >= 0) & (y < height) & (cover > 0.0)
         near = None if nearness is None else nearness[which]
-        yield Fragments(y * width + x, which, cover, near).of(inside)
+        yield Fragments(y * width + x, which, cover, near).of(cover > 0.0)
 
 
 def _hard(

@@ -53,6 +53,8 @@ def image(
         raise ViewerError(
             f"an image has the shape (h, w), (h, w, 3) or (h, w, 4), not {array.shape}"
         )
+    if array.size == 0:
+        raise ViewerError(f"an image has pixels, and one of the shape {array.shape} has none")
     if array.ndim == 2 and array.dtype != np.uint8:
         pixels = mapped(array, low, high, colours)
     else:
@@ -93,7 +95,10 @@ def circles(
 ) -> Circles:
     """Return circles; see `Canvas.circles`."""
     places = as_positions(centers)
-    each = np.broadcast_to(np.array(radii, np.float32).reshape(-1), len(places))
+    each = _known(radii).reshape(-1)
+    if len(each) not in (1, len(places)):
+        raise ViewerError(f"{len(each)} radii do not fit {len(places)} circles")
+    each = np.broadcast_to(each, len(places))
     return Circles(places, each, as_colours(colour, len(places)), outline, _source(centers))
 
 
@@ -137,8 +142,13 @@ def arrows(
 def mesh(vertices: Data, faces: Data, *, colour: Colour = "#7aa6f0") -> Mesh:
     """Return a mesh; see `Canvas.mesh`."""
     corners: Ints = np.asarray(faces).reshape(-1, 3).astype(np.int32)
-    colours = as_colours(colour, len(corners))
-    return Mesh(as_positions(vertices), corners, colours, _source(vertices))
+    places, colours = as_positions(vertices), as_colours(colour, len(corners))
+    if corners.size and not 0 <= corners.min() <= corners.max() < len(places):
+        raise ViewerError(
+            f"faces of {len(places)} vertices have indices from 0 to {len(places) - 1}, "
+            f"not from {corners.min()} to {corners.max()}"
+        )
+    return Mesh(places, corners, colours, _source(vertices))
 
 
 def text(at: Data, words: str, *, colour: Colour = "#e6e9ed", size: float = 13.0) -> Text:
@@ -152,7 +162,7 @@ def as_positions(values: Data) -> Floats:
     Raises:
         ViewerError: They have another number of components.
     """
-    array = np.array(values, np.float32)
+    array = _known(values)
     if array.ndim == 0 or array.shape[-1] not in (2, 3):
         raise ViewerError(f"positions have two or three components, not the shape {array.shape}")
     return array.reshape(-1, array.shape[-1])
@@ -200,6 +210,13 @@ def mapped(values: npt.NDArray[Any], low: float | None, high: float | None, colo
     if known is not numbers:
         found[~finite] = (255, 0, 255)
     return found
+
+
+def _known(values: Data) -> Floats:
+    """Return a copy in which all that is not finite is NaN, which goes through sums unnoticed."""
+    array = np.array(values, np.float32)
+    array[np.isinf(array)] = np.nan
+    return array
 
 
 @lru_cache(maxsize=256)

@@ -77,20 +77,21 @@ class Stage:
         if isinstance(event, MouseMove | MouseDown):
             self._pointer = (event.x, event.y)
 
-    def frame(self, shapes: list[Primitive], error: str | None, fresh: bool) -> Frame:
+    def frame(self, shapes: list[Primitive] | None, error: str | None, fresh: bool) -> Frame:
         """Return what is seen now.
 
         Args:
-            shapes: Those of the scene.
+            shapes: Those of the scene; None for no scene, without handles as well.
             error: What went wrong, in lines; None if nothing did.
             fresh: Whether the controls may have changed.
         """
         if self._panel is not None and (fresh or self._controls is None):
             area = self._panel_area()
             pointer = None if self.scene.holding else self._pointer
+            self._controls = Layer(Pixels(area), ())  # what stays if a control cannot be drawn
             self._controls = Layer(Pixels(area), tuple(self._panel.draw(area, pointer)))
         notices = Layer(Pixels(Area(0.0, 0.0, *self.size)), tuple(self._notices(error)))
-        layers = tuple(self.scene.layers(shapes))
+        layers = () if shapes is None else tuple(self.scene.layers(shapes))
         return Frame(*self.size, layers, self._controls, notices)
 
     def _panel_takes(self, event: Event) -> bool:

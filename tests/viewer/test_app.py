@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from difftile.viewer import (
     MouseUp,
     Resize,
     Scroll,
+    shapes,
 )
 from difftile.viewer.primitives import Text
 
@@ -415,6 +418,93 @@ def test_an_error_in_drawing_leaves_the_rest(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err.count("Traceback") == 1
 
 
+@pytest.mark.parametrize("what", ["slider", "handle"])
+def test_a_binding_that_breaks_is_shown(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    held = SimpleNamespace(value=0.5)
+    app = null()
+    if what == "slider":
+        app.slider("s", bind=(held, "value"), min=0.0, max=1.0)
+    else:
+        held.value = np.array([0.5, 0.5])
+        app.handle(bind=(held, "value"))
+
+    @app.step
+    def step() -> None:
+        held.value = None
+
+    press = [MouseDown("left", *at, 3) for at in ((LEFT, FIRST + 30), (360, 320))]
+    app.run(frames=5, events=press)
+    assert app.error is not None and not app.playing
+    assert app.error.splitlines()[0] in capsys.readouterr().err
+    assert colour_at(app, 10, 10) != (0, 0, 0)
+    held.value = np.array([0.5, 0.5]) if what == "handle" else 0.5
+    app.step(lambda: None)
+    app.run(events=[KeyDown("space", 0)], frames=2)
+    assert app.error is None and app.playing
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_left_out(bad: float) -> None:
+    option = dt.full((), bad)
+    for components in (2, 3):
+        places = np.random.default_rng(0).random((5, components), np.float32)
+        places[2] = bad
+        app = null()
+        app.image(places)
+        app.points(places, colour=places[:, 0])
+        app.lines(places)
+        app.arrows(places, places)
+        app.circles(places, np.array([0.1, 0.2, 0.1, bad, 0.1]))
+        app.circles(places, bad, outline=1.0)
+        app.mesh(places, [[0, 1, 2]])
+        app.text((bad,) * components, "nowhere")
+        app.slider("s", bind=option, min=0.1, max=1.0, log=True)
+        app.choice("c", ["a", "b"], bind=option)
+        app.plot("x", bad)
+        app.run(frames=3, events=[KeyDown("g"), KeyDown("f", 1), MouseMove(300, 300, 1)])
+        assert app.error is None
+
+
+def test_an_app_runs_again_but_not_within_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    app, other = null(), null()
+    app.step(lambda: other.run(frames=1))
+    app.run(frames=2)
+    app.run(frames=1)
+    assert (app.steps, other.steps, app.error) == (3, 3, None)
+    app.step(lambda: app.run(frames=1))
+    app.run(frames=1)
+    assert app.error is not None and "ViewerError: the app runs already" in app.error
+    assert "the app runs already" in capsys.readouterr().err
+
+
+def test_an_app_runs_in_a_thread() -> None:
+    apps: list[App] = []
+
+    def work() -> None:
+        apps.append(null())
+        apps[0].run(frames=2)
+
+    thread = Thread(target=work)
+    thread.start()
+    thread.join()
+    assert (apps[0].steps, apps[0].error) == (2, None)
+
+
+def test_an_interrupt_in_a_step_ends_a_run() -> None:
+    def step() -> None:
+        raise KeyboardInterrupt
+
+    app = null()
+    app.step(step)
+    with pytest.raises(KeyboardInterrupt):
+        app.run(frames=2)
+    app.step(lambda: None)
+    app.run(frames=0)
+    assert app.picture is None
+    app.run(frames=1)
+    assert app.steps == 1
+
+
 def test_closing_ends_a_run() -> None:
     app = null()
     done = counting(app)
@@ -460,6 +550,13 @@ def test_a_run_repeats_exactly() -> None:
         (lambda: null().choice("a", ["b"], value="c"), "not 'c'"),
         (lambda: null().handle(bind=dt.zeros(())), "two or three numbers"),
         (lambda: null().handle(colour="nothing"), "is no colour"),
+        (
+            lambda: shapes.image(np.zeros((0, 3))),
+            "an image has pixels",
+        ),
+        (lambda: shapes.circles(np.zeros((3, 2)), np.ones(2)), "2 radii do not fit 3 circles"),
+        (lambda: shapes.points(np.zeros((3, 2)), colour=np.zeros((2, 3))), "do not fit 3 shapes"),
+        (lambda: shapes.mesh(np.zeros((3, 2)), [[0, 1, 3]]), "from 0 to 2, not from 0 to 3"),
         (lambda: null().run(1, record="run.avi"), "take .gif, .webp, .mp4, or a folder"),
     ],
 )

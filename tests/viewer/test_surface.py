@@ -106,3 +106,11 @@ def test_where_strokes_cross_or_meet_the_last_is_seen_whole() -> None:
     thin.strokes(*joint, WHITE, 1.5)
     columns = thin.image()[..., 0].astype(int).sum(axis=0)[12:78]
     assert columns.min() > 0.9 * 1.5 * 255  # no notch where they meet
+
+
+def test_a_disc_may_be_far_larger_than_the_picture() -> None:
+    for radius in (1e3, 1e5, 1e7):
+        surface = blank()
+        surface.discs(f32([30.0 - radius, 20.0]), f32(radius), RED)
+        image = surface.image()
+        assert (image[:, :29] == RED).all() and not image[:, 32:].any()
