@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, LaunchError
+from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
 from difftile.fields.field import Field
 from difftile.ir.types import Type, scalar_of
@@ -20,7 +20,7 @@ from difftile.launch.func import func
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.projection import opacity_of, rotation_of
-from difftile.render.splatter import Rendering
+from difftile.render.splatter import Rendering, check_size, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
@@ -65,10 +65,7 @@ class Ellipsoids:
         tile: int = 16,
         background: npt.ArrayLike | None = None,
     ) -> None:
-        if not (width > 0 and height > 0 and tile > 0):
-            raise LaunchError(
-                f"Ellipsoids: no image of {width}x{height} pixels in tiles of {tile}."
-            )
+        check_size("Ellipsoids", width, height, tile)
         if not (level > 0 and near > 0):
             raise LaunchError(f"Ellipsoids: level={level} and near={near} are not above 0.")
         self.width, self.height, self.tile = width, height, tile
@@ -90,10 +87,7 @@ class Ellipsoids:
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
         """
-        if (cameras.width, cameras.height) != (self.width, self.height):
-            raise FieldError(f"{self!r} cannot draw what {cameras!r} see.")
-        features = getattr(gaussians, "features", None)
-        element = (gaussians.sh0 if features is None else features).element
+        element = coloured(self, gaussians, cameras).element
         stage = self._stage_for(len(cameras), len(gaussians.means), element)
         made = out or stage.rendering(self)
         with no_grad():

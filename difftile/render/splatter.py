@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy.typing as npt
 
@@ -33,6 +33,34 @@ class Rendering:
     image: Field
     alpha: Field
     depth: Field | None
+
+
+class Drawer(Protocol):
+    """Draws images of a size [pixels]."""
+
+    width: int
+    height: int
+
+
+def check_size(name: str, width: int, height: int, tile: int) -> None:
+    """Raise a LaunchError that names who cannot draw images of a size in tiles."""
+    if not (width > 0 and height > 0 and tile > 0):
+        raise LaunchError(f"{name}: no image of {width}x{height} pixels in tiles of {tile}.")
+
+
+def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> Field:
+    """Return the field of gaussians that has an element for each colour.
+
+    Raises:
+        FieldError: The cameras see images of another size, or have another precision.
+    """
+    if (cameras.width, cameras.height) != (drawer.width, drawer.height):
+        raise FieldError(f"{drawer!r} cannot draw what {cameras!r} see.")
+    ours, theirs = scalar_of(cameras.twist.element), scalar_of(gaussians.means.element)
+    if ours != theirs:
+        raise FieldError(f"{drawer!r}: the cameras are in {ours}, and the gaussians in {theirs}.")
+    features = getattr(gaussians, "features", None)
+    return gaussians.sh0 if features is None else features
 
 
 @final
@@ -77,8 +105,7 @@ class Splatter:
         depth: bool = True,
         absgrad: bool = False,
     ) -> None:
-        if not (width > 0 and height > 0 and tile > 0):
-            raise LaunchError(f"Splatter: no image of {width}x{height} pixels in tiles of {tile}.")
+        check_size("Splatter", width, height, tile)
         if not 0 < near < far:
             raise LaunchError(f"Splatter: depths from near={near} to far={far} are none in front.")
         self.width, self.height, self.tile = width, height, tile
@@ -105,14 +132,7 @@ class Splatter:
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
         """
-        if (cameras.width, cameras.height) != (self.width, self.height):
-            raise FieldError(f"{self!r} cannot draw what {cameras!r} see.")
-        ours, theirs = scalar_of(cameras.twist.element), scalar_of(gaussians.means.element)
-        if ours != theirs:
-            raise FieldError(f"{self!r}: the cameras are in {ours}, and the gaussians in {theirs}.")
-        features = getattr(gaussians, "features", None)
-        coloured = gaussians.sh0 if features is None else features
-        stage = self._stage_for(cameras, coloured)
+        stage = self._stage_for(cameras, coloured(self, gaussians, cameras))
         stage.poses.set(cameras)
         shape = (
             gaussians.means,
@@ -196,8 +216,8 @@ class Splatter:
 
     # What calls work with
 
-    def _stage_for(self, cameras: Cameras, coloured: Field) -> _Stage:
-        wanted = _Wanted(len(cameras), len(coloured), coloured.element, cameras.has_grads)
+    def _stage_for(self, cameras: Cameras, colours: Field) -> _Stage:
+        wanted = _Wanted(len(cameras), len(colours), colours.element, cameras.has_grads)
         if self._stage is None or self._stage.made_for != wanted:
             self._stage = _Stage(wanted, self)
         return self._stage

@@ -156,3 +156,10 @@ def test_cameras_of_another_size_are_refused() -> None:
     cameras = Cameras(poses, intrinsics, WIDTH + 1, HEIGHT)
     with pytest.raises(dt.FieldError, match="cannot draw what <2 cameras"):
         Ellipsoids(WIDTH, HEIGHT)(make_gaussians(values), cameras)
+
+
+def test_cameras_of_another_precision_are_refused() -> None:
+    values, poses, intrinsics = scene()
+    cameras = Cameras(poses, intrinsics, WIDTH, HEIGHT, dtype=ti.f64)
+    with pytest.raises(dt.FieldError, match="the cameras are in f64, and the gaussians in f32"):
+        Ellipsoids(WIDTH, HEIGHT)(make_gaussians(values, dtype=ti.f32), cameras)
