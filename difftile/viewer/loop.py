@@ -14,6 +14,7 @@ from difftile.viewer.events import Close, Event
 
 SPEEDS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, math.inf)  # steps a picture
 _SELDOM = 0.2  # the panel is drawn anew after so long, if nothing has happened [s]
+_LATE = 0.25  # steps stop for a picture that is as late, however many it is due [s]
 _WAIT = 1 / 500  # for a backend that still shows the frame before [s]
 _LIBRARY = Path(__file__).parents[1]
 
@@ -35,6 +36,7 @@ class Course:
         self.speed = speed
         self.done = 0
         self.error: str | None = None
+        self.pace = 1  # steps of the last picture, as fast as it goes
         self._owed = 0.0
 
     def toggle(self) -> None:
@@ -44,7 +46,13 @@ class Course:
             self.error = None
 
     def change_speed(self, by: int) -> None:
-        """Take the next faster (1) or slower (-1) speed."""
+        """Take the next faster (1) or slower (-1) speed.
+
+        Slower than all that there is time for is less than its pace, which may be below 32.
+        """
+        if by < 0 and math.isinf(self.speed):
+            self.speed = max((s for s in SPEEDS if s < self.pace), default=SPEEDS[0])
+            return
         place = min(range(len(SPEEDS)), key=lambda k: _gap(SPEEDS[k], self.speed))
         self.speed = SPEEDS[min(max(place + by, 0), len(SPEEDS) - 1)]
 
@@ -116,12 +124,14 @@ def run(
         if course.playing:
             if steady or math.isfinite(course.speed):
                 for _ in range(course.owed()):
-                    if course.playing:
+                    if course.playing and (steady or backend.time() < due + _LATE):
                         course.advance(step)
             else:
+                before = course.done
                 course.advance(step)
                 while course.playing and (backend.time() < due or not backend.ready):
                     course.advance(step)
+                course.pace = course.done - before
         if not steady:
             time.sleep(max(due - backend.time(), 0.0))
         while not backend.ready:

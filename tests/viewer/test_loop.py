@@ -54,6 +54,24 @@ def test_steps_go_on_between_pictures() -> None:
     assert app.steps > 12  # some twenty between two pictures where the machine is idle
 
 
+def test_many_slow_steps_hold_no_picture_up() -> None:
+    backend = Clocked((2, Close()))
+    app = App(backend=backend, size=(480, 320), speed=32)
+    app.step(lambda: time.sleep(0.1))
+    app.run()
+    assert app.steps < 12  # and not 64
+
+
+def test_slower_than_there_is_time_for_is_less_than_that() -> None:
+    slower = [(3, KeyDown("-")), (5, Close())]
+    backend = Clocked(*slower)
+    app = App(backend=backend, size=(480, 320))
+    app.step(lambda: time.sleep(0.05))
+    app.run(fps=20)
+    assert backend.closed
+    assert 3 <= app.steps <= 3 * 3 + 2 * 2
+
+
 def test_pictures_keep_their_pace() -> None:
     backend = Clocked()
     app = App(backend=backend, size=(480, 320), speed=2)
