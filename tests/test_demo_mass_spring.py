@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +126,22 @@ def test_demo_records_what_one_would_see(tmp_path: Path) -> None:
     argv = ["--steps", "60", "--iterations", "3", "--out", str(tmp_path / "out")]
     assert main([*argv, "--record", str(tmp_path / "frames")]) == 0
     assert len(list((tmp_path / "frames").iterdir())) == 3
-    assert main([*argv, "--record", str(tmp_path / "walk.doc")]) == 1
+    with pytest.raises(SystemExit) as end:
+        main([*argv, "--record", str(tmp_path / "walk.doc")])
+    assert end.value.code == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where a window needs DISPLAY")
+def test_without_a_display_the_demo_says_which_view_to_take(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    argv = ["--steps", "60", "--iterations", "3", "--out", str(tmp_path / "out")]
+    assert main([*argv, "--view", "window"]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith("; demos take --view web or none\n")
+    assert said.count("\n") == 1
 
 
 def test_dragging_the_goal_moves_the_loss_and_reset_forgets() -> None:

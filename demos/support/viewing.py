@@ -8,6 +8,7 @@ import difftile as dt
 from difftile.arguments import Parser
 
 VIEWS = ("window", "web", "none")
+RECORDS = (".gif", ".webp", ".mp4", "")  # endings; none is a folder
 
 
 def add_view_options(parser: Parser) -> None:
@@ -17,7 +18,7 @@ def add_view_options(parser: Parser) -> None:
     )
     parser.add_argument(
         "--record",
-        type=Path,
+        type=_recorded,
         metavar="FILE",
         help="what is seen as .gif, .webp, .mp4 or a folder; without a view --iterations pictures",
     )
@@ -45,7 +46,7 @@ def make_app(
             title, backend=backend, view=view, speed=speed, screenshots=options.out
         )
     except dt.ViewerError as error:
-        raise SystemExit(str(error)) from None
+        raise SystemExit(_said(error)) from None
 
 
 def show(app: dt.viewer.App, options: argparse.Namespace) -> int:
@@ -54,7 +55,7 @@ def show(app: dt.viewer.App, options: argparse.Namespace) -> int:
     try:
         app.run(frames=frames, record=options.record)
     except dt.ViewerError as error:
-        print(error, file=sys.stderr)
+        print(_said(error), file=sys.stderr)
         return 1
     if app.error is not None:
         print(app.error, file=sys.stderr)
@@ -62,3 +63,18 @@ def show(app: dt.viewer.App, options: argparse.Namespace) -> int:
     if options.record is not None:
         print(f"recorded {options.record}")
     return 0
+
+
+def _recorded(text: str) -> Path:
+    file = Path(text)
+    if file.suffix.lower() not in RECORDS:
+        raise argparse.ArgumentTypeError(
+            f"cannot record {file.name!r}: take .gif, .webp, .mp4, or a folder (no ending)"
+        )
+    return file
+
+
+def _said(error: dt.ViewerError) -> str:
+    """Return what is wrong, with the option of demos where the library names its variable."""
+    names_it = "DIFFTILE_VIEWER" in str(error)
+    return f"{error}; demos take --view web or none" if names_it else str(error)
