@@ -7,9 +7,12 @@ import os
 import signal
 import socket
 import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +53,28 @@ def test_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
         "the viewer backend 'web' needs viser: pip install 'difftile[viewer]', or take another one "
         "(environment variable DIFFTILE_VIEWER)"
     )
+
+
+def test_a_browser_that_is_left_while_a_picture_is_encoded_is_no_warning(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    module = pytest.importorskip("difftile.viewer.backends.page_pictures")
+    pictures, done = module.Pictures(), threading.Event()
+
+    def leave(*_: object, **__: object) -> None:
+        said = "Queued a BackgroundImageMessage on a closed connection (e.g. after it stopped)"
+        warnings.warn(said, stacklevel=2)
+        pictures.leave(client)
+
+    client: Any = SimpleNamespace(
+        client_id=1,
+        scene=SimpleNamespace(set_background_image=leave),
+        local_storage=SimpleNamespace(get_item=lambda *_, **__: done.set()),
+    )
+    pictures.show(np.zeros((4, 4, 3), np.uint8))
+    pictures.follow(client, lambda: 1.0)
+    assert done.wait(10)
+    assert not recwarn.list
 
 
 @needs_viser

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -20,6 +21,7 @@ _ALIKE = 1.02  # pixels of a sheet over those of a picture that needs none
 _PATIENCE = 5.0  # that a browser may take before it gets another picture anyway [s]
 # Nearer than anything: viser's own marks, such as the crosshair of its camera, are never seen.
 _FRONT = np.zeros((1, 1), np.float32)
+_TOO_LATE = "Queued a BackgroundImageMessage on a closed connection"  # what viser says of it
 
 
 class Pictures:
@@ -30,6 +32,8 @@ class Pictures:
         self._image: Bytes | None = None
         self._count = 0  # how often it has changed
         self._followed: set[int] = set()  # by the numbers that viser gives browsers
+        # A browser may be left, or the run end, while a picture is being encoded.
+        warnings.filterwarnings("ignore", _TOO_LATE, module=__name__.replace(".", r"\."))
 
     @property
     def wanted(self) -> bool:
