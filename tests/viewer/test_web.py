@@ -19,6 +19,13 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.viewer.backends.mirror import Mirror
+from difftile.viewer.backends.news import Change
+from difftile.viewer.backends.web import WebBackend
+from difftile.viewer.controls import Slider
+from difftile.viewer.frame import Frame, Layer
+from difftile.viewer.panel import Panel
+from difftile.viewer.projection import Area, Pixels
 from tests.viewer.browser import browsing, missing_browser
 
 ORANGE = (242, 166, 90)  # what handles have inside
@@ -119,6 +126,32 @@ def test_a_notebook_shows_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     dt.viewer.App(backend="web:0").run(frames=1)
     ((address, width, height),) = shown
     assert str(address).startswith("http://localhost:") and (width, height) == ("100%", 640)
+
+
+@needs_viser
+def test_a_binding_that_breaks_is_an_error_of_the_next_picture() -> None:
+    class Material:
+        @property
+        def stiffness(self) -> float:
+            return 1.0
+
+        @stiffness.setter
+        def stiffness(self, value: float) -> None:
+            raise ValueError(f"no stiffness is {value}")
+
+    panel = Panel()
+    panel.controls.append(Slider("stiffness", (Material(), "stiffness"), 0.0, 9.0))
+    page = WebBackend()
+    page.attach(panel, {})
+    page._mirror = Mirror(panel, {})
+    page._mirror.controls()
+    page._turns.happened = [Change(0, 5.0)]
+    assert page.poll() == []
+    layer = Layer(Pixels(Area(0.0, 0.0, 480.0, 320.0)), ())
+    frame = Frame(480, 320, (), None, layer)
+    with pytest.raises(ValueError, match="no stiffness is 5"):
+        page.show(frame)
+    page.show(frame)
 
 
 @dt.kernel

@@ -51,6 +51,7 @@ class WebBackend:
         self._panel, self._keys = Panel(), dict[str, Shortcut]()
         self._mirror = Mirror(self._panel, self._keys)
         self._turns: Turns[Happening] = Turns("page")
+        self._broken: Exception | None = None  # what a binding raised as a control moved
         self._refreshed = self._replotted = -math.inf
         self._interrupts: Any = None  # what Ctrl+C did before
         self._interrupted = False
@@ -107,7 +108,7 @@ class WebBackend:
                 self._turns.happened = happened[k + 1 :]
                 break
             if isinstance(one, Change):
-                self._mirror.take(one)
+                self._change(one)
             else:
                 found.append(one)
             self._refreshed = -math.inf  # what came of it is seen at once
@@ -122,7 +123,11 @@ class WebBackend:
 
         Raises:
             ViewerError: The frame before could not be drawn.
+            Exception: What a control is bound to could not be changed.
         """
+        if self._broken is not None:
+            broken, self._broken = self._broken, None
+            raise broken
         if not self._turns.free():
             return
         news, now = News(frame), self.time()
@@ -145,6 +150,13 @@ class WebBackend:
         if self._interrupts is not None:
             signal.signal(signal.SIGINT, self._interrupts)
             self._interrupts = None
+
+    def _change(self, change: Change) -> None:
+        """Do what a person did; an error in that is one of the next picture, as of a step."""
+        try:
+            self._mirror.take(change)
+        except Exception as error:
+            self._broken = error
 
     def _catch_interrupt(self) -> None:
         """Have Ctrl+C close the page after a step; a second one breaks the step off."""
