@@ -156,7 +156,8 @@ class Scene:
         if found.said:
             across = int((self.area.width - 40) / text_width("m", 12.0, fixed=True))
             lines = (textwrap.fill(line, across) for line in found.said.split("\n"))
-            corner = label("\n".join(lines), self.area.left, self.area.top, self.area)
+            right, bottom = self.area.left + self.area.width, self.area.top + self.area.height
+            corner = label("\n".join(lines), right, bottom, self.area)  # titles are at the top
             yield Layer.of(Pixels(self.area), corner)
         if self._at is not None and not self.holding:
             yield Layer.of(Pixels(self.area), self._picked(*self._at))
