@@ -310,9 +310,8 @@ class App(Desk):
         }
         play = Key(lambda: "❚❚" if course.playing else "▶", course.toggle)
         step, reset = Key(lambda: "step", self._single), Key(lambda: "reset", self.restart)
-        slower, faster = (
-            Key(lambda s=s: s, self._keys[k].act) for s, k in (("−", "-"), ("+", "+"))
-        )
+        slower = Key(lambda: "−", self._keys["-"].act)
+        faster = Key(lambda: "+", self._keys["+"].act)
         speed = Key(self._speed_text, lambda: None)
         self._panel.controls += [
             Buttons([play, step, reset], label=lambda: f"step {self.steps}"),

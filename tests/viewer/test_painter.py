@@ -19,7 +19,7 @@ from difftile.viewer.events import Close
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.primitives import Mesh, Points
 from difftile.viewer.projection import Area, Pixels
-from tests.viewer.screen import Screen, missing_tools, opened
+from tests.viewer.screen import Screen, missing_tools
 
 pytestmark = [
     pytest.mark.skipif(bool(missing_tools()), reason=missing_tools()),
@@ -53,12 +53,6 @@ for title, end in {ends!r}.items():
 for _ in range({count}):
     os.wait()
 """
-
-
-@pytest.fixture(scope="module")
-def screen() -> Iterator[Screen]:
-    with opened() as screen:
-        yield screen
 
 
 @pytest.fixture

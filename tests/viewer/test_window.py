@@ -31,12 +31,6 @@ BORDER = 1  # what X11 puts around a window that no desktop has framed [px]
 needs_screen = pytest.mark.skipif(bool(missing_tools()), reason=missing_tools())
 
 
-@pytest.fixture(scope="module")
-def screen() -> Iterator[Screen]:
-    with opened() as screen:
-        yield screen
-
-
 @pytest.fixture
 def window(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> Iterator[WindowBackend]:
     monkeypatch.setenv("DISPLAY", screen.display)

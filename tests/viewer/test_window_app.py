@@ -11,7 +11,7 @@ import taichi as ti
 from PIL import Image
 
 import difftile as dt
-from tests.viewer.screen import Screen, missing_tools, opened
+from tests.viewer.screen import Screen, missing_tools
 
 BORDER = 1  # what X11 puts around a window that no desktop has framed [px]
 WIDTH, HEIGHT = 960, 640
@@ -25,15 +25,11 @@ def miss(at, goal, loss):
     loss[None] = (at[0] - goal[0]).norm_sqr()
 
 
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
-    with opened() as screen:
-        monkeypatch.setenv("DISPLAY", screen.display)
-        yield screen
-
-
 @pytest.mark.skipif(bool(missing_tools()), reason=missing_tools())
-def test_someone_drags_the_goal_of_what_learns(screen: Screen, tmp_path: Path) -> None:
+def test_someone_drags_the_goal_of_what_learns(
+    screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", screen.display)
     middle = np.array([[0.5, 0.5]], np.float32)
     at = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32), grad=True)
     goal = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32))
