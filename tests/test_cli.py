@@ -14,6 +14,7 @@ import difftile.arguments
 import difftile.cli
 from difftile.arguments import Parser, did_you_mean, positive_float, positive_int
 from difftile.cli import main
+from tests.complaints import complaint
 
 DEMO = '''\
 """Swing a pendulum.
@@ -55,18 +56,6 @@ def demos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in [name for name in sys.modules if name.partition(".")[0] == "cli_demos"]:
         del sys.modules[name]
-
-
-def complaint(capsys: pytest.CaptureFixture[str], argv: list[str]) -> str:
-    """The one line that a mistake is answered with, checked to be all that happens."""
-    with pytest.raises(SystemExit) as stop:
-        main(argv)
-    assert stop.value.code == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.endswith("\n")
-    assert err.count("\n") == 1
-    return err.removesuffix("\n")
 
 
 @pytest.mark.usefixtures("demos")

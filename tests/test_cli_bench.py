@@ -9,6 +9,7 @@ import pytest
 from difftile.cli import main
 from difftile.commands import bench
 from difftile.commands.bench import find_benchmarks
+from tests.complaints import complaint
 
 ROOT = Path(__file__).parents[1]
 FAST = '"""Be fast.\n\nMore."""\nimport sys\n\n\ndef main():\n    print(sys.argv[1:], flush=True)\n'
@@ -28,16 +29,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "fails.py").write_text(fails, encoding="utf-8")
     monkeypatch.setattr(bench, "_ROOT", tmp_path)
     return tmp_path
-
-
-def complaint(capsys: pytest.CaptureFixture[str], argv: list[str]) -> str:
-    with pytest.raises(SystemExit) as stop:
-        main(argv)
-    assert stop.value.code == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    return err.removesuffix("\n")
 
 
 def test_those_of_this_checkout_are_found() -> None:

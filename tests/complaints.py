@@ -1,0 +1,21 @@
+"""What the command line says to a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from difftile.cli import main
+
+
+def complaint(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
+    """The one line that a mistake is answered with, checked to be all that happens."""
+    with pytest.raises(SystemExit) as stop:
+        main(argv)
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    return err.removesuffix("\n")
