@@ -15,6 +15,8 @@ from difftile.ir.build import Builder
 from difftile.ir.nodes import Array, Const, Program, Value
 from difftile.ir.types import (
     BOOL,
+    F16,
+    F32,
     F64,
     FLOATS,
     I32,
@@ -43,6 +45,7 @@ _INTEGERS = (
 _BITS = ("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical")
 _COUNTED = ("shl", "shr", "shr_logical", "ipow")
 _DIVISIONS = ("mod", "floordiv", "raw_div", "raw_mod")
+_PREDICATES = ("isnan", "isinf", "isfinite")
 _COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
@@ -61,7 +64,7 @@ def _spelled() -> Iterator[Case]:
         scalars = [I32] if op.name in (*_INTEGERS, *_BITS) else []
         scalars += [F64, I32] if op.name in _COMPARED else []
         scalars += [BOOL] if op.name in ("and", "or", "not") else []
-        scalars += [F64] if op.name in ("isnan", "isinf") else []
+        scalars += [F64, F32, F16] if op.name in _PREDICATES else []
         for scalar in scalars:
             for type_ in (scalar, Vector(3, scalar)):
                 yield Case(op, (type_,) * arity, op.typing((type_,) * arity))
@@ -118,7 +121,9 @@ class _Packed:
 
 def _special(case: Case) -> Iterator[float]:
     """Yield numbers at which rounding, signs and ties are decided."""
-    if case.op.name in ELEMENTWISE and scalar_of(case.types[-1]) == F64:
+    if case.op.name in _PREDICATES:
+        yield from (np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 65504.0, -1e5, 1e39, 1e308)
+    elif case.op.name in ELEMENTWISE and scalar_of(case.types[-1]) == F64:
         yield from (0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 1.0, -1.0)
 
 

@@ -283,6 +283,7 @@ _REASONS = {
     "stop_grad": "the gradient is stopped here by 'stop_grad'",
     "isnan": _COMPARED,
     "isinf": _COMPARED,
+    "isfinite": _COMPARED,
 }
 _HINTS = {name: _SOFT_HINT for name in (*_FLAT, "cast")} | {
     op.name: _SOFT_HINT for op in COMPARISONS

@@ -42,8 +42,10 @@ LOGIC = (
     Op("and", "{0} and {1}", np.logical_and, logical, precedence=AND),
     Op("or", "{0} or {1}", np.logical_or, logical, precedence=OR),
     Op("not", "not {0}", np.logical_not, logical, precedence=NOT),
-    Op("isnan", "ti.math.isnan({0})", np.isnan, predicate),
-    Op("isinf", "ti.math.isinf({0})", np.isinf, predicate),
+    *(
+        Op(name, f"predicates.{name}({{0}}, ti.{{scalar}})", holds, predicate)
+        for name, holds in (("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite))
+    ),
 )
 
 INTEGER = (

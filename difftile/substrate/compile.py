@@ -29,7 +29,7 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import arrays_written, silent, walk
-from difftile.substrate import accurate, dense, linalg, warps
+from difftile.substrate import accurate, dense, linalg, predicates, warps
 from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
@@ -224,7 +224,13 @@ class _Variant:
             raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
 
 
-_HELPERS = {"accurate": accurate, "dense": dense, "linalg": linalg, "warps": warps}
+_HELPERS = {
+    "accurate": accurate,
+    "dense": dense,
+    "linalg": linalg,
+    "predicates": predicates,
+    "warps": warps,
+}
 
 
 def _build(emitted: Emitted) -> Any:

@@ -82,7 +82,7 @@ _OPS: list[tuple[Any, str]] = [
     *((getattr(math, name), name) for name in ("atan2", "tanh", "sinh", "cosh", "exp", "log")),
     *((getattr(math, name), name) for name in ("sqrt", "floor", "ceil", "log2", "log10", "pow")),
     *((getattr(math, name), name) for name in ("radians", "degrees", "isnan", "isinf")),
-    *((getattr(math, name), name) for name in ("log1p", "expm1")),
+    *((getattr(math, name), name) for name in ("log1p", "expm1", "isfinite")),
     (math.fabs, "abs"),
     (math.fmod, "fmod"),
     (math.trunc, "trunc"),

@@ -27,7 +27,7 @@ _LONGEST_SIGNATURE = 100
 RESERVED = frozenset(
     (
         *keyword.kwlist,
-        *("ti", "accurate", "dense", "linalg", "warps"),
+        *("ti", "accurate", "dense", "linalg", "predicates", "warps"),
         *("range", "int", "float", "bool", "min", "max", "abs"),
         *_HELPERS,
     )
