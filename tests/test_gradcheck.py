@@ -312,7 +312,7 @@ def test_solvers_and_host_operations() -> None:
 
     report = dt.gradcheck(solve)
     assert report
-    assert {probe.field for probe in report.probes} >= {"", "src"}
+    assert {probe.field for probe in report.probes} >= {"", "start"}
 
 
 def test_what_is_approximate_is_said() -> None:
@@ -472,6 +472,7 @@ def test_the_text_of_a_report() -> None:
         "        analytic  numeric  its error  difference",
         "  x[0]  0         3.5      ~      ~     wrong",
         "  x[1]  0         2        ~      ~     wrong",
+        "  Probed: x (2 entries).",
         "  Skipped: n (number).",
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
-from difftile.fields.field import Field, make
+from difftile.fields.field import Field, make, scratch
 from difftile.fields.recording import NO_GRAD, OPEN_TAPE
 from difftile.ir.types import Type
 
@@ -37,7 +37,8 @@ class DerivedField(Field):
         sources: Sequence[Field],
         derive: Callable[[DerivedField], None],
     ) -> None:
-        super().__init__(element, shape, make(element, shape).storage)
+        with scratch():
+            super().__init__(element, shape, make(element, shape).storage)
         self._sources = tuple(sources)
         self._derive = derive
         self._filling = False

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -47,18 +49,37 @@ class _Ended:
         raise FieldError(self._why)
 
 
+_SCRATCH: ContextVar[bool] = ContextVar("difftile_scratch", default=False)
+
+
+@contextmanager
+def scratch() -> Generator[None]:
+    """Make fields that an operation of the library keeps for itself, inside a block.
+
+    Such memory is written by the operation before the operation reads it, so nothing depends on
+    what it held before, and `dt.gradcheck` does not take it for a parameter of the user's.
+    """
+    token = _SCRATCH.set(True)
+    try:
+        yield
+    finally:
+        _SCRATCH.reset(token)
+
+
 class Storage:
     """Where the contents of a field are now; fields that share their values share this.
 
     A launch on a tape may move the contents to another buffer, for all of them at once. `graded` is
-    the field among them that was given gradients last, `rows` the rows that they belong to.
+    the field among them that was given gradients last, `rows` the rows that they belong to;
+    `is_scratch` says that an operation of the library keeps the memory for itself.
     """
 
-    __slots__ = ("buffer", "graded", "rows")
+    __slots__ = ("buffer", "graded", "is_scratch", "rows")
 
     def __init__(self, buffer: Buffer) -> None:
         POOL.own(buffer)
         self.buffer = buffer
+        self.is_scratch = _SCRATCH.get()
         self.graded: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
 

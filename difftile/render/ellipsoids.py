@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
-from difftile.fields.field import Field
+from difftile.fields.field import Field, scratch
 from difftile.ir.types import Type, scalar_of
 from difftile.launch.func import func
 from difftile.render.cameras import Cameras, Poses
@@ -130,7 +130,8 @@ class Ellipsoids:
 
     def _stage_for(self, cameras: int, count: int, element: Type) -> _Stage:
         if self._stage is None or self._stage.made_for != (cameras, count, element):
-            self._stage = _Stage(cameras, count, element, self)
+            with scratch():
+                self._stage = _Stage(cameras, count, element, self)
         return self._stage
 
 

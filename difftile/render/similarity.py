@@ -16,7 +16,7 @@ import numpy as np
 
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
-from difftile.fields.field import Field
+from difftile.fields.field import Field, scratch
 from difftile.fields.values import Values
 from difftile.ir.types import promote, scalar_of, shape_of, with_scalar
 from difftile.launch.func import func
@@ -122,7 +122,8 @@ def _averages_for(x: Values, y: Values, pad: int) -> _Averages:
         less = SIZE - 1 - 2 * pad
         kinds = *graded, any(graded), any(graded)
         shapes = (*batch, rows, columns - less), (*batch, rows - less, columns - less)
-        found = _Averages(*(tuple(zeros(s, element, grad=g) for g in kinds) for s in shapes))
+        with scratch():
+            found = _Averages(*(tuple(zeros(s, element, grad=g) for g in kinds) for s in shapes))
     _averages[key] = found
     while len(_averages) > _KEPT:
         _averages.popitem(last=False)

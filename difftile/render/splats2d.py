@@ -20,7 +20,7 @@ from typing import Any
 
 from difftile.diagnostics import FieldError
 from difftile.fields.create import vec, zeros
-from difftile.fields.field import Field
+from difftile.fields.field import Field, scratch
 from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.ir.types import I32
@@ -250,10 +250,11 @@ class AlphaSplats:
         self._composite = composite_plain if plain else composite
         self._background, self._dtype = background, dtype
         shape = 1, height, width
-        self._image = zeros(shape, vec(channels, dtype), grad=True)
-        self._alpha = zeros(shape, dtype, grad=True)
+        with scratch():
+            self._image = zeros(shape, vec(channels, dtype), grad=True)
+            self._alpha = zeros(shape, dtype, grad=True)
+            self._light, self._last = zeros(shape, dtype), zeros(shape, I32)
         self.image, self.alpha = self._image[0, :, :], self._alpha[0, :, :]
-        self._light, self._last = zeros(shape, dtype), zeros(shape, I32)
         self._resize(1)
 
     def __call__(
@@ -312,6 +313,7 @@ class AlphaSplats:
         return self.image
 
     def _resize(self, n: int) -> None:
-        self._conics = zeros((1, n), vec(3, self._dtype), grad=True)
-        self._radii = zeros((1, n), vec(2, self._dtype))
-        self._equal = zeros((1, n), self._dtype)
+        with scratch():
+            self._conics = zeros((1, n), vec(3, self._dtype), grad=True)
+            self._radii = zeros((1, n), vec(2, self._dtype))
+            self._equal = zeros((1, n), self._dtype)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.create import full, vec, zeros
-from difftile.fields.field import Field
+from difftile.fields.field import Field, scratch
 from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.compositing import composite
@@ -219,7 +219,8 @@ class Splatter:
     def _stage_for(self, cameras: Cameras, colours: Field) -> _Stage:
         wanted = _Wanted(len(cameras), len(colours), colours.element, cameras.has_grads)
         if self._stage is None or self._stage.made_for != wanted:
-            self._stage = _Stage(wanted, self)
+            with scratch():
+                self._stage = _Stage(wanted, self)
         return self._stage
 
     def _images(self, stage: _Stage) -> Rendering:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, NotConverged, SolverError
 from difftile.fields.create import zeros_like
-from difftile.fields.field import Field
+from difftile.fields.field import Field, scratch
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
@@ -123,7 +123,8 @@ class _Backward:
     def __init__(self, problem: Problem, wanted: Sequence[Field], known: Collection[Field]) -> None:
         self.y = problem.y.like()
         self.a = problem.y.like()
-        self.integrals = {one: zeros_like(one, grad=False) for one in wanted}
+        with scratch():
+            self.integrals = {one: zeros_like(one, grad=False) for one in wanted}
         self._problem = problem
         self._known = {one.storage for one in known}
         self._both = State([*self.y.members, *self.a.members])

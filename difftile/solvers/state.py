@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.create import empty_like, zeros_like
-from difftile.fields.field import Field
+from difftile.fields.field import Field, scratch
 from difftile.fields.structs import Member, StructField
 from difftile.fields.values import Values
-from difftile.ir.types import is_float
+from difftile.ir.types import Type, is_float
 from difftile.runtime.kernel import kernel
 from difftile.substrate.names import grouped, static
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
 
-_WORK: WeakKeyDictionary[Field, dict[tuple[str, bool], Field]] = WeakKeyDictionary()
-"""The fields to work in that belong to a field, by their use and whether they have a gradient."""
+_WORK: WeakKeyDictionary[Field, dict[tuple[str, bool, Type], Field]] = WeakKeyDictionary()
+"""The fields to work in that belong to a field, by use, whether they have a gradient, and type."""
 
 
 @kernel
@@ -155,14 +155,17 @@ def _like(member: Member, *, grad: bool) -> Member:
     if isinstance(member, StructField):
         made = {name: _like(one, grad=grad) for name, one in member.members.items()}
         return StructField(made, member.methods)
-    return zeros_like(member, grad=grad and member.has_grads)
+    with scratch():
+        return zeros_like(member, grad=grad and member.has_grads)
 
 
 def _work(member: Member, name: str, *, grad: bool) -> Member:
     if isinstance(member, StructField):
         made = {part: _work(one, name, grad=grad) for part, one in member.members.items()}
         return StructField(made, member.methods)
-    known, key = _WORK.setdefault(member, {}), (name, grad and member.has_grads)
+    known, graded = _WORK.setdefault(member, {}), grad and member.has_grads
+    key = name, graded, member.element  # fields are in double precision while they are checked
     if key not in known:
-        known[key] = empty_like(member, grad=key[1])  # zeros would be a write on an open tape
+        with scratch():  # with any contents: zeros would be a write on an open tape
+            known[key] = empty_like(member, grad=graded)
     return known[key]

@@ -119,9 +119,14 @@ class Coordinates:
             pick(leaf).storage.buffer.change(change)
 
     def scales(self, vector: Vector) -> Vector:
-        """Return how large a change of each entry is that counts, from the contents."""
-        scales = np.abs(vector)
+        """Return how large a change of each entry is that counts, from the contents.
+
+        That of an entry which is not finite is 0: no step can be made from there.
+        """
+        finite = np.isfinite(vector)
+        scales = np.abs(np.where(finite, vector, 0.0))
         for _, where in self.parts():
-            typical = float(np.sqrt(np.mean(vector[where] ** 2)))
+            sizes = scales[where][finite[where]]
+            typical = float(np.sqrt(np.mean(sizes**2))) if sizes.size else 0.0
             scales[where] = np.maximum(scales[where], _LEAST_SCALE * typical) if typical else 1.0
-        return scales
+        return np.where(finite, scales, 0.0)

@@ -12,12 +12,14 @@ import gc
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 
 from difftile.fields.create import CREATION, zeros_like
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
 from difftile.launch.func import forget_launches
 from difftile.substrate.memory import POOL, Buffer
+from difftile.testing.naming import Names
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +58,16 @@ class Double:
         """Whether there is a gradient to be checked."""
         return self.field is not None and self.field.has_grads
 
+    @property
+    def is_scratch(self) -> bool:
+        """Whether an operation of the library keeps the memory for itself."""
+        return self.storage.is_scratch
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it is the user's, and has a gradient to be checked."""
+        return self.has_grads and not self.is_gradient and not self.is_scratch
+
     def reset(self) -> None:
         """Let the copy hold what the field held, or zeros."""
         buffer = self.storage.buffer
@@ -76,6 +88,8 @@ class Doubles:
 
     def __init__(self) -> None:
         self._by_storage: dict[Storage, Double] = {}
+        self._widened = 0  # how many copies there were at that time
+        self._holders: list[Field] = []
         self._attached: list[Field] = []
 
     def __enter__(self) -> Doubles:
@@ -86,9 +100,10 @@ class Doubles:
         CREATION.in_double = False
         for field in self._attached:
             field.grad_in = field.grad_out = None
+        changed = [one.storage for one in self if one.element != one.original.element]
         for one in self:
             one.put_back()
-        _set_types(holders(self._by_storage))
+        _set_types(holders(changed))
         forget_launches()
 
     def __iter__(self) -> Iterator[Double]:
@@ -103,47 +118,75 @@ class Doubles:
         return self._by_storage.get(field.storage)
 
     def take(self, fields: Iterable[tuple[str, Field]]) -> None:
-        """Let copies in the same precision stand in for fields, given by name, and for gradients.
+        """Let copies in the same precision stand in for fields, given by name.
 
         Those that have copies already keep them.
         """
-        new: dict[Storage, Double] = {}
         for name, field in fields:
-            if field.storage not in self._by_storage and field.storage not in new:
-                one = new[field.storage] = _copy(field.storage, name, is_gradient=False)
+            if field.storage not in self._by_storage:
+                one = _copy(field.storage, name, is_gradient=False)
                 one.met = weakref.ref(field)
-        for holder in holders(new):
-            for gradient in (holder.grad_in, holder.grad_out):
-                if gradient is not None and gradient.storage not in {*self._by_storage, *new}:
-                    name = f"{new[holder.storage].name}.grad"
-                    new[gradient.storage] = _copy(gradient.storage, name, is_gradient=True)
-        self._by_storage |= new
+                self._by_storage[field.storage] = one
 
     def widen(self) -> None:
         """Let the copies of floats be in double precision, and fields that are made be so, too.
 
-        Copies of fields that nobody holds any more are dropped.
+        Gradients get copies as well. Copies of fields that nobody holds any more are dropped.
         """
         forget_launches()  # which hold the fields of the latest one
-        found = holders(self._by_storage)
-        held: dict[Storage, Field] = {}
-        for holder in found:
-            known = held.setdefault(holder.storage, self._met(holder))
-            if holder.has_grads and not known.has_grads:
-                held[holder.storage] = holder.origin
+        if len(self._by_storage) > self._widened:
+            self._look_around()
         for one in self:
             storage = one.storage
-            if storage not in held:
-                one.put_back()
-                del self._by_storage[storage]
-                continue
-            one.field = held[storage]
             if is_float(one.element) and scalar_of(one.element) != F64:
                 element = with_scalar(one.element, F64)
                 storage.move(POOL.take(element, storage.buffer.shape))
             one.reset()
-        _set_types(found)
+        _set_types(self._holders)
+        self._holders = []
+        self._widened = len(self._by_storage)
         CREATION.in_double = True
+
+    def _look_around(self) -> None:
+        """Find out who holds the fields that were met, and take their gradients, too."""
+        met = [field for one in self if (field := one.met and one.met()) is not None]
+        own = {gradient.storage for field in met for gradient in _gradients(field.origin)}
+        found = {id(one): one for one in (*met, *holders({*self._by_storage, *own}))}
+        held: dict[Storage, Field] = {}
+        graded: dict[Storage, str] = {}
+        for holder in found.values():
+            one = self._by_storage.get(holder.storage)
+            if one is None:
+                continue
+            known = held.setdefault(holder.storage, self._met(holder))
+            if holder.has_grads and not known.has_grads:
+                held[holder.storage] = holder.origin
+            graded |= {g.storage: f"{one.name}.grad" for g in _gradients(holder)}
+        for one in self:
+            one.field = held.get(one.storage)
+            if one.field is None:
+                one.put_back()
+                del self._by_storage[one.storage]
+        for storage, name in graded.items():
+            if storage not in self._by_storage:
+                self._by_storage[storage] = _copy(storage, name, is_gradient=True)
+            self._by_storage[storage].is_gradient = True
+        self._holders = [*found.values(), *holders(graded.keys() - own)]
+
+    def name_apart(self, names: Names) -> None:
+        """Give each field a name of its own, so that reports tell them apart.
+
+        Args:
+            names: What the user's function calls them; for the rest the first kernel counts.
+        """
+        taken = set[str]()
+        for one in self:
+            if one.is_gradient or one.is_scratch:
+                continue
+            name = names.of(one.field) or one.name or f"field of shape {one.storage.buffer.shape}"
+            others = (f"{name} ({k})" for k in count(2))
+            one.name = next(each for each in chain((name,), others) if each not in taken)
+            taken.add(one.name)
 
     def attach_gradient(self, one: Double) -> None:
         """Give a field a gradient as long as the copies stand in."""
@@ -167,12 +210,18 @@ def _copy(storage: Storage, name: str, *, is_gradient: bool) -> Double:
     return Double(storage, original, name, is_gradient)
 
 
+def _gradients(field: Field) -> list[Field]:
+    return [one for one in (field.grad_in, field.grad_out) if one is not None]
+
+
 def holders(storages: Iterable[Storage]) -> list[Field]:
     """Return all fields that lead to some storages."""
     wanted = set(storages)
+    if not wanted:
+        return []
+    gc.unfreeze()  # what is frozen is not looked through, and a field left out would not be checked
     # Nothing else knows them all: a list of living fields would cost every field its share.
-    found = gc.get_referrers(*wanted) if wanted else []
-    return [one for one in found if isinstance(one, Field) and one.storage in wanted]
+    return [one for one in gc.get_referrers(*wanted) if isinstance(one, Field)]
 
 
 def _set_types(fields: Iterable[Field]) -> None:

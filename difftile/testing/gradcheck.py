@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from difftile.diagnostics import TapeError
+from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.launch.random import STREAMS
 from difftile.testing.doubles import Doubles
-from difftile.testing.report import GradCheck
+from difftile.testing.report import GradCheck, Probed
 from difftile.testing.search import Search, Tolerance
 from difftile.testing.slopes import FIRST_STEP
-from difftile.testing.subject import subject_of
+from difftile.testing.subject import Subject, subject_of
 from difftile.testing.trial import Trial
 
 
@@ -44,8 +44,9 @@ def gradcheck(
             launches kernels and writes from Python, without a tape of its own.
         fields: The arguments: fields, parts of fields, structs, arrays, numbers; a tuple, or a dict
             by name. A function without parameters is given none, and the gradient is taken by the
-            fields here. Without any it is taken by all fields that `f` reads and that have
-            gradients; so it is, for kernels and funcs, by those that they take from outside.
+            fields here, each of which is probed. Without any it is taken by all fields that `f`
+            reads and that have gradients, but for those that operations of the library keep for
+            themselves; so it is, for kernels and funcs, by those that they take from outside.
         outputs: What is differentiated: fields, or the names of parameters. By default what `f`
             returns, or else all that it writes and that has a gradient. Random numbers weigh the
             elements, if there are more than one.
@@ -59,12 +60,14 @@ def gradcheck(
         strict: Raise if the gradient does not pass.
 
     Returns:
-        The report: true if no derivative is wrong and some are right. Fields of integers, and
-        fields without a gradient, are skipped and listed; if none has one, each is given one.
+        The report: true if no derivative is wrong and some are right. It says how many entries of
+        each field were probed. Arguments of integers, and those without a gradient, are skipped and
+        listed; if none has one, each is given one.
 
     Raises:
         GradientMismatch: The gradient does not pass, and `strict` is set.
-        LaunchError: `f` cannot be called so, or gives different results each time.
+        LaunchError: `f` cannot be called so, gives different results each time, or cannot be
+            differentiated by a field that it was asked for.
         TapeError: A tape is open.
     """
     if OPEN_TAPE.get() is not None:
@@ -75,12 +78,30 @@ def gradcheck(
         trial = Trial(subject, doubles, outputs, memory, rng)
         search = Search(trial.along, trial.base, trial.coordinates, trial.gradient)
         probes = search.run(directions, entries, Tolerance(rtol, atol, eps), rng)
+    fields = tuple(search.probed(probes))
+    if subject.each:
+        _check_probed(subject, fields)
     report = GradCheck(
         subject.title,
         tuple(trial.output_names),
         tuple(probes),
+        fields,
         trial.weighted,
         trial.skipped,
         trial.notes,
     )
     return report.raise_if_failed() if strict else report
+
+
+def _check_probed(subject: Subject, fields: Sequence[Probed]) -> None:
+    """Check that the gradient was compared for every field that was asked for.
+
+    Raises:
+        LaunchError: One has no number that a step could be made from, or none was to be tried.
+    """
+    for one in fields:
+        if not (one.probed or one.directions):
+            raise LaunchError(
+                f"gradcheck(): '{one.name}' was asked for and nothing of it was probed for "
+                f"{subject.title}: its entries must be finite, and directions or entries above 0."
+            )

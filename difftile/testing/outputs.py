@@ -36,11 +36,11 @@ def outputs_named(
 
 
 def outputs_written(doubles: Doubles) -> dict[str, Values]:
-    """Return the fields that were written and have gradients, by name."""
+    """Return the user's fields that were written and have gradients, by name."""
     return {
         one.name: one.field
         for one in doubles
-        if one.written and one.has_grads and not one.is_gradient and one.field is not None
+        if one.written and one.is_parameter and one.field is not None
     }
 
 
@@ -63,9 +63,18 @@ def _floats(given: list[tuple[str, Any]], doubles: Doubles) -> dict[str, Values]
                 f"gradcheck(): an output is {value!r}, through which no gradient flows; "
                 "return fields, such as a loss of shape ()."
             )
+        if any(_same(value, other) for other in found.values()):
+            continue
         if is_float(value.element):
             met = doubles.find(value.base)
             own = name if met is None or (name and name[0] != "[") else met.name
             own = own or "result"
             found[own if own not in found else f"{own} ({len(found)})"] = value
     return found
+
+
+def _same(a: Values, b: Values) -> bool:
+    """Tell whether two outputs are the same elements, which have one adjoint."""
+    return a is b or (
+        a.base.storage is b.base.storage and a.shape == b.shape and a.window == b.window
+    )

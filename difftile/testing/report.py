@@ -81,6 +81,29 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Probed:
+    """A field that the gradient was taken by, and how much of it was looked at.
+
+    Args:
+        name: The field, as `Probe.field` calls it.
+        shape: Its shape.
+        size: How many entries it has: numbers, those of vectors and matrices one by one.
+        probed: How many of them were probed one by one.
+        directions: How many directions had a part in it.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    size: int
+    probed: int
+    directions: int
+
+    def __str__(self) -> str:
+        some = f"{self.probed} of " if self.probed < self.size else ""
+        return f"{self.name} ({some}{counted(self.size, 'entry', 'entries')})"
+
+
+@dataclass(frozen=True, slots=True)
 class GradCheck:
     """The result of `dt.gradcheck`; true if the gradient passed, and readable as a text.
 
@@ -88,6 +111,7 @@ class GradCheck:
         subject: What was checked.
         outputs: The outputs, by name.
         probes: All derivatives that were compared.
+        fields: The fields that the gradient was taken by, and how much of each was probed.
         weighted: Whether they are more than one number, which random numbers weigh.
         skipped: What was given and not checked, by name, and why.
         notes: What else was seen, such as where the gradient is cut.
@@ -96,6 +120,7 @@ class GradCheck:
     subject: str
     outputs: tuple[str, ...]
     probes: tuple[Probe, ...]
+    fields: tuple[Probed, ...]
     weighted: bool = False
     skipped: Mapping[str, str] = field(default_factory=dict[str, str])
     notes: tuple[str, ...] = ()
@@ -150,15 +175,19 @@ class GradCheck:
         return "passed" if right == len(self.probes) else f"passed, {right} of {total} verified"
 
     def _lines(self) -> Iterable[str]:
-        fields = list(dict.fromkeys(p.field for p in self.probes if p.field))
-        if fields:
+        if self.fields:
             weighted = ", weighted at random," if self.weighted else ""
-            yield f"  of {', '.join(self.outputs)}{weighted} with respect to {', '.join(fields)}"
+            names = ", ".join(one.name for one in self.fields)
+            yield f"  of {', '.join(self.outputs)}{weighted} with respect to {names}"
         rows = [_HEADER, *(probe.row() for probe in self._shown())]
         yield from (f"  {line}" for line in table(rows))
         hidden = len(self.probes) - len(self._shown())
         if hidden:
             yield f"  and {hidden} more, none of them worse"
+        if self.fields:
+            most = max(one.directions for one in self.fields)
+            along = f"; {counted(most, 'direction')} in all of them" if most else ""
+            yield f"  Probed: {', '.join(map(str, self.fields))}{along}."
         if self.skipped:
             reasons = dict.fromkeys(self.skipped.values())
             named = {r: [name for name, why in self.skipped.items() if why == r] for r in reasons}

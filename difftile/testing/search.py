@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.testing.coordinates import Coordinates, Vector
-from difftile.testing.report import Probe, Verdict
+from difftile.testing.report import Probe, Probed, Verdict
 from difftile.testing.slopes import Sample, Slope, slope_of
 
 Function = Callable[[float], Sample]
@@ -118,6 +119,20 @@ class Search:
         self._scales = coordinates.scales(coordinates.read())
         self._typical = _largest(gradient * self._scales)
 
+    def probed(self, probes: Sequence[Probe]) -> list[Probed]:
+        """Return how much of each field some derivatives have looked at."""
+        counts = Counter(probe.field for probe in probes)
+        return [
+            Probed(
+                leaf.name,
+                leaf.values.shape,
+                leaf.entries.size,
+                counts[leaf.name],
+                counts[""] if np.any(self._scales[where]) else 0,
+            )
+            for leaf, where in self._coordinates.parts()
+        ]
+
     def run(
         self, directions: int, entries: int, tolerance: Tolerance, rng: np.random.Generator
     ) -> list[Probe]:
@@ -148,12 +163,12 @@ class Search:
     def _entries(self, most: int, rng: np.random.Generator) -> Iterable[int]:
         """Yield entries of each field: those with the largest gradients, and random ones."""
         for _, where in self._coordinates.parts():
-            size = where.stop - where.start
-            if size <= most:
-                yield from range(where.start, where.stop)
+            possible = np.flatnonzero(self._scales[where])
+            if possible.size <= most:
+                yield from (int(where.start + k) for k in possible)
                 continue
-            sizes = np.abs(np.nan_to_num(self._gradient[where], nan=np.inf))
-            order = np.argsort(-sizes, kind="stable")
+            sizes = np.abs(np.nan_to_num(self._gradient[where][possible], nan=np.inf))
+            order = possible[np.argsort(-sizes, kind="stable")]
             largest = order[: most // 2]
             rest = rng.permutation(order[most // 2 :])[: most - most // 2]
             yield from sorted(int(where.start + k) for k in (*largest, *rest))

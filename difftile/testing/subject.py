@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, cast
@@ -12,6 +12,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import from_numpy
+from difftile.fields.rows import Rows
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
@@ -20,6 +21,7 @@ from difftile.launch.methods import BoundKernel
 from difftile.runtime.custom_op import BoundOp, CustomOp
 from difftile.runtime.kernel import Kernel
 from difftile.testing.mapped import func_name, map_over
+from difftile.testing.naming import Names, fields_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class Subject:
         is_launch: Whether it is one launch, so that Python reads no field.
         push: Runs it and pushes tangents, if it can.
         takes_all: Whether fields that it takes from outside are checked as well.
+        function: What the user passed, for the names of fields that it takes from outside.
+        each: Whether the arguments are fields that were asked for one by one, so that it is an
+            error if one cannot be checked.
     """
 
     title: str
@@ -43,6 +48,16 @@ class Subject:
     is_launch: bool
     takes_all: bool
     push: Callable[[], None] | None = None
+    function: Any = None
+    each: bool = False
+
+    def names(self) -> Names:
+        """Return the names of its arguments, and of what a function takes from outside.
+
+        Kernels and funcs know best how they call what they take.
+        """
+        arguments = [(name, one) for name, one in self.arguments.items() if name]
+        return Names([*arguments, *([] if self.is_launch else [("", self.function)])])
 
 
 def subject_of(f: Any, given: Any) -> Subject:
@@ -51,10 +66,11 @@ def subject_of(f: Any, given: Any) -> Subject:
     Raises:
         LaunchError: It cannot be called with them.
     """
-    if isinstance(given, (Values, StructField, np.ndarray)):
+    alone = isinstance(given, (Values, StructField, Rows, np.ndarray))
+    if alone or not isinstance(given, Iterable):
         given = (given,)
     by_name = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
-    args = () if by_name else tuple(cast("Sequence[Any]", given))
+    args = () if by_name else tuple(cast("Iterable[Any]", given))
     args = tuple(map(_as_field, args))
     by_name = {name: _as_field(value) for name, value in by_name.items()}
     if isinstance(f, Func) or isinstance(getattr(f, "__func__", None), Func):
@@ -63,26 +79,31 @@ def subject_of(f: Any, given: Any) -> Subject:
         everything = {**arguments, **results}
         title = f"func '{func_name(f)}'"
         floats = {name: one for name, one in results.items() if is_float(one.element)}
-        return Subject(title, lambda: mapped(**everything), arguments, floats, True, True)
+        return Subject(
+            title, lambda: mapped(**everything), arguments, floats, True, True, function=f
+        )
     if isinstance(f, (Kernel, BoundKernel)):
         arguments = _bound(f, args, by_name)
         title = f"kernel '{func_name(f)}'"
-        return Subject(title, lambda: f(*args, **by_name), arguments, {}, True, True)
+        return Subject(title, lambda: f(*args, **by_name), arguments, {}, True, True, function=f)
     if isinstance(f, (CustomOp, BoundOp)):
         arguments = _bound(f, args, by_name)
 
         def run() -> None:
             f(*args, **by_name)  # what it returns is for its rules
 
-        return Subject(f"custom op '{func_name(f)}'", run, arguments, {}, False, True)
+        title = f"custom op '{func_name(f)}'"
+        return Subject(title, run, arguments, {}, False, True, function=f)
     if not callable(f):
         raise LaunchError(f"A kernel, a func or a function is checked, not {f!r}.")
     title = f"'{func_name(f)}'"
-    if args and not by_name and not inspect.signature(f).parameters:
-        arguments = dict(_captured_names(f, args))
-        return Subject(title, f, arguments, {}, False, False)
+    if (args or by_name) and not inspect.signature(f).parameters:
+        asked = by_name or _by_name(f, args)
+        return Subject(title, f, asked, {}, False, False, function=f, each=True)
     arguments = _bound(f, args, by_name)
-    return Subject(title, lambda: f(*args, **by_name), arguments, {}, False, not arguments)
+    return Subject(
+        title, lambda: f(*args, **by_name), arguments, {}, False, not arguments, function=f
+    )
 
 
 def _as_field(value: Any) -> Any:
@@ -118,24 +139,30 @@ def _bound(f: Any, args: tuple[Any, ...], by_name: dict[str, Any]) -> dict[str, 
     return found
 
 
-def _captured_names(f: Any, args: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield fields that a function takes from outside by its names; '' where it has none."""
-    function = inspect.unwrap(f)
-    variables: dict[str, Any] = {}
-    try:
-        found = inspect.getclosurevars(function)
-        variables = {**found.globals, **found.nonlocals}
-    except (TypeError, ValueError):
-        pass
-    for arg in args:
-        name = next((name for name, value in variables.items() if value is arg), "")
-        yield name, arg
+def _by_name(f: Any, asked: Sequence[Any]) -> dict[str, Any]:
+    """Return fields that a function takes from outside, each by a name of its own.
+
+    What no name leads to is called by its place, and so is what another one has the name of.
+    """
+    names, found, known = Names([("", f)]), dict[str, Any](), set[int]()
+    for k, one in enumerate(asked):
+        if id(one) in known:
+            continue
+        known.add(id(one))
+        name = names.of(one)
+        if not name or name in found:
+            name = f"{name}, fields[{k}]" if name else f"fields[{k}]"
+            name += f" of shape {one.shape}" if isinstance(one, Values) else ""
+        found[name] = one
+    return found
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what an argument is made of: fields by name, and all that is no field."""
     if isinstance(value, StructField):
         yield from value.fields(name)
+    elif isinstance(value, Rows):
+        yield from ((f"{name}.{member}" if name else member, one) for member, one in value.items())
     elif isinstance(value, (list, tuple)):
         for k, part in enumerate(cast("Sequence[Any]", value)):
             yield from leaves(f"{name}[{k}]", part)
@@ -144,3 +171,8 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from leaves(f"{name}[{key!r}]", part)
     else:
         yield name, value
+
+
+def held(name: str, value: Any) -> list[tuple[str, Values]]:
+    """Return the fields that an object among the arguments holds, by name."""
+    return [] if isinstance(value, Values) else list(fields_in(name, value))

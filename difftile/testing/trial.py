@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, LaunchError, TapeError
+from difftile.fields.derived import DerivedField
 from difftile.fields.field import zero_grads
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
@@ -20,14 +21,22 @@ from difftile.substrate.report import silence
 from difftile.tape.counts import REPLAYS
 from difftile.tape.tape import Tape
 from difftile.testing.coordinates import Coordinates, Vector, leaf_of
-from difftile.testing.doubles import Doubles
+from difftile.testing.doubles import Double, Doubles
 from difftile.testing.outputs import outputs_named, outputs_written
 from difftile.testing.slopes import Sample
-from difftile.testing.subject import Subject, leaves
+from difftile.testing.subject import Subject, held, leaves
 from difftile.testing.watch import watching
 
 Array = npt.NDArray[Any]
 _REPEATABLE = 1e-9
+# Why a field is not checked, and what is said where it was asked for.
+_REFUSED = {
+    "integers": "it holds integers, which have no derivative.",
+    "no gradient": "it has none of its own; make it with grad=True, or use x = x.with_grads().",
+    "follows from other fields": "it follows from other fields; ask for those.",
+    "never read": "{} never reads it.",
+    "not used": "{} does not use it.",
+}
 
 
 class Trial:
@@ -60,12 +69,16 @@ class Trial:
         self._given = [
             leaf for name, value in subject.arguments.items() for leaf in leaves(name, value)
         ]
+        self._held: list[tuple[str, Values]] = []
+        if not subject.takes_all:
+            self._held = [leaf for name, value in self._given for leaf in held(name, value)]
         self.skipped: dict[str, str] = {}
         self.notes: tuple[str, ...] = ()
         self._discover()
         self._attach_gradients()
         self.coordinates = self._choose()
         self.start = self.coordinates.read()
+        self._note_infinite()
         with silence():
             self._first = self._check_outputs(self.outputs_at(self.start))
             self.weights = _weights(list(self._first.values()), rng)
@@ -87,6 +100,7 @@ class Trial:
     def _discover(self) -> None:
         """Run once, to see which fields are touched; let copies in double stand in for them."""
         self._doubles.take((n, v.base) for n, v in self._given if isinstance(v, Values))
+        self._doubles.take((name, value.base) for name, value in self._held)
         if self._subject.is_launch:
             self._doubles.widen()  # a launch takes fields of several types: nothing need match
         with STREAMS.given_back(), watching(self._doubles) as watch:
@@ -98,50 +112,101 @@ class Trial:
                     f"and backward() out: {error}"
                 ) from error
         self.notes = tuple(watch.notes)
+        self._touched = watch.touched
         asked = self._named_outputs(result) or {}
         self._doubles.take((name, value.base) for name, value in asked.items())
         for value in asked.values():
             self._doubles.of(value.base).is_output = True
         del result, asked
         self._doubles.widen()
+        self._doubles.name_apart(self._subject.names())
 
     def _attach_gradients(self) -> None:
         """Give gradients to outputs that have none; and to all fields if none has one."""
         floats = [s for s in self._doubles if is_float(s.element) and not s.is_gradient]
-        none = not any(one.has_grads for one in floats)
+        none = not any(one.has_grads and not one.is_scratch for one in floats)
         for one in floats:
             if not one.has_grads and (none or one.is_output):
                 self._doubles.attach_gradient(one)
 
     def _choose(self) -> Coordinates:
-        """Return the entries that the gradient is taken by; note what is skipped."""
+        """Return the entries that the gradient is taken by; note what is skipped.
+
+        Raises:
+            LaunchError: A field that was asked for cannot be checked.
+        """
         chosen: list[tuple[str, Values]] = []
         for given, value in self._given:
             if not isinstance(value, Values):
-                if isinstance(value, (int, float)) and not isinstance(value, bool):
-                    self.skipped[given] = "number"
+                self._skip_object(given, value)
                 continue
             one = self._doubles.of(value.base)
             name = given or one.name
-            if not is_float(value.element):
-                self.skipped[name] = "integers"
-            elif one.written and not one.read:
+            reason = self._why_not(one, value)
+            if one.written and not one.read and not self._subject.each and reason != "integers":
                 continue  # what it held before is of no account
-            elif not value.has_grads or value.grad_out is None:
-                self.skipped[name] = "no gradient"
-            elif self._subject.is_launch and not one.read:
-                self.skipped[name] = "never read"
-            else:
+            if not reason:
+                chosen.append((name, value))
+                continue
+            if self._subject.each and (reason != "integers" or given in self._subject.arguments):
+                raise LaunchError(
+                    f"gradcheck(): '{name}' was asked for and cannot be checked: "
+                    f"{_REFUSED[reason].format(self._subject.title)}"
+                )
+            self.skipped[name] = reason
+        known = {value.base.storage for _, value in self._given if isinstance(value, Values)}
+        for name, value in self._held:
+            one = self._doubles.find(value.base)
+            if one is None or one.storage in known or one.storage not in self._touched:
+                continue
+            known.add(one.storage)
+            reason = self._why_not(one, value)
+            if reason:
+                self.skipped[name] = reason
+            elif not one.is_scratch and (one.read or not one.written):
                 chosen.append((name, value))
         if self._subject.takes_all:
-            given = {value.base.storage for _, value in self._given if isinstance(value, Values)}
-            for one in self._doubles:
-                if one.storage in given:
-                    continue
-                if one.read and one.has_grads and not one.is_gradient and one.field is not None:
-                    chosen.append((one.name, one.field))
+            chosen += [
+                (one.name, one.field)
+                for one in self._doubles
+                if one.storage not in known and one.read and one.is_parameter and one.field
+            ]
         taken: dict[int, npt.NDArray[np.bool_]] = {}
         return Coordinates(leaf_of(name, value, taken) for name, value in chosen)
+
+    def _why_not(self, one: Double, value: Values) -> str:
+        """Return why a field is not checked, as a key of `_REFUSED`; or ''."""
+        if not is_float(value.element):
+            return "integers"
+        if not value.has_grads or value.grad_out is None:
+            return "no gradient"
+        if isinstance(value.base, DerivedField):
+            return "follows from other fields"
+        if self._subject.is_launch:
+            return "" if one.read else "never read"
+        return "" if one.storage in self._touched else "not used"
+
+    def _skip_object(self, name: str, value: Any) -> None:
+        """Note that an argument is no field.
+
+        Raises:
+            LaunchError: It was asked for as one, and holds none.
+        """
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            self.skipped[name] = "number"
+        if self._subject.each and not held(name, value):
+            raise LaunchError(
+                f"gradcheck(): {value!r} was asked for, and is no field and holds none."
+            )
+
+    def _note_infinite(self) -> None:
+        """Note which fields hold numbers that no step can be made from."""
+        for leaf, where in self.coordinates.parts():
+            count = int(np.sum(~np.isfinite(self.start[where])))
+            if count:
+                entries = "entry is" if count == 1 else "entries are"
+                text = f"{count} {entries} not finite in '{leaf.name}', and not checked."
+                self.notes = (*self.notes, text)
 
     def _reset(self, contents: Vector) -> None:
         for one in self._doubles:

@@ -9,25 +9,28 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import Label, render
-from difftile.fields.field import Field
-from difftile.fields.recording import OPEN_TAPE, Recorder
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import OPEN_TAPE, Outlook, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import walk
 from difftile.launch.call import Call
 from difftile.tape.opaque import Opaque, OpaqueStep
+from difftile.tape.outlook import looking
 from difftile.testing.doubles import Double, Doubles
 
 
-class Watch(Recorder):
+class Watch(Recorder, Outlook):
     """Runs what a tape would record, on copies, which it makes as fields are met.
 
-    `notes` say what has a derivative that is another one than that of its values, by intention.
+    `notes` say what has a derivative that is another one than that of its values, by intention;
+    `touched` is all memory that was read or written, by Python and inside of steps too.
     """
 
     def __init__(self, doubles: Doubles) -> None:
         self.notes: dict[str, None] = {}
+        self.touched: set[Storage] = set()
         self._doubles = doubles
 
     def launch(self, call: Call, values: list[Any]) -> None:
@@ -39,6 +42,7 @@ class Watch(Recorder):
         self._doubles.take((params[k].name, field) for k, field in fields.items())
         loaded = {call.code.position[a] for one in call.code.launches for a in one.stage.loaded}
         for k, field in fields.items():
+            self.touched.add(field.storage)
             one = self._doubles.of(field)
             one.name = one.name or params[k].name
             one.read |= k in loaded
@@ -52,6 +56,14 @@ class Watch(Recorder):
                     title = "What 'stop_grad' keeps constant varies for differences."
                     self.notes[render(title, labels, (), None)] = None
         call.run(values)
+
+    def read(self, field: Field) -> None:
+        """Note that Python, or a step, is about to read."""
+        self.touched.add(field.storage)
+
+    def wrote(self, field: Field) -> None:
+        """Note that Python, or a step, is about to write."""
+        self.touched.add(field.storage)
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
@@ -73,6 +85,7 @@ class Watch(Recorder):
         opaque = Opaque(step, step.uses, constant=False)
         saved, _ = opaque.run(record=False)
         for use in opaque.uses:  # which say now what was written
+            self.touched.add(use.field.storage)
             one = self._doubles.of(use.field)
             one.read |= use.reads
             one.written |= bool(use.writes)
@@ -82,6 +95,7 @@ class Watch(Recorder):
         self.notes[f"The derivative of {name} is approximate by its own account."] = None
 
     def _met(self, field: Field) -> Double:
+        self.touched.add(field.storage)
         self._doubles.take([("", field)])
         return self._doubles.of(field)
 
@@ -96,6 +110,7 @@ def watching(doubles: Doubles) -> Generator[Watch]:
     watch = Watch(doubles)
     token = OPEN_TAPE.set(watch)
     try:
-        yield watch
+        with looking(watch):
+            yield watch
     finally:
         OPEN_TAPE.reset(token)
