@@ -1,0 +1,61 @@
+"""Programs by their numbers: what became of each, and those that are wrong cut down."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from dataclasses import dataclass
+
+from tests.hunt.check import Verdict, Wrong, check
+from tests.hunt.draw import Program, draw
+from tests.hunt.shrink import shrink
+
+THOROUGH = 8  # every so many programs run after all passes
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A program that is wrong, or that ends in an error which is no error of the user's."""
+
+    number: int
+    program: Program
+    error: str
+
+    def __str__(self) -> str:
+        return (
+            f"Program {self.number} is wrong: {self.error}\n"
+            f"  again: python -m tests.hunt --show {self.number}\n\n{self.program}\n"
+        )
+
+
+def is_thorough(number: int) -> bool:
+    """Tell whether a program is to run after all passes."""
+    return number % THOROUGH == 0
+
+
+def examine(number: int) -> tuple[str, Finding | None]:
+    """Return what became of a program, and what is wrong with it in its shortest form."""
+    program = draw(number)
+    try:
+        return word_of(check(program, thorough=is_thorough(number))), None
+    except Exception as error:
+        kind = type(error)
+        found = f"{kind.__name__}: {error}\n" + ("" if kind is Wrong else traceback.format_exc())
+    finally:
+        linecache.cache.pop(f"<hunt {number}>", None)
+
+    def fails(candidate: Program) -> bool:
+        try:
+            check(candidate, thorough=is_thorough(number))
+        except Exception as error:
+            return type(error) is kind
+        return False
+
+    return "WRONG", Finding(number, shrink(program, fails), found)
+
+
+def word_of(verdict: Verdict) -> str:
+    """Return what became of a program, and whether its iterations meet or were thought to."""
+    if verdict.met:
+        return f"{verdict.word} where iterations meet"
+    return f"{verdict.word} as a race" if verdict.race else verdict.word
