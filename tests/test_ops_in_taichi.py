@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+import taichi as ti
 
 import difftile as dt
 from difftile import interp
@@ -34,6 +37,7 @@ from difftile.substrate.compile import CompiledProgram
 from tests.op_programs import (
     Case,
     Values,
+    accepted,
     cases_of,
     draw,
 )
@@ -49,7 +53,7 @@ _PREDICATES = ("isnan", "isinf", "isfinite")
 _COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
-def _spelled() -> Iterator[Case]:
+def spelled() -> Iterator[Case]:
     """Yield what is compared with Taichi: scalars, vectors, and all sizes of the algebra rows."""
     for op in OPS.values():
         if op.name in ("cast", "bit_cast"):
@@ -71,7 +75,7 @@ def _spelled() -> Iterator[Case]:
 
 
 def _chunks() -> list[list[Case]]:
-    cases = list(_spelled())
+    cases = list(spelled())
     return [cases[k : k + 14] for k in range(0, len(cases), 14)]
 
 
@@ -177,3 +181,13 @@ def test_taichi_agrees_with_the_meaning(cases: list[Case]) -> None:
     CompiledProgram(fold(program)).launch([source.buffer, target.buffer])
     for owner, found, wanted in zip(owners, target.to_numpy(), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13, err_msg=owner)
+
+
+def test_no_row_is_spelled_in_the_default_precision_of_taichi() -> None:
+    """What `taichi.math` defines as a func casts to that precision, which is single."""
+    for op in OPS.values():
+        if op.arity and accepted(op, (I32,) * op.arity) and not accepted(op, (F64,) * op.arity):
+            continue
+        for name in re.findall(r"ti\.([\w.]+)\(", op.taichi + op.helper):
+            function = operator.attrgetter(name)(ti)
+            assert not getattr(function, "_is_taichi_function", False), op.taichi

@@ -95,7 +95,7 @@ ROWS = (
     ),
     Op(
         "normalized",
-        "{0}.normalized(1e-30)",  # the zero vector stays zero, where Taichi gives NaN
+        "accurate.normalized({0}, ti.{scalar})",
         meaning.normalized,
         real_vector,
         ("select(norm(a) > 0, 1 / norm(a), 0) * (z_bar - z * dot(z, z_bar))",),

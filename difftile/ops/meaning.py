@@ -43,13 +43,13 @@ def identity(a: Any) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """Return the larger one."""
-    return _where(_real(a) >= _real(b), a, b)[()]
+    """Return the larger one; of a number and NaN the number."""
+    return _where((_real(a) >= _real(b)) | (_real(b) != _real(b)), a, b)[()]
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """Return the smaller one."""
-    return _where(_real(a) <= _real(b), a, b)[()]
+    """Return the smaller one; of a number and NaN the number."""
+    return _where((_real(a) <= _real(b)) | (_real(b) != _real(b)), a, b)[()]
 
 
 def absolute(a: Any) -> Any:
@@ -58,14 +58,17 @@ def absolute(a: Any) -> Any:
 
 
 def clamp(x: Any, low: Any, high: Any) -> Any:
-    """Return x between the bounds; ties keep x, and the upper bound is the stronger one."""
-    raised = _where(_real(x) < _real(low), low, x)
-    return _where(_real(raised) > _real(high), high, raised)[()]
+    """Return x between the bounds; ties keep x, and the upper bound is the stronger one.
+
+    As `maximum` and `minimum` do, it takes the lower bound for NaN.
+    """
+    return minimum(maximum(x, low), high)
 
 
 def sign(a: Any) -> Any:
-    """Return -1, 0 or 1 in the type of a."""
-    return _like(a, _sign(_real(a)))
+    """Return -1, 0 or 1 in the type of a; 0 of NaN."""
+    x = _real(a)
+    return _like(a, _array(x > 0).astype(int) - _array(x < 0))
 
 
 def floor(a: Any) -> Any:
@@ -91,17 +94,21 @@ def _like(a: Any, result: Any) -> Any:
 
 
 def floordiv(a: Any, b: Any) -> Any:
-    """Return floor(a / b)."""
-    if np.iscomplexobj(a) or np.iscomplexobj(b):
-        return floor(_array(a, complex) / b)
+    """Return floor(a / b); of floats that is the quotient as it was rounded."""
+    if _has_floats(a, b):
+        return floor(a / b)
     return np.floor_divide(a, b)
 
 
 def mod(a: Any, b: Any) -> Any:
     """Return a - b * floor(a / b), with the sign of b, as in Python."""
-    if np.iscomplexobj(a) or np.iscomplexobj(b):
-        return a - b * floor(_array(a, complex) / b)
+    if _has_floats(a, b):
+        return a - b * floor(a / b)
     return np.mod(a, b)
+
+
+def _has_floats(*values: Any) -> bool:
+    return any(np.issubdtype(_array(value).dtype, np.inexact) for value in values)
 
 
 def whole_power(a: Any, b: Any) -> Any:

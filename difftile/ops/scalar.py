@@ -93,12 +93,12 @@ ROWS = (
         meaning.maximum,
         elementwise,
         (
-            "select(a > b, z_bar, select(b > a, 0, 0.5 * z_bar))",
-            "select(b > a, z_bar, select(a > b, 0, 0.5 * z_bar))",
+            "select(a > b, z_bar, select(a == b, 0.5 * z_bar, select(b == b, 0, z_bar)))",
+            "select(b > a, z_bar, select(a == b, 0.5 * z_bar, select(a == a, 0, z_bar)))",
         ),
         (_WIDE, _WIDE),
         masks=True,
-        kinks="half to each where neither is larger",
+        kinks="half to each at a tie; all to the number beside NaN",
         tie="a == b",
     ),
     Op(
@@ -107,22 +107,22 @@ ROWS = (
         meaning.minimum,
         elementwise,
         (
-            "select(a < b, z_bar, select(b < a, 0, 0.5 * z_bar))",
-            "select(b < a, z_bar, select(a < b, 0, 0.5 * z_bar))",
+            "select(a < b, z_bar, select(a == b, 0.5 * z_bar, select(b == b, 0, z_bar)))",
+            "select(b < a, z_bar, select(a == b, 0.5 * z_bar, select(a == a, 0, z_bar)))",
         ),
         (_WIDE, _WIDE),
         masks=True,
-        kinks="half to each where neither is smaller",
+        kinks="half to each at a tie; all to the number beside NaN",
         tie="a == b",
     ),
     Op(
         "clamp",
-        "ti.math.clamp({0}, {1}, {2})",
+        "ti.min(ti.max({0}, {1}), {2})",
         meaning.clamp,
         elementwise,
         (
-            "select(a < b, 0, select(a > c, 0, z_bar))",
-            "select(a < b, select(b > c, 0, z_bar), 0)",
+            "select(a >= b, select(a > c, 0, z_bar), 0)",
+            "select(a >= b, 0, select(b > c, 0, z_bar))",
             "select(max(a, b) > c, z_bar, 0)",
         ),
         (_WIDE, (-2.0, 0.0), (0.0, 2.0)),
@@ -265,9 +265,19 @@ ROWS = (
     ),
 )
 
+# What `dt.exact` marks: the derivative is that of the value, which the marks do not change.
+EXACT = Op("exact", "{0}", meaning.identity, real, ("z_bar",), (_WIDE,))
+
 # No formula: they cut the gradient, which is reported where one was wanted.
 PIECEWISE_CONSTANT = (
-    Op("sign", "ti.math.sign({0})", meaning.sign, elementwise, domain=(_WIDE,), kinks="0"),
+    Op(
+        "sign",
+        "accurate.sign({0}, ti.{scalar})",
+        meaning.sign,
+        elementwise,
+        domain=(_WIDE,),
+        kinks="0",
+    ),
     Op("floor", "ti.floor({0})", meaning.floor, real, domain=(_WIDE,), kinks="0"),
     Op("ceil", "ti.ceil({0})", meaning.ceil, real, domain=(_WIDE,), kinks="0"),
     Op("round", "ti.round({0})", meaning.rounded, real, domain=(_WIDE,), kinks="0"),

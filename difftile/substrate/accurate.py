@@ -1,4 +1,7 @@
-"""Functions of floats that keep their digits where the obvious formula loses them, for kernels.
+"""Functions of floats in the precision of their arguments, for kernels.
+
+Taichi computes what its own library defines in its default precision. Some keep their digits where
+the obvious formula loses them:
 
 `log(1 + x)` and `exp(x) - 1` cancel near 0: there both are series, and beyond it the formula. The
 well-known corrections that compare 1 + x with x do not live under fast math, which folds
@@ -70,3 +73,16 @@ def logsumexp(a, dtype: ti.template()):
         else:
             rest += ti.exp(a[i] - top)
     return top + log1p(rest, dtype)
+
+
+@ti.func
+def sign(x, dtype: ti.template()):
+    """The sign of x: -1, 0 or 1; 0 of NaN, as in Taichi."""
+    return ti.cast(x > 0, dtype) - ti.cast(x < 0, dtype)
+
+
+@ti.func
+def normalized(x, dtype: ti.template()):
+    """The direction x / |x|; zero stays zero, where Taichi gives NaN."""
+    size = x.norm()
+    return x * (1 / ti.select(size == 0, dtype(1.0), size))

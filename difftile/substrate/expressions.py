@@ -14,8 +14,8 @@ import numpy as np
 
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, Matrix, scalar_of, shape_of
-from difftile.ops.row import ATOM, PRODUCT, SUM, UNARY
+from difftile.ir.types import BOOL, Matrix, is_float, scalar_of, shape_of
+from difftile.ops.row import ATOM, COMPARE, NOT, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 from difftile.substrate.spelling import literal
 
@@ -48,10 +48,12 @@ class Expressions:
     Args:
         names: The names of variables and arrays.
         uses: How often each variable is used in the kernel.
+        guarded: The compiler of the device takes it that no number is NaN.
     """
 
     names: Names
     uses: Counter[Var]
+    guarded: bool = False
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
@@ -206,6 +208,8 @@ class Expressions:
             case "matmul" if _is_large(args):
                 scalar = scalar_of(let.out.type)
                 return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
+            case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
+                return self._comparison(let.op, args, reads)
             case _:
                 template = row.taichi
         if let.op in ("and", "or") and shape_of(let.out.type):
@@ -221,6 +225,29 @@ class Expressions:
         # The right operand of a left-associative operator needs parentheses at its own level.
         texts = [self.text(arg, tight + (k > 0 or tight == UNARY)) for k, arg in enumerate(args)]
         return Expression(template.format(*texts), tight, reads)
+
+    def _comparison(self, op: str, args: tuple[Value, ...], reads: frozenset[Array]) -> Expression:
+        """Return a comparison of floats that is one of IEEE 754, whatever `fast_math` is.
+
+        Taichi's `!=` is false for NaN. Under fast math it takes `x == x` and `x <= x` for true, for
+        any x that it finds to be the same on both sides; `-(-x)` is not, and costs nothing: LLVM,
+        which knows of NaN, removes it.
+        """
+        if self.guarded:
+            texts = ", ".join(self.text(arg) for arg in args)
+            return Expression(
+                f"predicates.{op}({texts}, ti.{scalar_of(args[0].type)})", ATOM, reads
+            )
+        row = OPS["eq" if op == "ne" else op]
+        left, right = (self.text(arg, COMPARE + 1) for arg in args)
+        if op in ("eq", "ne", "le", "ge") and not any(isinstance(arg, Const) for arg in args):
+            right = f"-(-{self.text(args[1], PRODUCT + 1)})"
+        compared = row.taichi.format(left, right)
+        return (
+            Expression(f"not {compared}", NOT, reads)
+            if op == "ne"
+            else Expression(compared, COMPARE, reads)
+        )
 
 
 def _is_large(factors: tuple[Value, ...]) -> bool:

@@ -1,7 +1,9 @@
-"""Whether floats are NaN, infinite or finite, for kernels.
+"""Comparisons and classes of floats as IEEE 754 has them, for kernels, whatever `fast_math` is.
 
-Fast math may fold comparisons that only NaN answers, such as `x != x`: these look at the bits.
-Taichi's own convert to its default float type first, in which 1e300 is infinite.
+Taichi's own predicates convert to its default float type first, in which 1e300 is infinite. Under
+fast math Taichi 1.7.4 lets LLVM write PTX as if no number were NaN (`NoNaNsFPMath`), so that a
+branch on `a <= b` may become one on the opposite of `a > b`. On CUDA comparisons are therefore
+calls of these, which look at the bits. LLVM's instructions for the CPU have no such flag.
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
@@ -44,3 +46,45 @@ def isinf(x, dtype: ti.template()):
 def isfinite(x, dtype: ti.template()):
     """Whether x is neither NaN nor infinite."""
     return _magnitude(x, dtype) < _infinity(dtype)
+
+
+@ti.func
+def _ordered(a, b, dtype: ti.template()):
+    infinity = _infinity(dtype)
+    return (_magnitude(a, dtype) <= infinity) & (_magnitude(b, dtype) <= infinity)
+
+
+@ti.func
+def lt(a, b, dtype: ti.template()):
+    """Whether a < b; no if either is NaN."""
+    return (a < b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def le(a, b, dtype: ti.template()):
+    """Whether a <= b; no if either is NaN."""
+    return (a <= b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def gt(a, b, dtype: ti.template()):
+    """Whether a > b; no if either is NaN."""
+    return (a > b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def ge(a, b, dtype: ti.template()):
+    """Whether a >= b; no if either is NaN."""
+    return (a >= b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def eq(a, b, dtype: ti.template()):
+    """Whether a == b; no if either is NaN."""
+    return (a == b) & _ordered(a, b, dtype)
+
+
+@ti.func
+def ne(a, b, dtype: ti.template()):
+    """Whether a != b; yes if either is NaN."""
+    return not eq(a, b, dtype)
