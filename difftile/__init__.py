@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from difftile.fields.structs import StructField
     from difftile.launch.functions import (
         cholesky,
+        exact,
         expm1,
         inverse,
         log1p,
@@ -133,6 +134,7 @@ _HOME = {
     "difftile.tape.checkpoint": ("checkpoint",),
     "difftile.launch.functions": (
         "cholesky",
+        "exact",
         "expm1",
         "inverse",
         "log1p",
@@ -228,6 +230,7 @@ __all__ = [
     "datasets",
     "empty",
     "empty_like",
+    "exact",
     "expm1",
     "field",
     "finite_difference",

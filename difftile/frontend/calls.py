@@ -37,6 +37,7 @@ from difftile.frontend.convert import (
 )
 from difftile.frontend.decompositions import decomposition
 from difftile.frontend.derivatives import compared_call, derivative_call, derivative_of
+from difftile.frontend.exact import exact
 from difftile.frontend.foreign import instead
 from difftile.frontend.gradients import stop_grad
 from difftile.frontend.indexing import attribute
@@ -363,6 +364,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "logsumexp": _logsumexp,
     "solve_triangular": _solve_triangular,
     "stop_grad": stop_grad,
+    "exact": exact,
     "rand": rand,
     "randn": randn,
     "randint": randint,

@@ -146,6 +146,23 @@ def stop_grad(x: Any) -> Any:
     return x
 
 
+def exact(x: Any) -> Any:
+    """Return x, computed as it is written: each `+`, `-`, `*` and `/` in it is rounded by itself.
+
+    Under fast math sums are computed in the order that is fastest, and `(s + x) - s` may become x.
+    Inside of `dt.exact(...)` that does not happen, so that compensated sums work. It holds for the
+    expression and for what funcs that it calls compute. The derivative is that of the expression.
+
+    In a kernel x is a number, vector, matrix, struct or tuple; in Python it comes back as it is.
+
+    Raises:
+        FieldError: It is called from Python with a field.
+    """
+    if isinstance(x, (Field, View, StructField)):
+        raise FieldError("'dt.exact' is for expressions in kernels, not for fields.")
+    return x
+
+
 def _array(x: npt.ArrayLike) -> Any:
     """Return an array of floats; NumPy's own numbers and arrays keep their precision."""
     array = np.asarray(x)

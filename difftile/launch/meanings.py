@@ -37,6 +37,7 @@ _SPECIAL = (
     *(rand, randn, randint),
     *(bwd_diff, fwd_diff),
     *(functions.logsumexp, functions.solve_triangular, functions.stop_grad),
+    functions.exact,
 )
 _OWN: dict[object, Meaning] = {
     **{one: OpName(one.__name__) for one in _OPS},

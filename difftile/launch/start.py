@@ -15,6 +15,7 @@ def init(
     default_fp: Any = "f32",
     seed: int = 0,
     debug: bool = False,
+    fast_math: bool | None = None,
     **options: Any,
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
@@ -26,6 +27,9 @@ def init(
         default_fp: Type of floats where no field says another: `ti.f32` or `ti.f64`.
         seed: Seed of random numbers: with the same one a program draws the same numbers.
         debug: Check indices in kernels, and each pass of the compiler.
+        fast_math: Compute sums and products in the order that is fastest, as if all numbers were
+            finite; comparisons and `dt.exact` are not affected. Left out, it is on unless `debug`
+            is. Without it arithmetic is done as it is written, and sums take several times as long.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
@@ -34,4 +38,4 @@ def init(
     """
     if OPEN_TAPE.get() is not None:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
-    start(arch, default_fp, seed, debug, **options)
+    start(arch, default_fp, seed, debug, fast_math, **options)

@@ -10,6 +10,7 @@ OPS: dict[str, Op] = {
     for op in (
         *scalar.ROWS,
         *scalar.PIECEWISE_CONSTANT,
+        scalar.EXACT,
         *discrete.ROWS,
         discrete.BIT_CAST,
         *algebra.ROWS,
@@ -17,5 +18,5 @@ OPS: dict[str, Op] = {
     )
 }
 ELEMENTWISE = frozenset(
-    op.name for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS)
+    op.name for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, scalar.EXACT, *discrete.ROWS)
 )

@@ -20,7 +20,7 @@ import taichi as ti
 from taichi.lang import impl
 
 from difftile.diagnostics import CompileError, DifftileError, LaunchError
-from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.types import (
     FLOATS,
     FieldType,
@@ -34,7 +34,11 @@ from difftile.substrate.device import current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.memory import Buffer
 from difftile.substrate.names import to_taichi
-from difftile.substrate.reading import defining_emitted_source, reading_emitted_source
+from difftile.substrate.reading import (
+    defining_emitted_source,
+    reading_emitted_source,
+    without_fast_math,
+)
 from difftile.substrate.report import is_silenced, report_of
 from difftile.substrate.translate import said, translated
 from difftile.substrate.work import Work, work_of
@@ -73,11 +77,13 @@ class CompiledProgram:
             )
         self._on_host = current().on_host
         self._threads = current().threads
+        self._guarded = not current().on_host and current().fast_math
         self._work: Work = work_of(program)
         self.seconds = 0.0  # that compiling took
         self._variants: dict[tuple[bool, tuple[int, ...]], _Variant] = {}
         self._choice: dict[tuple[Any, ...], _Variant] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
+        self._as_written = any(isinstance(s, Let) and s.op == "exact" for s in walk(program.body))
         self._report = report_of(program)
         self._reported = None if self._report is None else (self._report.count, self._report.values)
         reported = self._reported or ()
@@ -90,7 +96,13 @@ class CompiledProgram:
     def source(self, *, serial: bool = False) -> str:
         """Return the Taichi source."""
         flat = not self._on_host
-        return emit(self.program, serial=serial, flat=flat, report=self._reported).text
+        return emit(
+            self.program,
+            serial=serial,
+            flat=flat,
+            guarded=self._guarded,
+            report=self._reported,
+        ).text
 
     @cached_property
     def _silent(self) -> CompiledProgram:
@@ -139,12 +151,15 @@ class CompiledProgram:
             self.program,
             serial=serial,
             flat=not self._on_host,
+            guarded=self._guarded,
             threads=self._threads if self._on_host and not serial else 0,
             fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
             report=self._reported,
         )
         params = (*self.params, *(self._reported or ()))
-        variant = _Variant(emitted, self.program, params, self._written, self._on_host)
+        variant = _Variant(
+            emitted, self.program, params, self._written, self._on_host, self._as_written
+        )
         self.seconds += time.perf_counter() - started
         return variant
 
@@ -167,13 +182,14 @@ class _Variant:
         params: tuple[Array | Var, ...],
         written: Sequence[int],
         on_host: bool,
+        as_written: bool,
     ) -> None:
         kernel = _build(emitted)
         primal: Any = kernel._primal
         examples = [_example(param) for param in params]
         try:
             program: Any = impl.get_runtime().prog
-            with reading_emitted_source() as config:
+            with reading_emitted_source(as_written=as_written) as config:
                 key = primal.ensure_compiled(*examples)
                 self._kernel: Any = primal.compiled_kernels[key]
                 caps = program.get_device_caps()
@@ -186,7 +202,8 @@ class _Variant:
             ) from None
         self._name = emitted.name
         self._written = written
-        self._run: Callable[[Any, Any], None] = program.launch_kernel
+        launch: Callable[[Any, Any], None] = program.launch_kernel
+        self._run = launch if on_host or not as_written else _as_written(launch)
         self._on_host = on_host
         self._context: Any = self._kernel.make_launch_context()
         self._last: list[Any] = [None] * len(params)
@@ -222,6 +239,16 @@ class _Variant:
             self._run(self._compiled, context)
         except Exception as error:
             raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
+
+
+def _as_written(launch: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """Return a launch without fast math: on a GPU the first one writes the machine code."""
+
+    def launched(compiled: Any, context: Any) -> None:
+        with without_fast_math():
+            launch(compiled, context)
+
+    return launched
 
 
 _HELPERS = {

@@ -28,6 +28,7 @@ class Session:
         threads: How many threads of the CPU share a parallel loop.
         float_type: The type of float literals where no field says another.
         debug: Accesses out of range are errors.
+        fast_math: Sums may be computed in another order than they are written in.
         seed: Seed of what is random.
         warps: Kernels run in warps of CUDA.
     """
@@ -37,6 +38,7 @@ class Session:
     threads: int
     float_type: Scalar
     debug: bool
+    fast_math: bool
     seed: int
     warps: bool
 
@@ -44,8 +46,15 @@ class Session:
 _current: list[Session] = []
 
 
-def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any) -> Session:
-    """Start Taichi, anew if it runs already.
+def start(
+    arch: str,
+    default_fp: object,
+    seed: int,
+    debug: bool,
+    fast_math: bool | None = None,
+    **options: Any,
+) -> Session:
+    """Start Taichi, anew if it runs already; fast math is on unless this is for debugging.
 
     Raises:
         FieldError: The architecture is unknown or not there, the float type is none, or the seed is
@@ -62,8 +71,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         "log_level": ti.ERROR,  # a missing device is reported below, once
         "force_scalarize_matrix": True,
         "random_seed": seed % 2**31,
-        # NaN tests are folded away under fast math: debugging wants them.
-        "fast_math": not debug,
+        "fast_math": not debug if fast_math is None else fast_math,
         # Taichi 1.7.4 keeps `y[i, 0]` in a register over a loop that writes `y[i, j]`, too.
         "cache_loop_invariant_global_vars": False,
         # That is no part of the keys of its cache on disk: ours is one of its own.
@@ -90,6 +98,7 @@ def start(arch: str, default_fp: object, seed: int, debug: bool, **options: Any)
         threads=impl.current_cfg().cpu_max_num_threads,
         float_type=scalar,
         debug=debug,
+        fast_math=impl.current_cfg().fast_math,
         seed=seed,
         warps=got == ti.cuda,
     )

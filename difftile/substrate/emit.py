@@ -81,6 +81,7 @@ def emit(
     flat: bool = False,
     threads: int = 0,
     fresh: Collection[Array] = (),
+    guarded: bool = False,
     report: tuple[Array, Array] | None = None,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
@@ -91,12 +92,13 @@ def emit(
         flat: Run all dimensions of a loop in parallel (GPUs); else rows in parallel (CPUs).
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
         fresh: Arrays that hold zeros: what is added there once is stored.
+        guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
         report: Where failures are counted, and where the first one leaves its number and values.
     """
     names = Names(RESERVED)
     emitter = _Emitter(
         names=names,
-        values=Expressions(names, count_uses(program.body)),
+        values=Expressions(names, count_uses(program.body), guarded),
         serial=serial,
         flat=flat,
         threads=threads,

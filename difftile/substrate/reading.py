@@ -25,22 +25,40 @@ _library_lines = functools.cache(kernel_impl.getsourcelines)
 
 
 @contextmanager
-def reading_emitted_source() -> Iterator[Any]:
-    """While this is open, let Taichi compile with the configuration that is handed out."""
+def reading_emitted_source(*, as_written: bool = False) -> Iterator[Any]:
+    """While this is open, let Taichi compile with the configuration that is handed out.
+
+    Args:
+        as_written: Compile without fast math, whatever the session has.
+    """
     program: Any = impl.get_runtime().prog
     context: Any = ASTTransformerContext
     config = program.config()
     before = (kernel_impl.getsourcelines, context.get_pos_info)
-    cfg_optimization = config.cfg_optimization
+    options = (config.cfg_optimization, config.fast_math)
     kernel_impl.getsourcelines = _lines
     if not config.debug:  # there, Taichi's message about an access out of range holds the place
         context.get_pos_info = _no_place
     config.cfg_optimization = False
+    config.fast_math = config.fast_math and not as_written
     try:
         yield config
     finally:
         kernel_impl.getsourcelines, context.get_pos_info = before
-        config.cfg_optimization = cfg_optimization
+        config.cfg_optimization, config.fast_math = options
+
+
+@contextmanager
+def without_fast_math() -> Iterator[None]:
+    """While this is open, let Taichi write machine code without fast math."""
+    program: Any = impl.get_runtime().prog
+    config = program.config()
+    before = config.fast_math
+    config.fast_math = False
+    try:
+        yield
+    finally:
+        config.fast_math = before
 
 
 @contextmanager
