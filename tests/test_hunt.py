@@ -1,6 +1,7 @@
 """Kernels made at random have the derivatives that dual numbers have.
 
-HUNT says how many programs are tried. `python -m tests.hunt` tries others, and many more.
+HUNT says how many programs are tried, and HUNT_COMPILED how many are compiled. `python -m
+tests.hunt` tries others, and many more.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ import numpy as np
 import pytest
 
 from difftile.ad import reverse
+from tests.hunt.check import check
 from tests.hunt.draw import HEAD, Given, Launch, Program
+from tests.hunt.others import of_random_programs
 from tests.hunt.reference import refer
 from tests.hunt.report import examine
 
 PROGRAMS = int(os.environ.get("HUNT", "2400"))
+COMPILED = int(os.environ.get("HUNT_COMPILED", "60"))
 PARTS = 12  # which processes share
 
 
@@ -33,6 +37,19 @@ def test_random_programs_have_the_derivatives_of_dual_numbers(part: int) -> None
         assert counts["accepted"] > 0.5 * counts.total(), counts
         assert counts["refused where iterations meet"] > 0.01 * counts.total(), counts
         assert counts["discarded"] < 0.2 * counts.total(), counts
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_compiled_programs_have_the_derivatives_of_dual_numbers(part: int) -> None:
+    for number in range(part, COMPILED, 4):
+        _, finding = examine(10**6 + number, compiled=True)
+        assert finding is None, str(finding)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_programs_of_the_older_generator_have_them_too(part: int) -> None:
+    for seed in range(part, PROGRAMS // 40, 4):
+        check(of_random_programs(seed), thorough=seed % 8 == 0)
 
 
 def test_wrong_adjoints_are_found_and_cut_down() -> None:

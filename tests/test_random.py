@@ -63,6 +63,21 @@ def long_walk(x, y, n: int):
         y[i] = s
 
 
+@dt.kernel
+def picked(v, y):
+    for i in y:
+        for k in range(3):
+            y[i] += v[dt.randint(5)].sum() + dt.rand()
+
+
+@dt.kernel
+def picked_by_name(v, y):
+    for i in y:
+        for k in range(3):
+            at = dt.randint(5)
+            y[i] += v[at].sum() + dt.rand()
+
+
 def drawn(kernel: Any, dtype: Any = ti.f32, shape: Any = (N, M)) -> npt.NDArray[Any]:
     """Return what a kernel draws into a fresh field."""
     y = dt.field(dtype, shape=shape)
@@ -196,6 +211,17 @@ def test_adjoint_draws_the_same_numbers(n: int) -> None:
     assert not np.any(first == y.to_numpy())
     tape.backward({y: 1.0})
     np.testing.assert_allclose(x.grad.to_numpy(), y.to_numpy() / x.to_numpy(), rtol=1e-12)
+
+
+def test_methods_of_what_is_drawn_take_no_more_numbers() -> None:
+    v = dt.from_numpy(np.arange(15.0).reshape(5, 3), dtype=ti.math.vec3)
+    found: list[npt.NDArray[Any]] = []
+    for kernel in (picked, picked_by_name):
+        y = dt.zeros(4, dtype=ti.f64)
+        with mock.patch.object(launches, "STREAMS", Streams()):
+            kernel(v, y)
+        found.append(y.to_numpy())
+    np.testing.assert_array_equal(*found)
 
 
 def test_each_record_keeps_its_numbers() -> None:

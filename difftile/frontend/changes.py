@@ -101,19 +101,25 @@ def _changed_parameters(function: PythonFunction, *, method: bool) -> set[str]:
 
 def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, ast.expr | None]:
     """Return the func that is called, and what stands before the dot if it is a struct's method."""
+    found: list[tuple[PythonFunction | None, ast.expr | None]] = []
+
+    def look() -> None:
+        if isinstance(node.func, ast.Attribute):
+            owner = cx.expr(node.func.value)
+            if isinstance(owner, Record):
+                method = method_of(cx, owner, node.func.attr)
+                found.append((None if method is None else method.function, node.func.value))
+                return
+        meaning = cx.meaning(cx.expr(node.func))
+        found.append((meaning.function if isinstance(meaning, FuncMeaning) else None, None))
+
     if root_of(node.func) is None:
         return None, None
-    with cx.b.region():
-        try:
-            if isinstance(node.func, ast.Attribute):
-                owner = cx.expr(node.func.value)
-                if isinstance(owner, Record):
-                    method = method_of(cx, owner, node.func.attr)
-                    return None if method is None else method.function, node.func.value
-            meaning = cx.meaning(cx.expr(node.func))
-        except KernelError:  # it is bound in the body only, or refused when its turn comes
-            return None, None
-    return (meaning.function if isinstance(meaning, FuncMeaning) else None), None
+    try:
+        cx.side(look)  # nothing of it is kept: not the statements, not what it has drawn
+    except KernelError:  # it is bound in the body only, or refused when its turn comes
+        return None, None
+    return found[0]
 
 
 def method_of(cx: Context, owner: Record, name: str) -> FuncMeaning | None:

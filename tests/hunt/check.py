@@ -79,12 +79,13 @@ class Made:
     where: dict[int, str] = field(default_factory=dict[int, str])
 
 
-def modules(program: Program) -> dict[str, Any]:
+def names_of(program: Program, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the names of a program's module, whose text Python's tools find as they do files."""
     file = f"<hunt {program.number}>"
     lines = [line + "\n" for line in program.text.splitlines()]
     linecache.cache[file] = (len(program.text), None, lines, file)
     names: dict[str, Any] = {"__name__": f"hunted_{program.number}"}
+    names |= {name: fields[name] for name in program.captured}
     exec(compile(program.text, file, "exec", dont_inherit=True), names)
     return names
 
@@ -115,8 +116,8 @@ def make(program: Program) -> Made:
     Raises:
         DifftileError: It is refused.
     """
-    names = modules(program)
     made = Made(made_fields(program))
+    names = names_of(program, made.fields)
     kernels = {
         step.kernel: dt.kernel(names[step.kernel])
         for step in program.steps
@@ -256,6 +257,25 @@ class Runner:
         return found
 
 
+def directions_of(program: Program) -> Arrays:
+    """Return the tangents that a program begins with, by field."""
+    return _drawn(program, -1.0, 1.0)
+
+
+def weights_of(program: Program) -> Arrays:
+    """Return the adjoints that the reverse of a program begins with, by field."""
+    return _drawn(program, 0.5, 1.5)
+
+
+def _drawn(program: Program, low: float, high: float) -> Arrays:
+    rng = np.random.default_rng(program.number)
+    return {
+        name: rng.uniform(low, high, given.values.shape)
+        for name, given in program.fields.items()
+        if given.graded
+    }
+
+
 def check(program: Program, *, thorough: bool = False) -> Verdict:
     """Compare a program in difftile with dual numbers.
 
@@ -266,10 +286,7 @@ def check(program: Program, *, thorough: bool = False) -> Verdict:
     Raises:
         Wrong: They differ.
     """
-    rng = np.random.default_rng(program.number)
-    graded = [name for name, given in program.fields.items() if given.graded]
-    directions = {n: rng.uniform(-1, 1, program.fields[n].values.shape) for n in graded}
-    weights = {n: rng.uniform(0.5, 1.5, program.fields[n].values.shape) for n in graded}
+    directions, weights = directions_of(program), weights_of(program)
     try:
         found = refer(program, directions, current().seed)
     except Discard as reason:
@@ -277,7 +294,7 @@ def check(program: Program, *, thorough: bool = False) -> Verdict:
     try:
         made = make(program)
     except DifftileError as error:
-        return Verdict("refused", _title(error), found.met, isinstance(error, Race))
+        return Verdict("refused", title_of(error), found.met, isinstance(error, Race))
     if found.met:
         if MEETINGS_ARE_REFUSED:
             raise Wrong(f"iterations meet at {found.met}, and it is accepted")
@@ -293,7 +310,7 @@ def check(program: Program, *, thorough: bool = False) -> Verdict:
     try:
         gradients = runner.pull(weights)
     except NotDifferentiable as error:
-        return Verdict("no adjoint", _title(error))
+        return Verdict("no adjoint", title_of(error))
     compare_products(found, directions, weights, gradients)
     return Verdict("accepted")
 
@@ -326,5 +343,6 @@ def compare_products(
         raise Wrong(f"<J^T w, v> is {right}, and <w, J v> by dual numbers {left}")
 
 
-def _title(error: DifftileError) -> str:
+def title_of(error: DifftileError) -> str:
+    """Return the first line of an error."""
     return error.title if isinstance(error, KernelError) else str(error).partition("\n")[0]

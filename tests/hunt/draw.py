@@ -80,6 +80,7 @@ class Program:
         fields: The fields by name; members of the one struct field as 'P.pos'.
         steps: Launches and writes in order.
         affine: No index follows from what a field holds.
+        captured: Fields that kernels use without being given them.
     """
 
     number: int
@@ -87,6 +88,7 @@ class Program:
     fields: dict[str, Given]
     steps: tuple[Launch | Write, ...]
     affine: bool = True
+    captured: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the program as one would write it down."""
@@ -121,7 +123,13 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
         ),
         *("ti.log(ti.abs({f}) + 0.5)", "ti.atan2({f}, 1.5 + ti.abs({f}))", "dt.sigmoid({f})"),
         *("dt.softplus({f})", "(ti.floor(3 * {f}) * {f})", "ti.math.fract({f})", "({f} % 0.7)"),
-        *("dt.stop_grad({f})", "ruled({f})", "ruled_pair({f}, {f})", "first_above({f}, 0.2)"),
+        *(
+            "dt.stop_grad({f})",
+            "dt.scale_grad({f}, 0.5)",
+            "ruled({f})",
+            "ruled_pair({f}, {f})",
+            "first_above({f}, 0.2)",
+        ),
         *("halving({f})", "chosen({f})", "ti.math.mix({f}, {f}, {f})", "({m} @ {m})[0, 1]"),
         *("{m}.determinant()", "{m}.trace()", "ti.cast({i}, ti.f64)", "ti.max({f}, {i})"),
         *("ti.math.dot({w}, {w})", "{m}[{k:2}, 1]", "({i} / 4)", "float({b})", "(GAIN * {f})"),
@@ -188,6 +196,7 @@ class _Writer:
     parallel: dict[str, Range] = field(default_factory=dict[str, Range])
     affine: bool = True
     nesting: int = 0  # of elements in indices of elements
+    sums: list[str] = field(default_factory=list[str])  # locals that parallel loops add to
 
     def write(self, depth: int, line: str) -> None:
         self.lines.append("    " * depth + line)
@@ -371,7 +380,7 @@ class _Writer:
         plain: list[Callable[[Scope, int, int], None]] = [
             *(self.bind, self.bind, self.rebind, self.component, self.unpack, self.swap),
             *([self.store] * 7),
-            *(self.draw, self.alias, self.gather),
+            *(self.draw, self.alias, self.gather, self.exchange, self.add_up),
         ]
         compound = [self.branch, self.loop, self.loop, self.repeat, self.unrolled]
         choices = [*plain, *compound, *compound] if nested > 0 else plain
@@ -384,7 +393,8 @@ class _Writer:
             text, scope[name] = self.integer(scope, 2)
             self.write(depth, f"{name} = {text}")
             return
-        self.write(depth, f"{name} = 1.0 * ({self.expression(kind, scope, 2)})")
+        factor = "" if kind in "vwm" and self.chance(0.5) else "1.0 * "
+        self.write(depth, f"{name} = {factor}({self.expression(kind, scope, 2)})")
         scope[name] = kind
 
     def local(self, kinds: str, scope: Scope, depth: int) -> str:
@@ -424,6 +434,29 @@ class _Writer:
         a, b = (self.local("f", scope, depth) for _ in range(2))
         if a != b:
             self.write(depth, f"{a}, {b} = {b}, {a} * {self.bounded('f', scope, 1)}")
+
+    def exchange(self, scope: Scope, depth: int, nested: int) -> None:
+        """Exchange two elements, or an element and a local."""
+        own = [f for f, role in self.roles.items() if role in ("own", "wild")]
+        own = [f for f in own if self.fields[f].kind == "f"]
+        if not own:
+            return self.store(scope, depth, nested)
+        one = self.element(self.rng.choice(own), scope)
+        floats = [name for name, held in scope.items() if held == "f" and name[-1].isdigit()]
+        if floats and self.chance(0.4):
+            other = self.rng.choice(floats)
+        else:
+            other = self.element(self.rng.choice(own), scope)
+        self.write(depth, f"{one}, {other} = {other}, {one}")
+        return None
+
+    def add_up(self, scope: Scope, depth: int, nested: int) -> None:
+        """Add to a local of the kernel from a parallel loop."""
+        if self.sums and self.parallel:
+            sign = self.rng.choice(("+=", "-="))
+            self.write(depth, f"{self.rng.choice(self.sums)} {sign} {self.bounded('f', scope)}")
+        else:
+            self.rebind(scope, depth, nested)
 
     def draw(self, scope: Scope, depth: int, nested: int) -> None:
         if self.chance(0.3):
@@ -487,7 +520,7 @@ class _Writer:
         if role == "wild":
             signs: tuple[str, ...] = ("=", "=", "+=", "+=", "*=")
         else:
-            signs = SIGNS.get(role, ("=", "=", "=", "+=", "-=", "*=", "/="))
+            signs = SIGNS.get(role, ("=", "=", "=", "=", "+=", "+=", "-=", "*=", "/=", "**="))
         sign = self.rng.choice(signs)
         part = ""
         if kind in "vw":
@@ -502,10 +535,13 @@ class _Writer:
             value = f"(1.5 + 0.4 * {value})" if not part or sign == "/=" else value
             value = f"(2.0 + ti.sin({value}))" if sign == "/=" else value
         at = self.element(name, scope)
+        if sign == "**=":
+            value = "2"
         if sign == "+=" and not part and self.chance(0.15):
             if self.chance(0.5) and role == "own" and kind == "f":
                 local = self.name("f")
-                self.write(depth, f"{local} = ti.atomic_add({at}, {value})")
+                how = self.rng.choice(("add", "sub", "max", "min", "mul"))
+                self.write(depth, f"{local} = ti.atomic_{how}({at}, {value})")
                 scope[local] = "f"
             else:
                 self.write(depth, f"ti.atomic_add({at}, {value})")
@@ -533,6 +569,7 @@ class _Writer:
             [
                 *(("3", 0, 2), ("n", 0, self.n - 1), ("2", 0, 1), ("0", 0, 0), ("1, 4", 1, 3)),
                 *(("-2, 2", -2, 1), ("6, 0, -2", 2, 6), ("9", 0, 8), ("2, -1, -1", 0, 2)),
+                ("40", 0, 39),
             ]
         )
         ints = [name for name, held in scope.items() if isinstance(held, tuple)]
@@ -549,10 +586,14 @@ class _Writer:
             self.write(depth, "ti.loop_config(serialize=True)")
 
     def unrolled(self, scope: Scope, depth: int, nested: int) -> None:
-        index = self.name("j")
-        count, high = self.rng.choice((("range(2)", 1), ("range(3)", 2)))
-        self.write(depth, f"for {index} in ti.static({count}):")
-        self.block({**scope, index: (0, high)}, depth + 1, 0)
+        index, other = self.name("j"), self.name("j")
+        inside: Scope = {**scope, index: (0, 1)}
+        if self.chance(0.3):
+            inside[other] = (-1, 0)
+            self.write(depth, f"for {index}, {other} in ti.static(ti.ndrange(2, (-1, 1))):")
+        else:
+            self.write(depth, f"for {index} in ti.static(range(2)):")
+        self.block(inside, depth + 1, 0)
 
     def repeat(self, scope: Scope, depth: int, nested: int) -> None:
         carried = self.local("f", scope, depth)
@@ -653,8 +694,14 @@ class _Writer:
                 self.roles = {f: "own" for f in self.fields}
                 self.owned = {}
                 self.block(outer, 1, 1)
+                if self.chance(0.4):
+                    self.sums.append(self.name("sum"))
+                    self.write(1, f"{self.sums[-1]} = 1.0 * {self.expression('f', outer, 1)}")
                 continue
             self.indent_loop(outer, serial=kind < 0.3)
+            if self.sums and self.chance(0.6):
+                self.roles, self.owned, self.parallel = {f: "own" for f in self.fields}, {}, {}
+                self.store({name: "f" for name in self.sums}, 1, 0)
         return "\n".join(self.lines) + "\n"
 
     def indent_loop(self, outer: Scope, *, serial: bool) -> None:
@@ -724,11 +771,12 @@ def draw(number: int) -> Program:
     fields = _fields(rng, n)
     kernels: list[str] = []
     steps: list[Launch | Write] = []
-    affine = True
+    affine, captured = True, set[str]()
     for k in range(rng.choice((1, 1, 1, 1, 2))):
-        text, launch, plain = _kernel(rng, f"k{k}", fields, n)
+        text, launch, plain, outside = _kernel(rng, f"k{k}", fields, n)
         kernels.append(text)
         affine &= plain
+        captured |= outside
         steps += [launch] * rng.choice((1, 1, 1, 2))
         if rng.random() < 0.1:
             name = rng.choice([f for f in "abcds" if fields[f].graded] or ["a"])
@@ -739,14 +787,15 @@ def draw(number: int) -> Program:
         for step in steps
         for text in (step.arguments if isinstance(step, Launch) else (step.field,))
         for name in re.findall(r"^[A-Za-z]+", text)
-    }
+    } | captured
     kept = {name: one for name, one in fields.items() if name.partition(".")[0] in used}
-    return Program(number, HEAD + "\n\n" + "\n\n".join(kernels), kept, tuple(steps), affine)
+    text = HEAD + "\n\n" + "\n\n".join(kernels)
+    return Program(number, text, kept, tuple(steps), affine, tuple(sorted(captured)))
 
 
 def _kernel(
     rng: random.Random, name: str, fields: dict[str, Given], n: int
-) -> tuple[str, Launch, bool]:
+) -> tuple[str, Launch, bool, set[str]]:
     names = [f for f in fields if "." not in f]
     chosen = sorted(rng.sample(names, rng.randint(2, 5)), key=names.index)
     with_struct = rng.random() < 0.1
@@ -773,10 +822,14 @@ def _kernel(
             seen["o"] = part
             parameters.append("o")
             arguments.append(f"{f}[{view}]" if fields[f].shape else f)
+    captured: set[str] = set()
+    if rng.random() < 0.1 and arguments[0] == chosen[0] and len(chosen) > 1:
+        captured.add(parameters.pop(0))
+        del arguments[0]
     writer = _Writer(rng, seen, n, rng.choice((0.0, 0.0, 0.0, 0.05, 0.15)))
     text = writer.kernel(name, parameters)
     number = round(rng.uniform(-1, 1), 2)
-    return text, Launch(name, (*arguments, str(n), str(number))), writer.affine
+    return text, Launch(name, (*arguments, str(n), str(number))), writer.affine, captured
 
 
 def _part(given: Given, view: str) -> Given:

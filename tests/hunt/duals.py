@@ -528,5 +528,6 @@ OWN: dict[str, Function] = {
     "expm1": smooth(math.expm1, math.exp),
     "logsumexp": _logsumexp,
     "stop_grad": componentwise(_cut),
+    "scale_grad": lambda x, factor: Dual(dual(x).real, dual(x).dot * factor),
     "safe_norm": lambda v, eps=1e-8: _pair(v.norm(), eps, 1),
 }

@@ -296,7 +296,8 @@ def change(name: str, at: Any, value: Any) -> Any:
             if isinstance(before, Small)
             else [(before, value)]
         )
-        if any(duals.apart(a, b) == 0 and not isinstance(a, int) for a, b in pairs):
+        # Equal ones share the derivative, however many they are.
+        if any(duals.apart(a, b) == 0 and (dual(a).dot or dual(b).dot) for a, b in pairs):
             raise Discard("a tie of an atomic maximum")
     at.store(OPERATIONS[name](before, value), how or "store")
     return before
@@ -317,6 +318,31 @@ _OPERATORS: dict[type[ast.operator], str] = {
 
 
 # The text
+
+
+def _draws_in(node: ast.expr) -> int:
+    """Return how many random numbers an expression draws."""
+    calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    names = (one.func.attr for one in calls if isinstance(one.func, ast.Attribute))
+    return sum(name in ("rand", "randn", "randint", "random") for name in names)
+
+
+def _is_known(test: ast.expr) -> bool:
+    """Tell whether a condition may be decided while compiling, so that one side is left out."""
+    parts = [one for one in ast.walk(test) if isinstance(one, ast.Compare)] or [test]
+    return not all(any(isinstance(n, ast.Name) for n in ast.walk(one)) for one in parts)
+
+
+def _skipping(before: int, node: ast.expr, after: int) -> ast.expr:
+    """Return an expression around which as many draws are counted that do not happen."""
+    if not before and not after:
+        return node
+    parts: list[ast.expr] = [
+        _call("_skip", ast.Constant(before)),
+        node,
+        _call("_skip", ast.Constant(after)),
+    ]
+    return ast.Subscript(ast.Tuple(parts, ast.Load()), ast.Constant(1), ast.Load())
 
 
 def _call(function: str, *arguments: ast.expr) -> ast.Call:
@@ -345,7 +371,7 @@ class _Rewritten(ast.NodeTransformer):
         self.kernels = kernels
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        if self.kernels:
+        if self.kernels and not node.decorator_list:  # no func
             self.mark(node.body)
         names = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
         own = [
@@ -386,7 +412,7 @@ class _Rewritten(ast.NodeTransformer):
     def _assign(self, target: ast.expr, value: ast.expr) -> ast.stmt:
         if isinstance(target, ast.Name):
             return ast.Assign([target], value)
-        return ast.Expr(_call("_store", _place(target), value))
+        return ast.Expr(_call("_store", value, _place(target)))
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
@@ -401,6 +427,24 @@ class _Rewritten(ast.NodeTransformer):
         if isinstance(node.op, ast.Div):  # of two integers it is a float with a tangent
             return _call("_operate", ast.Constant("div"), node.left, node.right)
         return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        then, orelse = _draws_in(node.body), _draws_in(node.orelse)
+        if (then or orelse) and _is_known(node.test):
+            raise Discard("what a known condition skips draws")
+        self.generic_visit(node)
+        node.body = _skipping(0, node.body, orelse)
+        node.orelse = _skipping(then, node.orelse, 0)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        *before, last = node.values
+        if not any(map(_draws_in, node.values[1:])):
+            return self.generic_visit(node)
+        first = before[0] if len(before) == 1 else ast.BoolOp(node.op, before)
+        if isinstance(node.op, ast.And):
+            return self.visit_IfExp(ast.IfExp(first, last, ast.Constant(False)))
+        return self.visit_IfExp(ast.IfExp(first, ast.Constant(True), last))
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self.generic_visit(node)
@@ -510,11 +554,12 @@ class Interpreter:
         self.names = {
             "_own": _own,
             "_place": place,
-            "_store": lambda at, value: at.store(value),
+            "_store": lambda value, at: at.store(value),
             "_change": change,
             "_operate": lambda name, a, b: OPERATIONS[name](a, b),
             "_parallel": self._parallel,
             "_step": self._step,
+            "_skip": self._skip,
             "__builtins__": {**vars(builtins), **changed},
         }
 
@@ -523,6 +568,9 @@ class Interpreter:
 
     def _step(self) -> bool:
         return self.run.step()
+
+    def _skip(self, draws: int) -> None:
+        self.run.draws += draws
 
     def _import(self, name: str, *args: Any, **kwargs: Any) -> Any:
         return self.modules.get(name) or builtins.__import__(name, *args, **kwargs)

@@ -70,7 +70,6 @@ def refer(program: Program, directions: Mapping[str, np.ndarray], seed: int) -> 
         Discard: Nothing can be compared with it.
     """
     interpreter = _interpreter()
-    names = interpreter.execute(ast.parse(program.text), kernels=True)
     parts: dict[str, _Part] = {}
     for name, given in program.fields.items():
         cells: list[Any]
@@ -82,6 +81,8 @@ def refer(program: Program, directions: Mapping[str, np.ndarray], seed: int) -> 
             cells = [Dual(value, dot) for value, dot in pairs]
         memory = Memory(name, cells, given.element, given.graded)
         parts[name] = _Part(memory, np.arange(np.prod(given.shape, dtype=int)).reshape(given.shape))
+    outside = {name: _field(interpreter, parts[name]) for name in program.captured}
+    names = interpreter.execute(ast.parse(program.text), kernels=True, **outside)
     met = _run(program, interpreter, names, parts, seed)
     values: Arrays = {}
     tangents: Arrays = {}

@@ -7,6 +7,7 @@ import traceback
 from dataclasses import dataclass
 
 from tests.hunt.check import Verdict, Wrong, check
+from tests.hunt.compiled import check_compiled
 from tests.hunt.draw import Program, draw
 from tests.hunt.shrink import shrink
 
@@ -33,11 +34,20 @@ def is_thorough(number: int) -> bool:
     return number % THOROUGH == 0
 
 
-def examine(number: int) -> tuple[str, Finding | None]:
-    """Return what became of a program, and what is wrong with it in its shortest form."""
+def examine(number: int, *, compiled: bool = False) -> tuple[str, Finding | None]:
+    """Return what became of a program, and what is wrong with it in its shortest form.
+
+    Args:
+        number: The number of the program.
+        compiled: Compile it; otherwise it runs in the interpreter.
+    """
+
+    def verdict(program: Program) -> Verdict:
+        return check_compiled(program) if compiled else check(program, thorough=is_thorough(number))
+
     program = draw(number)
     try:
-        return word_of(check(program, thorough=is_thorough(number))), None
+        return word_of(verdict(program)), None
     except Exception as error:
         kind = type(error)
         found = f"{kind.__name__}: {error}\n" + ("" if kind is Wrong else traceback.format_exc())
@@ -46,7 +56,7 @@ def examine(number: int) -> tuple[str, Finding | None]:
 
     def fails(candidate: Program) -> bool:
         try:
-            check(candidate, thorough=is_thorough(number))
+            verdict(candidate)
         except Exception as error:
             return type(error) is kind
         return False
