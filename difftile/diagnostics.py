@@ -299,6 +299,7 @@ class DatasetError(DifftileError, ValueError):
         self.path = os.fspath(path)
         self.found = found
         self.expected = expected
+        self.hint = hint
         said = found if expected is None else f"{found}; expected {expected}"
         super().__init__(render(f"{_shown_path(self.path)}: {said}.", (), (), hint))
 

@@ -18,6 +18,7 @@ _LANGUAGE = _RUNNING | {"launch", "tape", "runtime"}
 # Every package and module of `difftile`, and what it may import of the rest.
 ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
+    "files": {"diagnostics"},
     "ir": {"diagnostics"},
     "ops": {"diagnostics", "ir"},
     "frontend": _COMPILER,
@@ -30,13 +31,13 @@ ALLOWED: dict[str, set[str]] = {
     "tape": _RUNNING | {"launch"},
     "runtime": _RUNNING | {"launch", "tape"},
     "solvers": _LANGUAGE,
-    "optim": _LANGUAGE | {"solvers"},
+    "optim": _LANGUAGE | {"files", "solvers"},
     "transforms": _LANGUAGE,
     "testing": _LANGUAGE,
     "textures": _LANGUAGE,
     "render": _LANGUAGE | {"textures"},
-    "datasets": {"diagnostics"},
-    "training": _LANGUAGE | {"arguments", "datasets", "optim", "render"},
+    "datasets": {"diagnostics", "files"},
+    "training": _LANGUAGE | {"arguments", "datasets", "files", "optim", "render"},
     # Apps show fields; how those came about is none of their business.
     "viewer": _RUNNING | {"tape"},
     "__init__": {
@@ -58,7 +59,7 @@ ALLOWED: dict[str, set[str]] = {
     # The command line stands apart: it answers without starting Taichi.
     "arguments": set(),
     "cli": {"arguments"},
-    "commands": _LANGUAGE | {"arguments"},
+    "commands": _LANGUAGE | {"arguments", "files"},
     "__main__": {"cli"},
 }
 # The folders beside the library. `difftile` stands for its public surface.

@@ -199,6 +199,55 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
         assert not any(array.any() for key, array in other.state_dict().items() if "." in key)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("x.mean", [0.0, np.nan], "'x.mean' is nan at index (1,), which no state is"),
+        ("x.mean", [np.inf, 0.0], "'x.mean' is inf at index (0,)"),
+        ("x.mean", [1e300, 0.0], "'x.mean' is 1e+300 at index (0,)"),  # in single precision
+        ("x.square", [-1.0, 1.0], "'x.square' is -1 at index (0,)"),
+        ("x.square", [1, 1], "'x.square' has the shape (2,) of int64, not (2,) of floats"),
+        (
+            "x.square",
+            [[1.0, 1.0]],
+            "'x.square' has the shape (1, 2) of float64, not (2,) of floats",
+        ),
+        ("steps", -1, "'steps' is a whole number from 0, not -1"),
+        ("steps", 1.5, "'steps' is a whole number from 0, not 1.5"),
+        ("steps", [1, 2], "'steps' is a whole number from 0, not [1 2]"),
+        ("rule", 3, "is given the state of 3"),
+    ],
+)
+def test_a_state_that_none_can_be_changes_nothing(key: str, value: Any, said: str) -> None:
+    x = dt.zeros(2, ti.f32, grad=True)
+    x.grad.fill(1.0)
+    steps = dt.optim.Adam({"x": x}, lr=0.1)
+    steps.step()
+    before = steps.state_dict()
+    with pytest.raises(dt.LaunchError) as caught:
+        steps.load_state_dict({**before, "steps": np.array(7), key: np.array(value)})
+    assert said in str(caught.value)
+    for name, array in before.items():
+        np.testing.assert_array_equal(steps.state_dict()[name], array)
+
+
+def test_states_as_files(tmp_path: Path) -> None:
+    steps = dt.optim.Adam({"x": dt.zeros(2, ti.f32, grad=True)})
+    path = tmp_path / "state.npz"
+    dt.optim.write_state(path, steps.state_dict())
+    steps.load_state_dict(dt.optim.read_state(path))
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"NUMPY", raw.index(b"x.mean")) + 130] ^= 1  # the first number
+    path.write_bytes(raw)
+    with pytest.raises(dt.DatasetError, match=r"state.npz: cannot be read \(Bad CRC-32"):
+        dt.optim.read_state(path)
+    with np.load(path) as lazy, pytest.raises(dt.DatasetError, match="cannot be read"):
+        steps.load_state_dict(lazy)
+    path.write_bytes(raw[:-9])
+    with pytest.raises(dt.DatasetError, match=r"cannot be read \(File is not a zip file\)"):
+        dt.optim.read_state(path)
+
+
 # Gradients that are not finite
 
 

@@ -150,6 +150,24 @@ def test_lbfgs_goes_on_exactly_where_it_was_saved(tmp_path: Path) -> None:
     assert fresh.steps == 0
 
 
+def test_lbfgs_refuses_a_history_that_none_can_be() -> None:
+    one = valley(6)
+    optimiser = dt.optim.LBFGS(one.fields, iterations=5, history=3)
+    optimiser.step(one)
+    saved = optimiser.state_dict()
+    moves, turns = saved["moves"], saved["turns"]
+    for changes in (
+        {"moves": moves[:2]},
+        {"moves": -moves},
+        {"turns": 0 * turns},
+        {"turns": 1e200 * turns, "moves": 1e200 * moves},
+        {"turns": turns * np.nan},
+    ):
+        with pytest.raises(dt.LaunchError, match=r"LBFGS: load_state_dict\(\)"):
+            optimiser.load_state_dict({**saved, **changes})
+        np.testing.assert_array_equal(optimiser.state_dict()["moves"], moves)
+
+
 def test_an_error_inside_leaves_the_point_that_was_reached() -> None:
     problem = valley(2)
     x, reached = problem.fields[0], []

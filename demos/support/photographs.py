@@ -1,11 +1,10 @@
 """Photographs to begin with: a file of the user's, or one that comes inside a package."""
 
-import warnings
-from pathlib import Path
-
 import numpy as np
 from matplotlib import cbook
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image
+
+import difftile as dt
 
 SAMPLES = ("astronaut", "chelsea")  # of scikit-image
 
@@ -29,7 +28,7 @@ def read_photograph(source: str, size: int) -> np.ndarray:
     Raises:
         PhotographError: The file cannot be read as an image.
     """
-    image = _sample(source) if source in SAMPLES else _open(Path(source))
+    image = _sample(source) if source in SAMPLES else _open(source)
     square = min(image.size)
     left, top = (image.width - square) // 2, (image.height - square) // 2
     image = image.crop((left, top, left + square, top + square))
@@ -49,26 +48,20 @@ def _sample(name: str) -> Image.Image:
     return Image.fromarray(getattr(data, name)())
 
 
-def _open(path: Path) -> Image.Image:
+def _open(path: str) -> Image.Image:
     """Read a file as red, green and blue of 8 bits, the right way up, on white."""
     try:
-        with warnings.catch_warnings():
-            # Pillow warns of pictures that are large, and refuses those that are huge.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(path) as image:
-                return _eight_bits(ImageOps.exif_transpose(image))
-    except UnidentifiedImageError:
-        raise PhotographError(f"{path}: not an image that Pillow can read") from None
-    except Image.DecompressionBombError:
-        raise PhotographError(f"{path}: too large an image") from None
-    except OSError as error:
-        raise PhotographError(f"{path}: {error.strerror or error}") from None
+        return _eight_bits(dt.datasets.read_image(path), path)
+    except dt.DatasetError as error:
+        raise PhotographError(" ".join(str(error).split())) from None
 
 
-def _eight_bits(image: Image.Image) -> Image.Image:
+def _eight_bits(image: Image.Image, path: str) -> Image.Image:
     if image.mode.startswith(("I", "F")):  # 16 bits a pixel, which `convert` would cut off at 255
         brightness = np.asarray(image, np.float64)
-        brightness = 255.0 * brightness / max(brightness.max(), 1.0)
+        if not np.isfinite(brightness).all():
+            raise PhotographError(f"{path}: has pixels that are no finite numbers")
+        brightness = 255.0 * brightness.clip(0.0) / max(brightness.max(), 1.0)
         return Image.fromarray(brightness.astype(np.uint8)).convert("RGB")
     over = image.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", over.size, "white"), over).convert("RGB")

@@ -9,6 +9,9 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from difftile.diagnostics import DatasetError
+from difftile.files.regular import TEXT, read_bytes
+
 _NAME = "__explained__"  # of a file that is no program: its `__name__`
 
 
@@ -51,12 +54,16 @@ def load(file: Path, argv: Sequence[str] | None) -> ModuleType:
 
 def _compiled(file: Path, path: Path) -> CodeType:
     try:
-        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        return compile(read_bytes(path, TEXT), str(path), "exec", dont_inherit=True)
+    except DatasetError as error:
+        raise Unloaded(str(error)) from None
+    except (RecursionError, MemoryError):  # of Python's parser
+        raise Unloaded(f"{file}: is nested too deeply for Python") from None
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         shown = f": {error.text.strip()}" if error.text else ""
         raise Unloaded(f"{file}{line}: {error.msg}{shown}") from None
-    except (OSError, ValueError) as error:  # it cannot be read, or holds zeros
+    except ValueError as error:  # it holds zeros
         raise Unloaded(f"{file}: {error}") from None
 
 

@@ -1,7 +1,8 @@
 """Splats as `.splat` files: 32 bytes each, without harmonics beyond the constant.
 
 Centre and standard deviations as floats, colour and opacity as bytes, the unit quaternion as bytes
-around 128. Colours outside 0 ... 1 are cut off.
+around 128. Colours outside 0 ... 1 are cut off. A size of zero has no logarithm: what would round
+to it is written as the smallest normal number.
 
 Source: github.com/antimatter15/splat.
 """
@@ -12,13 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from difftile.datasets.cursor import file_bytes
 from difftile.datasets.splats import C0, Splats, logit_of_byte
-from difftile.diagnostics import DatasetError
+from difftile.diagnostics import DatasetError, counted
+from difftile.files.regular import read_bytes
+from difftile.files.writing import write_bytes
 
 _ROW = np.dtype(
     [("centre", "<f4", 3), ("size", "<f4", 3), ("colour", "u1", 4), ("rotation", "u1", 4)]
 )
+_SIZES = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
 def read_dot_splat(path: Path) -> Splats:
@@ -27,13 +30,18 @@ def read_dot_splat(path: Path) -> Splats:
     Raises:
         DatasetError: The file is no whole number of splats, or a size is negative.
     """
-    raw = file_bytes(path)
+    raw = read_bytes(path)
     if not raw or len(raw) % _ROW.itemsize:
         raise DatasetError(path, f"has {len(raw)} bytes", "32 bytes a splat, and one at least")
     rows = np.frombuffer(raw, _ROW)
-    if np.any(rows["size"] < 0):
-        raise DatasetError(path, "has splats with a negative size", "a .splat file")
-    with np.errstate(divide="ignore"):  # a size of zero: its logarithm is dropped
+    negative = np.flatnonzero(np.any(rows["size"] < 0, axis=1))
+    if len(negative):
+        raise DatasetError(
+            path,
+            f"has splats with a negative size, the first in row {negative[0]}",
+            "a .splat file, whose sizes are not",
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):  # of zero and NaN: dropped
         scales = np.log(rows["size"])
     return Splats(
         means=rows["centre"],
@@ -48,20 +56,33 @@ def read_dot_splat(path: Path) -> Splats:
 def write_dot_splat(path: Path, splats: Splats) -> int:
     """Write splats in their order; return how many rows were dropped, not being finite.
 
-    What a `.splat` cannot hold is lost: harmonics beyond the constant, and digits.
+    What a `.splat` cannot hold is lost: harmonics beyond the constant, and digits. All rows that
+    are written are read back.
+
+    Raises:
+        DatasetError: No row is left, and a `.splat` has one at least.
     """
     kept = splats.kept()
+    dropped = kept.dropped - splats.dropped
+    if not len(kept):
+        raise DatasetError(
+            path,
+            f"would have no splats: {counted(dropped, 'row')} cannot be written",
+            "one at least",
+            hint="a .ply may be empty.",
+        )
     rows = np.zeros(len(kept), _ROW)
     rows["centre"] = kept.means
-    rows["size"] = np.exp(kept.scales)
+    rows["size"] = np.clip(np.exp(kept.scales.astype(np.float64)), *_SIZES)
     with np.errstate(over="ignore"):  # opacities of 0
         opacity = 1 / (1 + np.exp(-kept.opacities.astype(np.float64)))
-    rows["colour"][:, :3] = _bytes((0.5 + C0 * kept.sh0) * 255)
+    rows["colour"][:, :3] = _bytes((0.5 + C0 * kept.sh0.astype(np.float64)) * 255)
     rows["colour"][:, 3] = _bytes(opacity * 255)
-    units = kept.quaternions / np.linalg.norm(kept.quaternions, axis=1, keepdims=True)
+    quaternions = kept.quaternions.astype(np.float64)
+    units = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
     rows["rotation"] = _bytes(units * 128 + 128)
-    path.write_bytes(rows.tobytes())
-    return kept.dropped - splats.dropped
+    write_bytes(path, rows.tobytes())
+    return dropped
 
 
 def _bytes(values: np.ndarray[tuple[int, ...], np.dtype[np.floating]]) -> object:

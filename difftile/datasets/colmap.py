@@ -13,8 +13,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.views import Doubles
+from difftile.datasets.views import LEAST_FOCAL, Doubles, are_numbers, is_size
 from difftile.diagnostics import DatasetError
+from difftile.files.regular import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +121,12 @@ def by_number(path: Path, records: Sequence[_Numbered]) -> dict[int, _Numbered]:
     Raises:
         DatasetError: Two have the same.
     """
-    found = {record.id: record for record in records}
-    if len(found) < len(records):
-        numbers = [record.id for record in records]
-        twice = next(number for number in numbers if numbers.count(number) > 1)
-        raise DatasetError(path, f"has the number {twice} twice", "a number for each record")
+    found: dict[int, _Numbered] = {}
+    for record in records:
+        if found.setdefault(record.id, record) is not record:
+            raise DatasetError(
+                path, f"has the number {record.id} twice", "a number for each record"
+            )
     return found
 
 
@@ -142,7 +144,9 @@ def intrinsics_of(camera: Camera, path: Path) -> Doubles:
     model = MODELS.get(camera.model)
     if model is None:
         raise DatasetError(
-            path, f"{what} has the unknown model {camera.model}", f"one of {', '.join(MODELS)}"
+            path,
+            f"{what} has the unknown model {shown(camera.model)[1:-1]}",
+            f"one of {', '.join(MODELS)}",
         )
     if len(camera.parameters) != model.count:
         raise DatasetError(
@@ -152,10 +156,11 @@ def intrinsics_of(camera: Camera, path: Path) -> Doubles:
         )
     values = np.array(camera.parameters, np.float64)
     focal = np.resize(values[: model.focal], 2)
-    if not (np.isfinite(values).all() and (focal > 0).all() and camera.width and camera.height):
+    size = camera.width, camera.height
+    if not (are_numbers(values) and (focal >= LEAST_FOCAL).all() and is_size(*size)):
         raise DatasetError(
             path,
-            f"{what} is {camera.width} x {camera.height} with the parameters {camera.parameters}",
+            f"{what} is {size[0]} x {size[1]} with the parameters {shown(camera.parameters)}",
             "finite numbers and a focal length above 0",
         )
     if not model.pinhole or values[model.focal + 2 :].any():
@@ -175,11 +180,12 @@ def pose_of(image: Image, path: Path) -> Doubles:
         DatasetError: The quaternion has no length, or a number is not finite.
     """
     quaternion = np.array(image.quaternion, np.float64)
-    length = float(np.linalg.norm(quaternion))
-    if not (np.isfinite(length) and length > 0 and np.isfinite(image.translation).all()):
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite then, and refused
+        length = float(np.linalg.norm(quaternion))
+    if not (np.isfinite(length) and length > 0 and are_numbers(np.array(image.translation))):
         raise DatasetError(
             path,
-            f"the pose of image {image.id} ('{image.name}') is {image.quaternion}, "
+            f"the pose of image {image.id} ({shown(image.name)}) is {image.quaternion}, "
             f"{image.translation}",
             "a quaternion that is not zero, and finite numbers",
         )

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from difftile.datasets.colmap import MODELS, Camera, Cloud, Image, Reconstruction, by_number
-from difftile.datasets.cursor import Cursor
 from difftile.diagnostics import DatasetError
+from difftile.files.cursor import Cursor
+from difftile.files.writing import write_bytes
 
 _NAME_OF = {model.number: name for name, model in MODELS.items()}
 _POINT = struct.Struct("<Q3d3BdQ")  # number, position, colour, error, length of its track
@@ -54,7 +55,7 @@ def write_binary(folder: Path, model: Reconstruction) -> None:
     ]
     files = {"cameras.bin": cameras, "images.bin": images, "points3D.bin": points}
     for name, records in files.items():
-        (folder / name).write_bytes(struct.pack("<Q", len(records)) + b"".join(records))
+        write_bytes(folder / name, struct.pack("<Q", len(records)) + b"".join(records))
 
 
 def _cameras(path: Path) -> dict[int, Camera]:

@@ -13,10 +13,14 @@ from typing import TypeVar
 import numpy as np
 
 from difftile.datasets.colmap import Camera, Cloud, Image, Reconstruction, by_number
-from difftile.datasets.cursor import file_text
 from difftile.diagnostics import DatasetError
+from difftile.files.regular import read_text as text_of
+from difftile.files.regular import shown
+from difftile.files.writing import write_bytes
 
 _T = TypeVar("_T")
+_SIZE = 2**33  # bytes of a file: what images saw of points takes most of them
+_DIGITS = 18  # of a whole number: less than 64 bits
 
 
 def read_text(folder: Path) -> Reconstruction:
@@ -58,7 +62,7 @@ def write_text(folder: Path, model: Reconstruction) -> None:
     ]
     files = {"cameras.txt": cameras, "images.txt": images, "points3D.txt": points}
     for name, lines in files.items():
-        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_bytes(folder / name, "".join(f"{line}\n" for line in lines).encode())
 
 
 def _line(*values: object) -> str:
@@ -67,30 +71,38 @@ def _line(*values: object) -> str:
 
 def _camera(words: list[str]) -> Camera:
     number, model, width, height, *parameters = words
-    return Camera(int(number), model, _natural(width), _natural(height), (*map(float, parameters),))
+    size = _natural(width), _natural(height)
+    return Camera(_natural(number), model, *size, (*map(_real, parameters),))
 
 
 def _image(words: list[str]) -> Image:
     number, w, x, y, z, tx, ty, tz, camera, *name = words
     if not name:
         raise ValueError
-    quaternion = float(w), float(x), float(y), float(z)
-    translation = float(tx), float(ty), float(tz)
-    return Image(int(number), quaternion, translation, int(camera), " ".join(name))
+    quaternion = _real(w), _real(x), _real(y), _real(z)
+    translation = _real(tx), _real(ty), _real(tz)
+    return Image(_natural(number), quaternion, translation, _natural(camera), " ".join(name))
 
 
 def _point(words: list[str]) -> tuple[int, list[float], list[int]]:
-    number, x, y, z, r, g, b, _, *_ = words
+    number, x, y, z, r, g, b, error, *_ = words
+    _real(error)
     colour = [_natural(word) for word in (r, g, b)]
     if max(colour) > 255:
         raise ValueError
-    return _natural(number), [float(x), float(y), float(z)], colour
+    return _natural(number), [_real(x), _real(y), _real(z)], colour
 
 
 def _natural(word: str) -> int:
-    if not word.isdecimal():
+    if not (word.isascii() and word.isdecimal() and len(word) <= _DIGITS):
         raise ValueError
     return int(word)
+
+
+def _real(word: str) -> float:
+    if "_" in word:  # Python reads 1_000
+        raise ValueError
+    return float(word)
 
 
 def _records(
@@ -98,11 +110,11 @@ def _records(
 ) -> list[_T]:
     """Return the records of a file, the first line of each read by `read`."""
     found: list[_T] = []
-    for number, line in _first_lines(file_text(path).splitlines(), lines_each):
+    for number, line in _first_lines(text_of(path, _SIZE).split("\n"), lines_each):
         try:
             found.append(read(line.split()))
         except ValueError:  # a word that is no number, or too few of them
-            raise DatasetError(path, f"line {number} is {line[:80]!r}", f"'{layout}'") from None
+            raise DatasetError(path, f"line {number} is {shown(line)}", f"'{layout}'") from None
     return found
 
 

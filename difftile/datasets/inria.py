@@ -9,7 +9,7 @@ Source: github.com/graphdeco-inria/gaussian-splatting, and the format of PlayCan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from difftile.datasets.ply import Table, read_ply, write_ply
 from difftile.datasets.splats import C0, DEGREES, Floats, Splats, logit_of_byte
 from difftile.diagnostics import DatasetError
+from difftile.files.regular import shown
 
 _CENTRE = ("x", "y", "z")
 _NORMAL = ("nx", "ny", "nz")
@@ -38,7 +39,7 @@ def read_splat_ply(path: Path) -> Splats:
     """
     tables = read_ply(path)
     if "vertex" not in tables:
-        raise DatasetError(path, f"has the elements {[*tables]}", "an element 'vertex'")
+        raise DatasetError(path, f"has the elements {shown([*tables])}", "an element 'vertex'")
     names = tables["vertex"].dtype.names or ()
     if {*_PACKED} <= {*names}:
         return _unpacked(path, tables).kept()
@@ -89,8 +90,13 @@ def write_splat_ply(path: Path, splats: Splats, *, normals: bool = True) -> int:
 
 
 def _columns(table: Table, names: tuple[str, ...]) -> Floats:
-    columns = [np.asarray(table[name], np.float32) for name in names]
+    columns = [_single(table[name]) for name in names]
     return np.stack(columns, axis=1) if columns else np.empty((len(table), 0), np.float32)
+
+
+def _single(values: npt.NDArray[Any]) -> Floats:
+    with np.errstate(over="ignore"):  # infinite then, and dropped
+        return np.asarray(values, np.float32)
 
 
 def _rest(path: Path, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -113,6 +119,7 @@ def _by_coefficient(rest: Floats) -> Floats:
 
 def _unpacked(path: Path, tables: Mapping[str, Table]) -> Splats:
     vertex = tables["vertex"]
+    _check_types(path, "vertex", vertex, _PACKED, "iu", 4)
     chunks = -(-len(vertex) // _CHUNK)
     if "chunk" not in tables or len(tables["chunk"]) != chunks:
         raise DatasetError(
@@ -121,40 +128,51 @@ def _unpacked(path: Path, tables: Mapping[str, Table]) -> Splats:
             f"{chunks} chunks",
         )
     chunk = tables["chunk"][np.arange(len(vertex)) // _CHUNK]
-    missing = [
-        n
-        for a in ("", "scale_")
-        for c in "xyz"
-        for e in ("min", "max")
-        if (n := f"{e}_{a}{c}") not in (chunk.dtype.names or ())
-    ]
+    bounds = [f"{e}_{a}{c}" for a in ("", "scale_") for c in "xyz" for e in ("min", "max")]
+    names = chunk.dtype.names or ()
+    coloured = "min_r" in names
+    bounds += [f"{e}_{c}" for c in "rgb" for e in ("min", "max") if coloured]
+    missing = [name for name in bounds if name not in names]
     if missing:
         raise DatasetError(path, f"element 'chunk' has no {', '.join(map(repr, missing))}")
+    _check_types(path, "chunk", chunk, bounds, "f", 4)
     colour = _bits(vertex["packed_color"], (24, 8), (16, 8), (8, 8))
-    if "min_r" in (chunk.dtype.names or ()):
+    if coloured:
         colour = _between(chunk, "min_{}", "max_{}", "rgb", colour)
     sh: Floats = np.empty((len(vertex), 0), np.float32)
     if "sh" in tables:
         if len(tables["sh"]) != len(vertex):
             raise DatasetError(path, f"has {len(tables['sh'])} rows of 'sh'", f"{len(vertex)} rows")
-        sh = _columns(tables["sh"], _rest(path, tables["sh"].dtype.names or ())) * (8 / 255) - 4
+        rest = _rest(path, tables["sh"].dtype.names or ())
+        _check_types(path, "sh", tables["sh"], rest, "u", 1)
+        sh = _columns(tables["sh"], rest) * (8 / 255) - 4
     position = _bits(vertex["packed_position"], (21, 11), (11, 10), (0, 11))
     scale = _bits(vertex["packed_scale"], (21, 11), (11, 10), (0, 11))
     return Splats(
-        means=np.asarray(_between(chunk, "min_{}", "max_{}", "xyz", position), np.float32),
-        scales=np.asarray(
-            _between(chunk, "min_scale_{}", "max_scale_{}", "xyz", scale), np.float32
-        ),
-        quaternions=_rotations(np.asarray(vertex["packed_rotation"], np.uint32)),
-        opacities=logit_of_byte(np.asarray(vertex["packed_color"], np.uint32) & 255),
-        sh0=np.asarray((colour - 0.5) / C0, np.float32),
+        means=_single(_between(chunk, "min_{}", "max_{}", "xyz", position)),
+        scales=_single(_between(chunk, "min_scale_{}", "max_scale_{}", "xyz", scale)),
+        quaternions=_rotations(vertex["packed_rotation"].astype(np.uint32)),
+        opacities=logit_of_byte(vertex["packed_color"].astype(np.uint32) & 255),
+        sh0=_single((colour - 0.5) / C0),
         shN=_by_coefficient(np.asarray(sh, np.float32)),
     )
 
 
+def _check_types(
+    path: Path, element: str, table: Table, names: Sequence[str], kinds: str, size: int
+) -> None:
+    for name in names:
+        kind = table.dtype[name]
+        if kind.kind not in kinds or kind.itemsize != size:
+            wanted = {"iu": "uint", "f": "float", "u": "uchar"}[kinds]
+            raise DatasetError(
+                path, f"element '{element}' has '{name}' of the type {kind.name}", wanted
+            )
+
+
 def _bits(packed: npt.NDArray[Any], *parts: tuple[int, int]) -> npt.NDArray[np.float64]:
     """Return groups of bits, each by its place and width, as numbers in 0 ... 1."""
-    words = np.asarray(packed, np.uint32)
+    words = packed.astype(np.uint32)
     return np.stack(
         [((words >> place) & ((1 << width) - 1)) / ((1 << width) - 1) for place, width in parts],
         axis=1,
@@ -166,7 +184,8 @@ def _between(
 ) -> npt.NDArray[np.float64]:
     least = np.stack([chunk[low.format(axis)] for axis in axes], axis=1).astype(np.float64)
     most = np.stack([chunk[high.format(axis)] for axis in axes], axis=1).astype(np.float64)
-    return least * (1 - share) + most * share
+    with np.errstate(invalid="ignore"):  # infinite bounds: those rows are dropped
+        return least * (1 - share) + most * share
 
 
 def _rotations(packed: npt.NDArray[np.uint32]) -> Floats:

@@ -14,6 +14,8 @@ from difftile.datasets.colmap_text import read_text
 from difftile.datasets.transforms import load_blender, load_transforms
 from difftile.datasets.views import Colour, Dataset, Points, View, sized_view, smaller
 from difftile.diagnostics import DatasetError
+from difftile.files.inside import Folder
+from difftile.files.regular import shown
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -27,6 +29,7 @@ def load(
     downscale: int = 1,
     images: str = "images",
     background: Colour = (0.0, 0.0, 0.0),
+    allow_outside: bool = False,
 ) -> Dataset:
     """Return the data set in a folder: of COLMAP, nerfstudio, or Blender.
 
@@ -40,27 +43,36 @@ def load(
             `images_2`, `images_4` and so on are taken where they are there.
         images: The folder of pictures of a COLMAP model.
         background: What shows where pictures are transparent.
+        allow_outside: Whether names and links in the folder may lead to files outside of it.
 
     Raises:
-        DatasetError: None of them is there, a file is broken, a camera is distorted, or a picture
-            is missing.
+        DatasetError: None of them is there, a file is broken, a camera is distorted, a picture is
+            missing, or is outside of the folder.
     """
     root = Path(folder)
     if downscale < 1:
         raise ValueError(f"load() scales down by a whole number from 1, not {downscale}.")
     if root.suffix == ".json" and root.is_file():
-        return load_transforms(root, downscale=downscale, background=background)
+        inside = Folder(root.parent, allow_outside, (root,))
+        return load_transforms(inside, root, downscale=downscale, background=background)
     if not root.is_dir():
         raise DatasetError(root, "is not there", "a folder of pictures and cameras")
+    # A folder of pictures that the caller names may be anywhere; a link in the data set may not.
+    named = () if _is_below(images) else (root / images,)
+    inside = Folder(root, allow_outside, named)
     for name in _MODELS:
         for file, reader in _READERS.items():
-            if (root / name / file).exists():
+            if os.path.exists(root / name / file):
+                for part in ("cameras", "images", "points3D"):
+                    inside.within(root / name, part + Path(file).suffix, root, "a file of COLMAP")
                 model = reader(root / name)
-                return _of_model(root, f"{name}/{file}", model, images, downscale, background)
-    if (root / "transforms.json").exists():
-        return load_transforms(root / "transforms.json", downscale=downscale, background=background)
-    if (root / "transforms_train.json").exists():
-        return load_blender(root, downscale=downscale, background=background)
+                return _of_model(inside, f"{name}/{file}", model, images, downscale, background)
+    for name, loader in (
+        ("transforms.json", load_transforms),
+        ("transforms_train.json", load_blender),
+    ):
+        if os.path.exists(root / name):
+            return loader(inside, root / name, downscale=downscale, background=background)
     raise DatasetError(
         root,
         "holds no cameras",
@@ -68,9 +80,20 @@ def load(
     )
 
 
+def _is_below(name: str) -> bool:
+    """Return whether a name, as it is written, leads below where it begins."""
+    return not (os.path.isabs(name) or os.path.normpath(name).startswith(".."))
+
+
 def _of_model(
-    root: Path, name: str, model: Reconstruction, images: str, downscale: int, background: Colour
+    inside: Folder,
+    name: str,
+    model: Reconstruction,
+    images: str,
+    downscale: int,
+    background: Colour,
 ) -> Dataset:
+    root = inside.root
     cameras, pictures = root / name, (root / name).with_name("images" + Path(name).suffix)
     intrinsics = {k: intrinsics_of(camera, cameras) for k, camera in model.cameras.items()}
     views: list[View] = []
@@ -78,11 +101,13 @@ def _of_model(
         if image.camera_id not in intrinsics:
             raise DatasetError(
                 pictures,
-                f"image {image.id} ('{image.name}') has the camera {image.camera_id}",
-                f"one of {', '.join(map(str, intrinsics))}",
+                f"image {image.id} ({shown(image.name)}) has the camera {image.camera_id}",
+                f"one of {shown([*intrinsics])[1:-1]}",
             )
         camera = model.cameras[image.camera_id]
-        picture, left = smaller(root / images / image.name, root / images, downscale)
+        place = f"the name of image {image.id}"
+        picture = inside.within(root / images, image.name, pictures, place)
+        picture, left = smaller(inside, picture, root / images, downscale, pictures)
         view = sized_view(
             image.name,
             picture,
@@ -96,9 +121,7 @@ def _of_model(
     if not views:
         raise DatasetError(pictures, "has no images", "one at least")
     cloud = model.cloud
-    finite = np.isfinite(cloud.positions).all(axis=1)
-    points = Points(cloud.positions[finite], np.asarray(cloud.colours[finite] / 255, np.float32))
-    dropped = int(np.count_nonzero(~finite))
-    found = f"COLMAP's {name}, {len(views)} views, {len(points)} points"
-    notes = (f"{dropped} points that are not finite were dropped",) if dropped else ()
-    return Dataset(root, tuple(views), points if len(points) else None, found, notes)
+    points, notes = Points(cloud.positions, np.asarray(cloud.colours / 255, np.float32)).kept()
+    count = 0 if points is None else len(points)
+    found = f"COLMAP's {name}, {len(views)} views, {count} points"
+    return Dataset(root, tuple(views), points, found, notes)

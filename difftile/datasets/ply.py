@@ -1,7 +1,7 @@
 """The PLY format: named elements, each a table of named numbers.
 
 Source: Greg Turk, The PLY Polygon File Format, 1994. Text, little and big endian are read, little
-endian is written. Lists, such as the corners of faces, are not read, nor is what follows them.
+endian is written. Elements with lists, such as faces with their corners, are checked and left out.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.cursor import file_bytes
 from difftile.diagnostics import DatasetError, counted
+from difftile.files.regular import read_bytes, shown
+from difftile.files.writing import write_bytes
 
 Table: TypeAlias = npt.NDArray[np.void]  # one row an item, one named member a property
 
@@ -27,42 +28,81 @@ _TYPES = {
 _NAMES = {kind: name for name, kind in reversed(_TYPES.items())}
 _FORMATS = {"ascii": "=", "binary_little_endian": "<", "binary_big_endian": ">"}
 _END = b"end_header"
+_HEADER = 2**20  # bytes of a header
+_DIGITS = 40  # of a count
+
+
+@dataclass(frozen=True, slots=True)
+class _Property:
+    """A number of each row; or, with a type of `counts`, a list of so many."""
+
+    name: str
+    type: np.dtype[Any]
+    counts: np.dtype[Any] | None = None
 
 
 @dataclass(slots=True)
 class _Element:
     name: str
     count: int
-    properties: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    lists: bool = False
+    properties: list[_Property] = field(default_factory=list[_Property])
+
+    @property
+    def lists(self) -> bool:
+        return any(one.counts is not None for one in self.properties)
+
+    @property
+    def row(self) -> np.dtype[Any]:
+        return np.dtype([(one.name, one.type) for one in self.properties])
+
+
+@dataclass(slots=True)
+class _Body:
+    """What follows the header, from its beginning to its end."""
+
+    path: Path
+    raw: bytes
+    at: int
+
+    @property
+    def left(self) -> int:
+        return len(self.raw) - self.at
+
+    def cut(self, element: _Element, row: int, expected: str = "") -> NoReturn:
+        raise DatasetError(
+            self.path,
+            f"ends in row {row} of element '{element.name}'",
+            expected or f"{element.count} rows",
+        )
+
+    def wrong(self, element: _Element, row: int, found: str, expected: str) -> NoReturn:
+        what = f"row {row} of element '{element.name}'"
+        raise DatasetError(self.path, f"{what} is {found}", expected)
 
 
 def read_ply(path: Path) -> dict[str, Table]:
-    """Return the elements of a file by name, up to the first that has lists.
+    """Return the elements of a file by name, but those that have lists.
 
     Raises:
         DatasetError: The file is no PLY, or is shorter or longer than its header says.
     """
-    raw = file_bytes(path)
+    raw = read_bytes(path)
     if not raw.startswith((b"ply\n", b"ply\r\n")):
         raise DatasetError(path, f"begins with {raw[:4]!r}", "a PLY file, which begins with 'ply'")
-    order, elements, body = _header(path, raw)
+    text, elements, start = _header(path, raw)
+    body = _Body(path, raw, start)
     tables: dict[str, Table] = {}
     for element in elements:
         if element.lists:
-            return tables
-        names = [name for name, _ in element.properties]
-        if len({*names}) != len(names):
-            raise DatasetError(path, f"element '{element.name}' has a property twice: {names}")
-        kind = np.dtype([(name, order + code) for name, code in element.properties])
-        read = _text if order == "=" else _binary
-        table, body = read(path, element, kind, body)
-        tables[element.name] = table
-    if body.strip() if order == "=" else body:
+            _pass_lines(body, element) if text else _pass_rows(body, element)
+        else:
+            tables[element.name] = (_text if text else _binary)(body, element)
+    if raw[body.at :].strip() if text else body.left:
+        counts = {e.name: e.count for e in elements}
         raise DatasetError(
             path,
-            f"goes on for {len(body)} bytes after the last element",
-            f"its end: the counts of the header are { ({e.name: e.count for e in elements}) }",
+            f"goes on for {body.left} bytes after the last element",
+            f"its end: the counts of the header are {shown(counts)}",
         )
     return tables
 
@@ -80,70 +120,184 @@ def write_ply(path: Path, tables: Mapping[str, Table]) -> None:
             kinds.append((member, f"<{code}"))
         parts.append(table.astype(np.dtype(kinds)).tobytes())
     header = "\n".join([*lines, "end_header", ""])
-    path.write_bytes(header.encode() + b"".join(parts))
+    write_bytes(path, header.encode() + b"".join(parts))
 
 
-def _header(path: Path, raw: bytes) -> tuple[str, list[_Element], bytes]:
-    """Return the byte order ("=" for text), the elements, and what follows the header."""
-    found = raw.find(b"\n" + _END)
+def _header(path: Path, raw: bytes) -> tuple[bool, list[_Element], int]:
+    """Return whether the body is text, the elements, and where the header ends."""
+    found = raw.find(b"\n" + _END, 0, _HEADER)
     end = raw.find(b"\n", found + 1)
-    if found < 0 or end < 0:
+    if found < 0 or raw[found + 1 : end].rstrip() != _END:
         raise DatasetError(path, "has a header without an end", "a line 'end_header'")
     order = ""
     elements: list[_Element] = []
-    for line in raw[:found].decode("utf-8", "replace").splitlines()[1:]:
+    for number, line in enumerate(raw[:found].decode("latin-1").split("\n")[1:], 2):
         match line.split():
             case [] | ["comment" | "obj_info", *_]:
                 pass
-            case ["format", name, "1.0"] if name in _FORMATS:
+            case ["format", name, "1.0"] if name in _FORMATS and not order and not elements:
                 order = _FORMATS[name]
-            case ["element", name, count] if count.isdecimal():
+            case ["element", name, count] if _is_name(name) and _is_count(count) and order:
                 elements.append(_Element(name, int(count)))
-            case ["property", "list", _, _, _] if elements:
-                elements[-1].lists = True
-            case ["property", kind, name] if elements and kind in _TYPES:
-                elements[-1].properties.append((name, _TYPES[kind]))
+            case ["property", "list", counts, kind, name] if (
+                elements and _is_name(name) and kind in _TYPES and _TYPES.get(counts, "f")[0] != "f"
+            ):
+                types = [np.dtype(order + _TYPES[one]) for one in (kind, counts)]
+                elements[-1].properties.append(_Property(name, *types))
+            case ["property", kind, name] if elements and kind in _TYPES and _is_name(name):
+                elements[-1].properties.append(_Property(name, np.dtype(order + _TYPES[kind])))
+            case ["element" | "property", *_] if not order:
+                break
             case _:
                 raise DatasetError(
-                    path, f"has the line {line!r} in its header", "a line of the PLY format"
+                    path,
+                    f"has the line {shown(line.rstrip())} in its header, line {number}",
+                    "a line of the PLY format",
                 )
     if not order:
         raise DatasetError(
             path, "does not say its format", "a line 'format binary_little_endian 1.0'"
         )
-    return order, elements, raw[end + 1 :]
+    _check_names(path, elements)
+    return order == "=", elements, end + 1
 
 
-def _binary(path: Path, element: _Element, kind: np.dtype[Any], body: bytes) -> tuple[Table, bytes]:
+def _is_name(word: str) -> bool:
+    return word.isascii() and word.isprintable() and len(word) <= 80
+
+
+def _is_count(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) <= _DIGITS
+
+
+def _check_names(path: Path, elements: list[_Element]) -> None:
+    names = [element.name for element in elements]
+    if len({*names}) != len(names):
+        raise DatasetError(path, f"has an element twice: {shown(names)}", "each name once")
+    for element in elements:
+        names = [one.name for one in element.properties]
+        what = f"element '{element.name}'"
+        if len({*names}) != len(names):
+            raise DatasetError(path, f"{what} has a property twice: {shown(names)}", "each once")
+        if not names and element.count:
+            raise DatasetError(path, f"{what} has no properties", "a line 'property float x'")
+
+
+def _binary(body: _Body, element: _Element) -> Table:
+    kind = element.row
     size = kind.itemsize * element.count
-    if len(body) < size:
-        whole = len(body) // kind.itemsize
-        raise DatasetError(
-            path,
-            f"ends in row {whole} of element '{element.name}'",
-            f"{element.count} rows of {kind.itemsize} bytes each",
-        )
-    table = np.frombuffer(body[:size], kind) if size else np.empty(element.count, kind)
-    return table, body[size:]
+    if body.left < size:
+        row = body.left // kind.itemsize
+        body.cut(element, row, f"{element.count} rows of {kind.itemsize} bytes each")
+    body.at += size
+    return np.frombuffer(body.raw[body.at - size : body.at], kind) if size else np.empty(0, kind)
 
 
-def _text(path: Path, element: _Element, kind: np.dtype[Any], body: bytes) -> tuple[Table, bytes]:
-    lines = body.split(b"\n", min(element.count, len(body)))  # a row has one byte at least
-    if element.count and not lines[-1].strip():
-        lines.pop()  # the last line had its newline, and nothing follows
-    rows = lines[: element.count]
-    if len(rows) < element.count:
-        raise DatasetError(
-            path, f"ends in row {len(rows)} of element '{element.name}'", f"{element.count} rows"
-        )
-    table = np.empty(element.count, kind)
+def _text(body: _Body, element: _Element) -> Table:
+    rows = _lines(body, element)
+    width = len(element.properties)
+    found = np.empty((len(rows), width))
     for k, row in enumerate(rows):
         try:
-            table[k] = tuple(float(word) for word in row.split())
-        except (ValueError, OverflowError):
-            raise DatasetError(
-                path,
-                f"row {k} of element '{element.name}' is {row.decode('utf-8', 'replace')!r}",
-                counted(len(element.properties), "number"),
-            ) from None
-    return table, b"\n".join(lines[element.count :])
+            found[k] = _numbers(row.split(), width)
+        except ValueError:
+            body.wrong(element, k, shown(row.decode("utf-8", "replace")), counted(width, "number"))
+    table = np.empty(len(rows), element.row)
+    for one, column in zip(element.properties, found.T, strict=True):
+        bad = np.flatnonzero(~_fits(column, one.type))
+        if len(bad):
+            value = f"{column[bad[0]]:g} for '{one.name}'"
+            body.wrong(element, int(bad[0]), value, f"a number of the type {one.type}")
+        with np.errstate(over="ignore"):  # infinite then, which those who use it look for
+            table[one.name] = column
+    return table
+
+
+def _numbers(words: list[bytes], count: int) -> list[float]:
+    if len(words) != count or any(b"_" in word for word in words):  # Python reads 1_000
+        raise ValueError
+    return [float(word) for word in words]
+
+
+def _fits(values: npt.NDArray[np.float64], kind: np.dtype[Any]) -> npt.NDArray[np.bool_]:
+    """Return which values a type can hold: integers have no fractions."""
+    if kind.kind == "f":
+        return np.ones(values.shape, np.bool_)
+    limits = np.iinfo(kind)
+    return (values == np.rint(values)) & (values >= limits.min) & (values <= limits.max)
+
+
+def _lines(body: _Body, element: _Element) -> list[bytes]:
+    """Take the next lines of a text, one a row."""
+    lines = body.raw[body.at :].split(b"\n", min(element.count, body.left))  # a row has a byte
+    rest = lines[element.count :]
+    rows = lines[: element.count]
+    if not rest and rows and not rows[-1].strip():
+        rows.pop()  # the last line had its newline, and nothing follows
+    if len(rows) < element.count:
+        body.cut(element, len(rows))
+    body.at = len(body.raw) - sum(map(len, rest))
+    return rows
+
+
+# Elements with lists
+
+
+def _pass_lines(body: _Body, element: _Element) -> None:
+    for k, row in enumerate(_lines(body, element)):
+        words, at = row.split(), 0
+        try:
+            for one in element.properties:
+                if one.counts is not None:
+                    at += int(words[at])
+                at += 1
+            _numbers(words, at)
+        except (ValueError, IndexError):
+            body.wrong(element, k, shown(row.decode("utf-8", "replace")), "its numbers and lists")
+
+
+def _pass_rows(body: _Body, element: _Element) -> None:
+    alike = _row_like_first(body, element)
+    if alike is not None and alike.itemsize * element.count <= body.left:
+        size = alike.itemsize * element.count
+        rows = np.frombuffer(body.raw[body.at : body.at + size], alike)
+        counts = [name for name in alike.names or () if name.endswith("counts")]
+        if all((rows[name] == rows[name][0]).all() for name in counts):
+            body.at += size
+            return
+    for k in range(element.count):
+        for one in element.properties:
+            body.at += _size(body, element, k, one)
+            if body.left < 0:
+                body.cut(element, k)
+
+
+def _size(body: _Body, element: _Element, row: int, one: _Property) -> int:
+    """Return how many bytes a property of the row at hand has."""
+    if one.counts is None:
+        return one.type.itemsize
+    if body.left < one.counts.itemsize:
+        body.cut(element, row)
+    number = int(np.frombuffer(body.raw, one.counts, 1, body.at)[0])
+    if number < 0:
+        body.wrong(element, row, f"a list of {number}", "0 or more")
+    return one.counts.itemsize + number * one.type.itemsize
+
+
+def _row_like_first(body: _Body, element: _Element) -> np.dtype[Any] | None:
+    """Return the type of rows whose lists are all as long as those of the first, as in meshes."""
+    if not element.count:
+        return None
+    members: list[Any] = []
+    start = body.at
+    for k, one in enumerate(element.properties):
+        size = _size(body, element, 0, one)
+        body.at += size
+        if body.left < 0:
+            body.cut(element, 0)
+        if one.counts is not None:
+            members.append((f"{k} counts", one.counts))
+            size -= one.counts.itemsize
+        members.append((f"{k}", f"V{size}") if size else (f"{k}", one.type, (0,)))
+    body.at = start
+    return np.dtype(members)

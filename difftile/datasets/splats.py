@@ -12,6 +12,8 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 
 DEGREES = {0: 0, 3: 1, 8: 2, 15: 3}  # of spherical harmonics, by coefficients beside the constant
 C0 = 0.28209479177387814  # the constant harmonic, 1 / sqrt(4 pi)
+_LARGEST_SCALE = np.log(np.finfo(np.float32).max)  # in single precision, as its exponential
+_LENGTHS = 1e-18, 1e18  # of quaternions, whose squares single precision holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,12 +23,11 @@ class Splats:
     Args:
         means: Centres [scene units], shape (n, 3).
         scales: Logarithms of the standard deviations along the axes, shape (n, 3).
-        quaternions: Rotations wxyz, of any length but zero, shape (n, 4).
+        quaternions: Rotations wxyz, of any length from 1e-18 to 1e18, shape (n, 4).
         opacities: Logits of the opacities, shape (n,).
         sh0: Coefficients of the constant harmonic, shape (n, 3): colour = 0.5 + 0.282 sh0.
         shN: Coefficients of the others, shape (n, 0 | 3 | 8 | 15, 3).
-        dropped: How many rows of the file they come from are left out, not being finite or
-            without a rotation.
+        dropped: How many rows of the file they come from are left out; see `kept`.
 
     Raises:
         ValueError: The shapes do not go together.
@@ -42,7 +43,8 @@ class Splats:
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
-            array = np.ascontiguousarray(getattr(self, name), np.float32)
+            with np.errstate(over="ignore"):  # infinite then, and not kept
+                array = np.ascontiguousarray(getattr(self, name), np.float32)
             object.__setattr__(self, name, array)
         n = len(self.means)
         shapes = {name: getattr(self, name).shape for name in PARAMETERS}
@@ -67,8 +69,16 @@ class Splats:
         return DEGREES[self.shN.shape[1]]
 
     def kept(self) -> Splats:
-        """Return the rows that are finite and have a rotation; the others count as dropped."""
-        rows = np.any(self.quaternions != 0, axis=1)
+        """Return the rows that can be drawn; the others count as dropped.
+
+        Those are finite in single precision, the exponentials of the scales as well, and have a
+        rotation: a quaternion of a length that can be squared.
+        """
+        least, most = _LENGTHS
+        with np.errstate(invalid="ignore"):  # no numbers are in no range
+            lengths = np.linalg.norm(self.quaternions.astype(np.float64), axis=1)
+            rows = (lengths >= least) & (lengths <= most)
+            rows &= (self.scales <= _LARGEST_SCALE).all(axis=1)
         for name in PARAMETERS:
             array: Floats = getattr(self, name)
             rows &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))

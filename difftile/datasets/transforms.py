@@ -9,227 +9,246 @@ Source: docs.nerf.studio (Data conventions), and the synthetic scenes of NeRF (M
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
+import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from difftile.datasets.colmap import UNDISTORT
-from difftile.datasets.cursor import file_text
 from difftile.datasets.pictures import picture_size
 from difftile.datasets.ply import read_ply
-from difftile.datasets.views import Colour, Dataset, Doubles, Points, View, sized_view, smaller
+from difftile.datasets.views import (
+    LEAST_FOCAL,
+    Colour,
+    Dataset,
+    Doubles,
+    Points,
+    View,
+    are_numbers,
+    is_size,
+    sized_view,
+    smaller,
+)
 from difftile.diagnostics import DatasetError
-
-_Values: TypeAlias = Mapping[str, Any]
+from difftile.files.inside import Folder
+from difftile.files.regular import shown
+from difftile.files.values import Value, read_json
 
 _PINHOLES = ("OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "PERSPECTIVE")
 _DISTORTION = ("k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2")
 _SUFFIXES = (".png", ".jpg", ".jpeg")  # of names that have none, as Blender's
 _ROTATION = 1e-4  # how far a rotation may be from one, which files round
+_FRAMES = "a list of pictures with their poses"
+_PICTURE = "the name of a picture"
 
 
-def load_transforms(path: Path, *, downscale: int, background: Colour) -> Dataset:
+def load_transforms(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
     """Return the data set of one file of cameras.
+
+    Args:
+        inside: Where files may be.
+        path: The file.
+        downscale: See `load`.
+        background: See `load`.
 
     Raises:
         DatasetError: The file is broken, a camera is no pinhole, or a picture is missing.
     """
-    content = _parsed(path)
-    frames = _frames(path, content)
-    views = _views(path, content, frames, downscale, background)
-    if "test_filenames" in content:
-        held = _test_names(path, content["test_filenames"], {view.name for view in views})
+    content = _parsed(inside, path)
+    views, frames = _views(inside, content, downscale, background)
+    if (names := content.get("test_filenames")) is not None:
+        held = _test_names(names, {view.name for view in views})
         views = tuple(replace(view, held_out=view.name in held) for view in views)
-    masks = any("mask_path" in frame for frame in frames)
-    return Dataset(
-        path.parent,
-        views,
-        _points(path, content),
-        f"{path.name}, {len(views)} views",
-        ("masks are not used",) if masks else (),
-    )
+    points, notes = _points(inside, content)
+    if any(frame.get("mask_path") for frame in frames):
+        notes = (*notes, "masks are not used")
+    return Dataset(path.parent, views, points, f"{path.name}, {len(views)} views", notes)
 
 
-def load_blender(folder: Path, *, downscale: int, background: Colour) -> Dataset:
+def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
     """Return the data set of transforms_train.json, and of transforms_test.json if it is there.
+
+    Args:
+        inside: Where files may be.
+        path: The first of the two.
+        downscale: See `load`.
+        background: See `load`.
 
     Raises:
         DatasetError: A file is broken, a camera is no pinhole, or a picture is missing.
     """
     parts: dict[str, tuple[View, ...]] = {}
-    for name in ("transforms_train.json", "transforms_test.json"):
-        path = folder / name
-        if not parts or path.exists():
-            content = _parsed(path)
-            parts[name] = _views(path, content, _frames(path, content), downscale, background)
+    for file in (path, path.with_name("transforms_test.json")):
+        if file == path or os.path.exists(file):
+            content = _parsed(inside, file)
+            parts[file.name], _ = _views(inside, content, downscale, background)
     train, test = parts["transforms_train.json"], parts.get("transforms_test.json", ())
     if test:
         train = tuple(replace(view, held_out=False) for view in train)
         test = tuple(replace(view, held_out=True) for view in test)
     found = ", ".join(f"{name} with {len(views)} views" for name, views in parts.items())
-    return Dataset(folder, (*train, *test), None, found)
+    return Dataset(path.parent, (*train, *test), None, found)
 
 
-def _parsed(path: Path) -> _Values:
-    try:
-        content = json.loads(file_text(path))
-    except json.JSONDecodeError as error:
-        raise DatasetError(
-            path, f"line {error.lineno} is not JSON ({error.msg})", "a file of cameras"
-        ) from None
-    if not isinstance(content, dict):
+def _parsed(inside: Folder, path: Path) -> Value:
+    content = read_json(inside.within(path.parent, path.name, path, "the file of cameras"))
+    if not isinstance(content.held, dict):
         raise DatasetError(path, "is JSON without names", "an object with 'frames'")
-    return cast("_Values", content)
+    return content
 
 
-def _frames(path: Path, content: _Values) -> list[_Values]:
-    frames = content.get("frames")
-    if not isinstance(frames, list) or not frames:
-        raise DatasetError(path, "has no 'frames'", "a list of pictures with their poses")
-    rows = cast("list[Any]", frames)
-    for k, row in enumerate(rows):
-        if not isinstance(row, dict) or not isinstance(cast("_Values", row).get("file_path"), str):
-            raise DatasetError(path, f"frame {k} has no 'file_path'", "the name of a picture")
-    return cast("list[_Values]", rows)
-
-
-def _test_names(path: Path, names: Any, known: set[str]) -> set[str]:
+def _test_names(names: Value, known: set[str]) -> set[str]:
     """Return the names of the views that are held out."""
-    if not isinstance(names, list):
-        raise DatasetError(path, f"'test_filenames' is {names!r}", "a list of names")
-    for name in cast("list[Any]", names):
-        if name not in known:
-            raise DatasetError(
-                path, f"'test_filenames' has {name!r}", "a 'file_path' of one of the frames"
-            )
-    return set(cast("list[str]", names))
+    found: set[str] = set()
+    for one in names.items("a list of names"):
+        if one.text(_PICTURE) not in known:
+            raise one.wrong("a 'file_path' of one of the frames")
+        found.add(one.text())
+    return found
 
 
 def _views(
-    path: Path, content: _Values, frames: list[_Values], downscale: int, background: Colour
-) -> tuple[View, ...]:
+    inside: Folder, content: Value, downscale: int, background: Colour
+) -> tuple[tuple[View, ...], list[Value]]:
+    """Return the views, sorted by name, and the frames that they are made from."""
+    folder = content.path.parent
+    frames = content.member("frames", _FRAMES).items(_FRAMES)
+    if not frames:
+        raise DatasetError(content.path, "has no 'frames'", _FRAMES)
     views: list[View] = []
-    for k, frame in enumerate(frames):
-        name = str(frame["file_path"])
-        what = f"frame {k} ('{name}')"
-        values = {**content, **frame}
-        _check_pinhole(path, what, values)
-        original = _picture(path.parent, name)
-        size = _size(path, what, values) or picture_size(original)
-        picture, left = smaller(original, path.parent / "images", downscale)
+    for frame in frames:
+        lens = _Lens(content, frame)
+        lens.check_pinhole()
+        original = _picture(inside, folder, frame.member("file_path", _PICTURE))
+        size = lens.size() or picture_size(original)
+        picture, left = smaller(inside, original, folder / "images", downscale, content.path)
         views.append(
             sized_view(
-                name,
+                frame.member("file_path", _PICTURE).text(),
                 picture,
-                _pose(path, what, frame.get("transform_matrix")),
-                _intrinsics(path, what, values, size),
+                _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers")),
+                lens.intrinsics(size),
                 size,
                 background=background,
                 downscale=left,
             )
         )
-    return tuple(sorted(views, key=lambda view: view.name))
+    return tuple(sorted(views, key=lambda view: view.name)), frames
 
 
-def _picture(folder: Path, name: str) -> Path:
+def _picture(inside: Folder, folder: Path, name: Value) -> Path:
     """Return the file of a name, which may leave out what kind of file it is."""
-    path = folder / name
-    if not path.exists():
+    said = name.text(_PICTURE)
+    path = inside.within(folder, said, name.path, name.place)
+    if not os.path.exists(path):
         for suffix in _SUFFIXES:
-            if (longer := path.with_name(path.name + suffix)).exists():
+            longer = inside.within(folder, said + suffix, name.path, name.place)
+            if os.path.exists(longer):
                 return longer
     return path
 
 
-def _check_pinhole(path: Path, what: str, values: _Values) -> None:
-    model = values.get("camera_model", _PINHOLES[0])
-    bent = [key for key in _DISTORTION if _number(path, what, values, key)]
-    if model in _PINHOLES and not bent and not values.get("is_fisheye"):
-        return
-    how = f"the model {model}" if not bent else f"{', '.join(bent)} not 0"
-    raise DatasetError(path, f"{what} is distorted, with {how}", "a pinhole", hint=UNDISTORT)
+class _Lens:
+    """What a frame says of its camera, or the file for all frames."""
 
+    def __init__(self, content: Value, frame: Value) -> None:
+        self._content, self._frame = content, frame
+        name = frame.member("file_path", _PICTURE).text(_PICTURE)
+        self._what = f"{frame.place} ({shown(name)})"
 
-def _number(path: Path, what: str, values: _Values, key: str) -> float | None:
-    """Return a number, or None where there is none.
+    def _get(self, key: str) -> Value | None:
+        return self._frame.get(key) or self._content.get(key)
 
-    Raises:
-        DatasetError: Something else is there.
-    """
-    value = values.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise DatasetError(path, f"'{key}' of {what} is {value!r}", "a finite number")
-    return float(value)
+    def _number(self, key: str) -> float | None:
+        value = self._get(key)
+        return None if value is None else value.number()
 
+    def _wrong(self, found: str, expected: str, hint: str | None = None) -> DatasetError:
+        return DatasetError(self._frame.path, f"{self._what} {found}", expected, hint=hint)
 
-def _size(path: Path, what: str, values: _Values) -> tuple[int, int] | None:
-    width, height = (_number(path, what, values, key) for key in ("w", "h"))
-    if width is None or height is None:
-        return None
-    if min(width, height) < 1:
-        raise DatasetError(path, f"{what} is {width} x {height}", "a size above 0")
-    return int(width), int(height)
+    def check_pinhole(self) -> None:
+        """Refuse lenses that bend."""
+        model, fisheye = self._get("camera_model"), self._get("is_fisheye")
+        name = _PINHOLES[0] if model is None else model.text("the name of a model")
+        bent = [key for key in _DISTORTION if self._number(key)]
+        if name in _PINHOLES and not bent and not (fisheye is not None and fisheye.flag()):
+            return
+        how = f"the model {shown(name)[1:-1]}" if not bent else f"{', '.join(bent)} not 0"
+        raise self._wrong(f"is distorted, with {how}", "a pinhole", UNDISTORT)
 
+    def size(self) -> tuple[int, int] | None:
+        """Return width and height [pixels], if they are given."""
+        width, height = self._number("w"), self._number("h")
+        if width is None or height is None:
+            return None
+        if not (width.is_integer() and height.is_integer() and is_size(int(width), int(height))):
+            raise self._wrong(f"is {width} x {height}", "a size above 0, in whole pixels")
+        return int(width), int(height)
 
-def _intrinsics(path: Path, what: str, values: _Values, size: tuple[int, int]) -> Doubles:
-    def number(key: str) -> float | None:
-        return _number(path, what, values, key)
-
-    def focal(key: str, angle_key: str, pixels: int) -> float | None:
-        if (length := number(key)) is not None:
-            return length
-        angle = number(angle_key)
-        return None if angle is None else 0.5 * pixels / math.tan(0.5 * angle)
-
-    fx = focal("fl_x", "camera_angle_x", size[0])
-    fy = focal("fl_y", "camera_angle_y", size[1])
-    fx, fy = (fy if fx is None else fx), (fx if fy is None else fy)
-    if fx is None or fy is None:
-        raise DatasetError(path, f"{what} has no focal length", "'fl_x' or 'camera_angle_x'")
-    if not (fx > 0 and fy > 0):
-        raise DatasetError(path, f"{what} has the focal lengths {fx}, {fy}", "numbers above 0")
-    cx, cy = number("cx"), number("cy")
-    return np.array([fx, fy, size[0] / 2 if cx is None else cx, size[1] / 2 if cy is None else cy])
-
-
-def _pose(path: Path, what: str, matrix: Any) -> Doubles:
-    """Return the matrix from world to camera in OpenCV axes, shape (4, 4)."""
-    try:
-        given = np.array(matrix, np.float64)
-    except (TypeError, ValueError):
-        given = np.empty(0)
-    if given.shape not in ((4, 4), (3, 4)) or not np.isfinite(given).all():
-        raise DatasetError(
-            path, f"'transform_matrix' of {what} is {matrix!r}", "4 rows of 4 finite numbers"
+    def intrinsics(self, size: tuple[int, int]) -> Doubles:
+        """Return fx, fy, cx, cy [pixels] of a picture of some size."""
+        fx = self._focal("fl_x", "camera_angle_x", size[0])
+        fy = self._focal("fl_y", "camera_angle_y", size[1])
+        fx, fy = (fy if fx is None else fx), (fx if fy is None else fy)
+        if fx is None or fy is None:
+            raise self._wrong("has no focal length", "'fl_x' or 'camera_angle_x'")
+        if not (fx >= LEAST_FOCAL and fy >= LEAST_FOCAL):
+            raise self._wrong(f"has the focal lengths {fx}, {fy}", "numbers above 0")
+        cx, cy = self._number("cx"), self._number("cy")
+        found = np.array(
+            [fx, fy, size[0] / 2 if cx is None else cx, size[1] / 2 if cy is None else cy]
         )
+        if not are_numbers(found):
+            raise self._wrong(f"has the intrinsics {found.tolist()}", "numbers up to 1e18")
+        return found
+
+    def _focal(self, key: str, angle_key: str, pixels: int) -> float | None:
+        if (length := self._number(key)) is not None:
+            return length
+        if (angle := self._get(angle_key)) is None:
+            return None
+        if not 0 < angle.number() < math.pi:
+            raise angle.wrong("an angle between 0 and pi")
+        return 0.5 * pixels / math.tan(0.5 * angle.number())
+
+
+def _pose(matrix: Value) -> Doubles:
+    """Return the matrix from world to camera in OpenCV axes, shape (4, 4)."""
+    given = matrix.matrix((4, 4), (3, 4))
+    if not are_numbers(given):
+        raise matrix.wrong("numbers up to 1e18")
     rotation = given[:3, :3] * np.array([1.0, -1.0, -1.0])
     away = float(np.abs(rotation.T @ rotation - np.eye(3)).max())
     if away > _ROTATION or np.linalg.det(rotation) < 0:
-        raise DatasetError(
-            path, f"'transform_matrix' of {what} does not rotate: {matrix!r}", "a rotation"
-        )
+        found = f"{matrix.place} does not rotate: {shown(matrix.held)}"
+        raise DatasetError(matrix.path, found, "a rotation")
+    if len(given) == 4 and np.abs(given[3] - [0, 0, 0, 1]).max() > _ROTATION:
+        raise DatasetError(matrix.path, f"{matrix.place}[3] is {given[3].tolist()}", "[0, 0, 0, 1]")
     pose = np.eye(4)
     pose[:3, :3] = rotation.T
     pose[:3, 3] = -rotation.T @ given[:3, 3]
     return pose
 
 
-def _points(path: Path, content: _Values) -> Points | None:
+def _points(inside: Folder, content: Value) -> tuple[Points | None, tuple[str, ...]]:
+    """Return the points of the file that is named for them, and notes."""
     name = content.get("ply_file_path")
-    if not isinstance(name, str):
-        return None
-    file = path.parent / name
+    if name is None:
+        return None, ()
+    file = inside.within(
+        content.path.parent, name.text("the name of a .ply"), name.path, name.place
+    )
     vertex = read_ply(file).get("vertex")
     names = () if vertex is None else vertex.dtype.names or ()
     wanted = ("x", "y", "z", "red", "green", "blue")
     if vertex is None or not {*wanted} <= {*names}:
         raise DatasetError(file, f"has the properties {', '.join(names)}", ", ".join(wanted))
     columns = np.stack([np.asarray(vertex[key], np.float64) for key in wanted], axis=1)
-    return Points(columns[:, :3], np.asarray(columns[:, 3:] / 255, np.float32))
+    colours = columns[:, 3:]
+    bad = np.flatnonzero(~((colours >= 0) & (colours <= 255)).all(axis=1))
+    if len(bad):
+        found = f"row {bad[0]} of element 'vertex' has the colour {colours[bad[0]].tolist()}"
+        raise DatasetError(file, found, "numbers from 0 to 255")
+    return Points(columns[:, :3], np.asarray(colours / 255, np.float32)).kept()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,30 @@ import numpy.typing as npt
 from difftile.datasets.pictures import picture_size, read_picture
 from difftile.datasets.splats import Floats
 from difftile.diagnostics import DatasetError
+from difftile.files.inside import Folder
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Colour: TypeAlias = tuple[float, float, float]
+
+
+LEAST_FOCAL = 1e-6  # focal length [pixels]
+_LARGEST = 1e18  # of a number: its square is one in single precision
+_WIDEST = 10**6  # of a picture [pixels]
+
+
+def within_reach(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which values are numbers of at most 1e18, whose squares single precision holds."""
+    return np.abs(values) <= _LARGEST  # no number is not
+
+
+def are_numbers(values: npt.NDArray[Any]) -> bool:
+    """Return whether all values are numbers that can be computed with; see `within_reach`."""
+    return bool(within_reach(values).all())
+
+
+def is_size(width: int, height: int) -> bool:
+    """Return whether a picture may have this size."""
+    return 1 <= width <= _WIDEST and 1 <= height <= _WIDEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +98,14 @@ class Points:
     positions: Doubles
     colours: Floats
 
+    def kept(self) -> tuple[Points | None, tuple[str, ...]]:
+        """Return those whose coordinates are numbers, or None, and a note about the others."""
+        rows = within_reach(self.positions).all(axis=1)
+        dropped = len(self) - int(np.count_nonzero(rows))
+        notes = (f"{dropped} points that are not finite were dropped",) if dropped else ()
+        left = Points(self.positions[rows], self.colours[rows])
+        return (left if len(left) else None), notes
+
     def __len__(self) -> int:
         return len(self.positions)
 
@@ -123,19 +153,23 @@ class Dataset:
         return tuple(v for v, o in pairs if not o), tuple(v for v, o in pairs if o)
 
 
-def smaller(picture: Path, folder: Path, downscale: int) -> tuple[Path, int]:
+def smaller(
+    inside: Folder, picture: Path, folder: Path, downscale: int, by: Path
+) -> tuple[Path, int]:
     """Return the file of a picture that is smaller already, and how much is left to scale.
 
     Args:
+        inside: Where files may be.
         picture: The file of the picture itself.
         folder: The folder of pictures; those of half the size are in `images_2` beside `images`.
         downscale: How many pixels are to be one.
+        by: The file that names the picture, for errors.
     """
     beside = folder.with_name(f"{folder.name}_{downscale}")
     if downscale > 1 and picture.is_relative_to(folder):
-        ready = beside / picture.relative_to(folder)
-        if ready.exists():
-            return ready, 1
+        name = picture.relative_to(folder)
+        if os.path.exists(beside / name):
+            return inside.within(beside, str(name), by, "the name of a smaller picture"), 1
     return picture, downscale
 
 
@@ -178,11 +212,16 @@ def sized_view(
     if not all(shape):
         raise DatasetError(path, f"is {width} x {height}", f"{downscale} pixels along each axis")
     scale = np.array([width / across, height / down]) / downscale
+    lens = intrinsics * np.tile(scale, 2)
+    if not (are_numbers(lens) and (lens[:2] >= LEAST_FOCAL).all()):
+        raise DatasetError(
+            path, f"is {width} x {height} for a camera of {across} x {down}", "nearer sizes"
+        )
     return View(
         name,
         path,
         world_to_camera,
-        intrinsics * np.tile(scale, 2),
+        lens,
         *shape,
         background=background,
         downscale=downscale,

@@ -38,7 +38,7 @@ def _adapt(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
 class _Adaptive(Optimiser):
     """What Adam and AdamW share."""
 
-    rule = Rule(_adapt, ("mean", "square", "largest"))
+    rule = Rule(_adapt, ("mean", "square", "largest"), squares=("square", "largest"))
     _decoupled: bool
 
     def __init__(

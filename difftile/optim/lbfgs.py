@@ -24,7 +24,7 @@ from difftile.optim.parameters import (
     number,
     parameters_of,
 )
-from difftile.optim.saved import restored
+from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite
 from difftile.solvers.vectors import Vector, read
 
@@ -193,13 +193,27 @@ class LBFGS:
         """Go on from a state that `state_dict` returned, or `np.load` of it.
 
         Raises:
-            LaunchError: It is that of another optimiser, or of other fields. Nothing was changed.
+            LaunchError: It is that of another optimiser, or of other fields, or has numbers that
+                no history has. Nothing was changed.
+            DatasetError: It is that of a file, which cannot be read. Nothing was changed.
             TapeError: A tape is open.
         """
         check_no_tape(f"{self!r}: load_state_dict()")
-        shape = (None, self._size)
-        self.steps, arrays = restored(saved, "LBFGS", {"moves": shape, "turns": shape})
-        self._moves, self._turns = list(arrays["moves"]), list(arrays["turns"])
+        one = Wanted((None, self._size), np.dtype(np.float64))
+        steps, arrays = restored(saved, "LBFGS", {"moves": one, "turns": one})
+        moves, turns = ([*arrays[key].astype(np.float64)] for key in ("moves", "turns"))
+        # Steps keep such pairs alone, and divide by these products.
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite then, and refused
+            sound = len(moves) == len(turns) and all(
+                0.0 < float(move @ turn) < np.inf and np.isfinite(float(turn @ turn))
+                for move, turn in zip(moves, turns, strict=True)
+            )
+        if not sound:
+            raise LaunchError(
+                f"{self!r}: load_state_dict(): 'moves' and 'turns' are pairs whose products are "
+                "above 0; these are not."
+            )
+        self.steps, self._moves, self._turns = steps, moves, turns
 
     @property
     def _size(self) -> int:

@@ -16,7 +16,7 @@ from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change
-from difftile.ir.types import F16, F32, F64, scalar_of, shape_of, with_scalar
+from difftile.ir.types import F16, F32, F64, numpy_dtype, scalar_of, shape_of, with_scalar
 from difftile.launch.func import Func
 from difftile.optim.parameters import (
     FieldsLike,
@@ -26,7 +26,7 @@ from difftile.optim.parameters import (
     of_each,
     parameters_of,
 )
-from difftile.optim.saved import restored
+from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite, move, norm
 
 Rate: TypeAlias = "float | Callable[[int], float]"
@@ -41,10 +41,12 @@ class Rule:
     Args:
         change: A func, as `update` says.
         slots: The names of the fields of its state, in the order in which it takes them.
+        squares: Those that are means of squares, or the largest of them: none is negative.
     """
 
     change: Func
     slots: tuple[str, ...]
+    squares: tuple[str, ...] = ()
 
 
 class Shared(TypedDict, total=False):
@@ -221,13 +223,23 @@ class Optimiser(ABC):
         Rows whose number has changed since are given back first: `rows.from_numpy(saved_rows)`.
 
         Raises:
-            LaunchError: It is that of another optimiser, or of other fields. Nothing was changed.
+            LaunchError: It is that of another optimiser, or of other fields, or has numbers that
+                are not finite. Nothing was changed.
+            DatasetError: It is that of a file, which cannot be read. Nothing was changed.
             TapeError: A tape is open.
         """
         check_no_tape(f"{self!r}: load_state_dict()")
         fields = self._state_fields()
-        shapes = {key: (*f.shape, *shape_of(f.element)) for key, f in fields.items()}
-        steps, arrays = restored(saved, type(self).__name__, shapes)
+        wanted = {
+            f"{name}.{slot}": Wanted(
+                (*field.shape, *shape_of(field.element)),
+                numpy_dtype(scalar_of(field.element)),
+                slot in self.rule.squares,
+            )
+            for name, slots in self.state.items()
+            for slot, field in slots.items()
+        }
+        steps, arrays = restored(saved, type(self).__name__, wanted)
         for key, field in fields.items():
             field.from_numpy(arrays[key])
         self.steps = steps

@@ -60,7 +60,7 @@ class RMSProp(Optimiser):
         shared: See `Optimiser`.
     """
 
-    rule = Rule(_scale, ("square", "mean", "velocity"))
+    rule = Rule(_scale, ("square", "mean", "velocity"), squares=("square",))
 
     def __init__(
         self,

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import DatasetError
-from difftile.training.options import Options
+from difftile.files.arrays import Arrays, read_arrays, write_arrays
+from difftile.files.regular import shown
+from difftile.files.values import Value, parse_json
+from difftile.files.writing import PART
+from difftile.training.options import STRATEGIES, Options
 
 _FOLDER = "checkpoints"
 _KEPT = 2  # the latest, and the one before it
-_ABOUT = "about"  # the name of the array that says what the others are
+_VERSION = 1
+_ABOUT, _HISTORY = "about", "history"  # the names of the arrays that are not of the state
+_EXPECTED = "a checkpoint of difftile train"
+_HINT = "remove it, to go on from the one before."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class Checkpoint:
         seconds: How long it has taken.
         history: Step, loss, PSNR [dB] and number of gaussians on the way, shape (m, 4).
         state: See `Trainer.state_dict`.
+        path: The file that it was read from.
     """
 
     options: Options
@@ -38,6 +44,7 @@ class Checkpoint:
     seconds: float
     history: npt.NDArray[np.float64]
     state: dict[str, npt.NDArray[Any]]
+    path: Path | None = None
 
 
 def latest(folder: Path) -> Path | None:
@@ -57,45 +64,124 @@ def save(folder: Path, checkpoint: Checkpoint) -> Path:
     """
     path = folder / _FOLDER / f"step_{int(checkpoint.state['step']):08d}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
+    for part in path.parent.glob(f"*{PART}"):  # of a run that was killed while it wrote
+        part.unlink()
     about = json.dumps(
         {
+            "version": _VERSION,
             "options": asdict(checkpoint.options),
             "views": list(checkpoint.views),
             "seconds": checkpoint.seconds,
         }
     )
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        arrays = {_ABOUT: np.array(about), "history": checkpoint.history, **checkpoint.state}
-        np.savez(file, **arrays)
-    os.replace(part, path)
+    arrays = {_ABOUT: np.array(about), _HISTORY: checkpoint.history, **checkpoint.state}
+    write_arrays(path, arrays)
     for old in _all(folder)[:-_KEPT]:
         old.unlink()
     return path
 
 
 def read(path: Path) -> Checkpoint:
-    """Return a checkpoint.
+    """Return a checkpoint whose numbers are finite. Whether it fits a run is for the run to say.
 
     Raises:
-        DatasetError: The file is broken, or is none.
+        DatasetError: The file is broken, is no checkpoint, or was written by a later version.
     """
     try:
-        with path.open("rb") as raw, np.load(raw) as file:
-            arrays = {name: file[name] for name in file.files}
-        about = json.loads(str(arrays.pop(_ABOUT)))
-        options = about["options"]
+        arrays = read_arrays(path)
+        about = _about(path, arrays)
+        history = _history(path, arrays)
+        _check_state(path, arrays)
         return Checkpoint(
-            Options(**{**options, "background": tuple(options["background"])}),
-            about["views"],
-            about["seconds"],
-            arrays.pop("history"),
+            _options(about.member("options", "those of the run")),
+            [one.text() for one in about.member("views", "the names of views").items()],
+            _seconds(about.member("seconds", "the time it has taken")),
+            history,
             arrays,
-        )
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise DatasetError(
             path,
-            f"cannot be read ({' '.join(str(error).split())})",
-            "a checkpoint of difftile train",
-            hint="remove it, to go on from the one before.",
-        ) from None
+        )
+    except DatasetError as error:
+        raise DatasetError(error.path, error.found, error.expected, hint=_HINT) from None
+
+
+def _about(path: Path, arrays: Arrays) -> Value:
+    text = arrays.pop(_ABOUT, None)
+    if text is None or text.dtype.kind != "U" or text.shape:
+        raise DatasetError(path, f"has no text '{_ABOUT}'", _EXPECTED)
+    about = parse_json(path, str(text))
+    version = about.get("version")
+    if version is not None:  # those before the first number had none
+        version.whole(1, _VERSION)
+    return about
+
+
+def _history(path: Path, arrays: Arrays) -> npt.NDArray[np.float64]:
+    history = arrays.pop(_HISTORY, np.empty(0))
+    if history.dtype.kind != "f" or history.shape[1:] != (4,):
+        raise DatasetError(path, f"'{_HISTORY}' has the shape {history.shape}", "(m, 4), of floats")
+    return history.astype(np.float64)
+
+
+def _check_state(path: Path, arrays: Arrays) -> None:
+    step = arrays.get("step")
+    if step is None or step.dtype.kind not in "iu" or step.shape or not 0 <= int(step) < 2**32:
+        raise DatasetError(path, "has no number 'step'", "a whole number from 0")
+    for name, array in arrays.items():
+        if array.dtype.kind != "f":
+            continue
+        with np.errstate(over="ignore"):  # infinite then
+            bad = np.argwhere(~np.isfinite(array.astype(np.float32)))
+        if len(bad):
+            at = tuple(int(k) for k in bad[0])
+            found = f"has {array[at]:g} in {shown(name)} at index {at}"
+            raise DatasetError(path, found, "finite numbers in single precision")
+
+
+def _seconds(value: Value) -> float:
+    if value.number() < 0:
+        raise value.wrong("a number from 0")
+    return value.number()
+
+
+def _options(value: Value) -> Options:
+    for name in value.members():
+        if name not in _OPTIONS:
+            raise DatasetError(value.path, f"{value.place} has '{shown(name)}'", "known options")
+    read = {name: value.get(name) for name in _OPTIONS}
+    return Options(**{k: _OPTIONS[k](one) for k, one in read.items() if one is not None})
+
+
+def _colour(value: Value) -> tuple[float, float, float]:
+    parts = value.items("three numbers")
+    if len(parts) != 3 or not all(0 <= part.number() <= 1 for part in parts):
+        raise value.wrong("three numbers from 0 to 1")
+    red, green, blue = (part.number() for part in parts)
+    return red, green, blue
+
+
+def _strategy(value: Value) -> str:
+    if value.text() not in STRATEGIES:
+        raise value.wrong(f"one of {', '.join(STRATEGIES)}")
+    return value.text()
+
+
+_Reader: TypeAlias = Callable[[Value], Any]
+
+
+def _whole(least: int) -> _Reader:
+    return lambda value: value.whole(least, 2**32 - 1)
+
+
+_OPTIONS: dict[str, _Reader] = {
+    "steps": _whole(1),
+    "strategy": _strategy,
+    "sh_degree": lambda value: value.whole(0, 3),
+    "points": _whole(1),
+    "most": _whole(1),
+    "antialiased": Value.flag,
+    "background": _colour,
+    "downscale": _whole(1),
+    "images": Value.text,
+    "hold_out": _whole(0),
+    "seed": _whole(0),
+}

@@ -53,6 +53,11 @@ def _parser() -> Parser:
     run.add_argument(
         "--save-every", type=positive_int, default=5000, metavar="N", help="steps; default: 5000"
     )
+    run.add_argument(
+        "--allow-outside",
+        action="store_true",
+        help="read pictures that names or links of the data set have outside its folder",
+    )
     run.add_argument("--no-pictures", action="store_true", help="write no pictures")
 
     how = parser.add_argument_group("the training")

@@ -242,13 +242,26 @@ class Densification:
         return {"sums": self._sums.to_numpy(), "counts": self._counts.to_numpy()}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Go on from a state that `state_dict` returned; give the gaussians their rows first."""
+        """Go on from a state that `state_dict` returned; give the gaussians their rows first.
+
+        Raises:
+            LaunchError: It is not one.
+        """
         if not len(saved):
             self._sums = self._counts = None
             return
         if sorted(saved) != ["counts", "sums"]:
             raise LaunchError("Densification: load_state_dict() takes what state_dict() returned.")
-        self._sums, self._counts = (from_numpy(saved[name]) for name in ("sums", "counts"))
+        sums, counts = (np.asarray(saved[name]) for name in ("sums", "counts"))
+        for array in (sums, counts):
+            if array.dtype.kind != "f" or array.ndim != 1 or array.shape != sums.shape:
+                raise LaunchError(
+                    "Densification: load_state_dict() takes floats of one shape (n,), not "
+                    f"{sums.shape} and {counts.shape}."
+                )
+            if not (np.isfinite(array) & (array >= 0)).all():
+                raise LaunchError("Densification: load_state_dict() takes numbers from 0.")
+        self._sums, self._counts = from_numpy(sums), from_numpy(counts)
 
 
 def _samples(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from difftile.files.writing import whole
 from difftile.training.trainer import Score
 
 _INK, _PALE, _LINE = "#22272e", "#9aa3ad", "#1f6f78"
@@ -42,7 +43,7 @@ def save_strip(path: Path, scores: Sequence[Score]) -> None:
         for ax in axes:
             ax.set_axis_off()
     figure.colorbar(error_drawn, ax=grid[:, 2].tolist(), shrink=0.8)
-    figure.savefig(path)
+    _save(figure, path)
 
 
 def save_curve(path: Path, history: npt.NDArray[np.float64]) -> None:
@@ -64,7 +65,7 @@ def save_curve(path: Path, history: npt.NDArray[np.float64]) -> None:
         ax.grid(color=_PALE, alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_yscale("log")
-    figure.savefig(path)
+    _save(figure, path)
 
 
 def _smoothed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -72,6 +73,11 @@ def _smoothed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     size = 2 * (len(values) // 60) + 1
     around = np.pad(values, size // 2, mode="edge")
     return np.convolve(around, np.full(size, 1.0 / size), mode="valid")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    with whole(path) as file:
+        figure.savefig(file, format="png")
 
 
 def _figure(width: float, height: float) -> Figure:

@@ -18,7 +18,8 @@ from difftile.arguments import Parser
 from difftile.datasets.files import write_splats
 from difftile.datasets.load import load
 from difftile.datasets.views import Dataset
-from difftile.diagnostics import DatasetError, DifftileError
+from difftile.diagnostics import DatasetError, DifftileError, FieldError, LaunchError
+from difftile.files.writing import write_bytes
 from difftile.launch.start import init
 from difftile.training.checkpoint import Checkpoint, latest, read, save
 from difftile.training.initial import splats_of
@@ -57,6 +58,7 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
             downscale=options.downscale,
             images=options.images,
             background=options.background,
+            allow_outside=given["allow_outside"],
         )
         print("; ".join((f"found {data.found}", *data.notes)))
         more = {} if given["threads"] is None else {"cpu_max_num_threads": given["threads"]}
@@ -143,7 +145,12 @@ class _Session:
                     f"has {len(self._names)} views, others than those of the run in {out}",
                     f"its {len(before.views)} views",
                 )
-            self._trainer.load_state_dict(before.state)
+            try:
+                self._trainer.load_state_dict(before.state)
+            except (LaunchError, FieldError) as error:
+                raise DatasetError(
+                    before.path or out, f"does not fit this run ({error})", "its checkpoint"
+                ) from None
             self._history = [tuple(row) for row in before.history.tolist()]
             self._seconds = before.seconds
 
@@ -201,7 +208,7 @@ class _Session:
             "mean": _means(scores),
             "each": {one.name: {"psnr": one.psnr, "ssim": one.ssim} for one in scores},
         }
-        (self._out / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", "utf-8")
+        write_bytes(self._out / "metrics.json", (json.dumps(metrics, indent=1) + "\n").encode())
         if pictures:
             save_strip(self._out / f"{metrics['measured_on']}.png", scores)
             save_curve(self._out / "curve.png", np.array(self._history))

@@ -46,6 +46,9 @@ def gaussians_at(
             f"gaussians_at() takes points and colours of shape (n, 3), not {places.shape} and "
             f"{shades.shape}."
         )
+    # Points that single precision tells apart are not so near that their distance rounds to zero.
+    with np.errstate(over="ignore"):  # infinite then, and refused
+        places = places.astype(np.float32).astype(np.float64)
     wide = distances_of_neighbours(places).mean(axis=1) * size
     made = {
         "means": places,

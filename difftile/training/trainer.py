@@ -12,6 +12,7 @@ import numpy.typing as npt
 from difftile.datasets.views import Dataset, View
 from difftile.diagnostics import DatasetError, LaunchError
 from difftile.fields.create import zeros
+from difftile.files.arrays import Arrays, arrays_of
 from difftile.render.losses import dssim, l1
 from difftile.render.metrics import psnr, ssim
 from difftile.render.similarity import SIZE
@@ -180,20 +181,39 @@ class Trainer:
         """Go on from a state that `state_dict` returned.
 
         Raises:
-            LaunchError: It is that of a run with other options.
+            LaunchError: It is that of a run with other options, or has numbers that are not finite.
             FieldError: Likewise.
+            DatasetError: It is that of a file, which cannot be read.
         """
-        if "step" not in saved:
+        arrays = arrays_of(saved)
+        step = arrays.pop("step", np.array(-1))
+        parts = {name: _part(arrays, name) for name in ("gaussians", "optimiser", "strategy")}
+        if step.dtype.kind not in "iu" or step.shape or step < 0:
             raise LaunchError("Trainer: load_state_dict() takes what state_dict() returned.")
-        self.gaussians.from_numpy(_part(saved, "gaussians"))
-        self.optimiser.load_state_dict(_part(saved, "optimiser"))
+        unknown = [name for name in arrays if name.partition(".")[0] not in parts]
+        if unknown or (parts["strategy"] and self.strategy is None):
+            extra = unknown or ["strategy"]
+            raise LaunchError(
+                f"Trainer: load_state_dict() is given '{extra[0]}', which is unknown."
+            )
+        for name, array in parts["gaussians"].items():
+            if array.dtype.kind != "f" or not np.isfinite(array).all():
+                raise LaunchError(f"Trainer: load_state_dict(): '{name}' is not of finite floats.")
+        self.gaussians.from_numpy(parts["gaussians"])
+        self.optimiser.load_state_dict(parts["optimiser"])
         if self.strategy is not None:
-            self.strategy.load_state_dict(_part(saved, "strategy"))
-        self.step = int(np.asarray(saved["step"]))
+            for name, array in parts["strategy"].items():
+                if array.shape[:1] != (len(self.gaussians),):
+                    raise LaunchError(
+                        f"Trainer: load_state_dict(): '{name}' has the shape {array.shape}, for "
+                        f"{len(self.gaussians)} gaussians."
+                    )
+            self.strategy.load_state_dict(parts["strategy"])
+        self.step = int(step)
 
 
-def _part(saved: Mapping[str, npt.ArrayLike], name: str) -> dict[str, npt.ArrayLike]:
-    return {k.removeprefix(f"{name}."): v for k, v in saved.items() if k.startswith(f"{name}.")}
+def _part(arrays: Arrays, name: str) -> Arrays:
+    return {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
 
 
 def _padding(splatter: Splatter) -> str:

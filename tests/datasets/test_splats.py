@@ -14,6 +14,7 @@ from difftile.datasets.inria import write_splat_ply
 from difftile.datasets.ply import read_ply, write_ply
 from difftile.datasets.splats import PARAMETERS
 from difftile.diagnostics import DatasetError
+from tests.datasets.packed import packed
 
 NAMES = ["x", "y", "z", "nx", "ny", "nz", "f_dc_0", "f_dc_1", "f_dc_2"]
 LATE = ["opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3"]
@@ -81,7 +82,8 @@ def test_ply_is_read_by_name_in_any_order_type_and_byte_order(tmp_path: Path, or
     body = table.tobytes()
     if order == "ascii":
         body = "".join(" ".join(repr(float(v)) for v in row) + "\n" for row in table).encode()
-    body += b"3 0 1 2\n"
+    triangle = [3, *struct.pack(f"{code}3i", 0, 1, 2)]
+    body += b"3 0 1 2\n" if order == "ascii" else bytes(triangle)
     (tmp_path / "a.ply").write_bytes("\n".join(header).encode() + body)
     assert equal(read_splats(tmp_path / "a.ply"), splats)
 
@@ -143,30 +145,6 @@ def test_dot_splat_has_the_bytes_of_its_format(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.exp(read.scales), [[0.5, 1, 2]])
     np.testing.assert_allclose(0.5 + 0.28209479 * read.sh0, [[1, 0, 0.2]], atol=1e-6)
     np.testing.assert_allclose(read.quaternions, [[127 / 128, 0, 0, 0]])
-
-
-def packed(n: int = 300, bounds_of_colour: bool = True, sh: bool = True) -> dict[str, np.ndarray]:
-    """A packed file of splats that stand at known places, with exact bounds."""
-    low, high = [-1.0, -2.0, -3.0, -5.0, -5.0, -5.0], [1.0, 2.0, 3.0, 0.0, 0.0, 0.0]
-    names = [f"{e}_{a}{c}" for a in ("", "scale_") for e in ("min", "max") for c in "xyz"]
-    values = [*low[:3], *high[:3], *low[3:], *high[3:]]
-    if bounds_of_colour:
-        names += [f"{e}_{c}" for e in ("min", "max") for c in "rgb"]
-        values += [0.0, 0.0, 0.0, 2.0, 2.0, 2.0]
-    chunk = np.zeros(-(-n // 256), [(name, "<f4") for name in names])
-    chunk[:] = tuple(values)
-    kinds = ("position", "rotation", "scale", "color")
-    vertex = np.zeros(n, [(f"packed_{kind}", "<u4") for kind in kinds])
-    vertex["packed_position"] = (2047 << 21) | (0 << 11) | 2047
-    vertex["packed_scale"] = (0 << 21) | (1023 << 11) | 0
-    vertex["packed_color"] = (255 << 24) | (0 << 16) | (51 << 8) | 51
-    zero = 511 if n else 0
-    vertex["packed_rotation"] = (2 << 30) | (zero << 20) | (zero << 10) | zero
-    tables = {"chunk": chunk, "vertex": vertex}
-    if sh:
-        tables["sh"] = np.zeros(n, [(f"f_rest_{k}", "u1") for k in range(9)])
-        tables["sh"]["f_rest_3"] = 255
-    return tables
 
 
 def test_packed_ply_of_supersplat(tmp_path: Path) -> None:
@@ -307,7 +285,7 @@ def test_names_of_files(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match=r"ends with '.obj'"):
         write_splats(tmp_path / "a.obj", some())
     (tmp_path / "b.ply").mkdir()
-    refuse(tmp_path / "b.ply", "b.ply: cannot be read (Is a directory); expected a file.")
+    refuse(tmp_path / "b.ply", "b.ply: is a folder; expected a file.")
 
 
 def test_shapes_that_do_not_go_together() -> None:

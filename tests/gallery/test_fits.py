@@ -137,10 +137,10 @@ def test_a_file_that_is_no_photograph_is_one_line(tmp_path: Path) -> None:
     data = (tmp_path / "whole.png").read_bytes()
     (tmp_path / "cut.png").write_bytes(data[: len(data) // 2])
     for name, meaning in {
-        "missing.png": "No such file",
-        "text.jpg": "not an image",
+        "missing.png": "is not there",
+        "text.jpg": "unknown format",
         "cut.png": "truncated",
-        ".": "Is a directory",
+        ".": "is a folder",
     }.items():
         with pytest.raises(PhotographError) as caught:
             read_photograph(str(tmp_path / name), 8)

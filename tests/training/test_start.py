@@ -76,3 +76,16 @@ def test_rates_are_by_field() -> None:
 def test_degrees_rise() -> None:
     assert [degree_at(step) for step in (0, 999, 1000, 2500, 9000)] == [0, 0, 1, 2, 3]
     assert degree_at(9000, most=1) == 1
+
+
+def test_points_that_single_precision_cannot_tell_apart_are_one_place() -> None:
+    colours = np.full((4, 3), 0.5)
+    near = np.array([[0, 0, 0], [1e-300, 0, 0], [0, 1e-200, 0], [1.0, 0, 0]])
+    made = gaussians_at(near, colours)
+    np.testing.assert_allclose(made["scales"], 0.0, atol=1e-6)  # all are 1 from their neighbour
+    tiny = gaussians_at(near * [1e-30, 0, 0], colours)
+    assert all(np.isfinite(array).all() for array in tiny.values())
+    with pytest.raises(dt.LaunchError, match="two places or more"):
+        gaussians_at(near[:3], colours[:3])
+    with pytest.raises(dt.LaunchError, match="are not finite"):
+        gaussians_at(near + np.array([1e39, 0, 0]), colours)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import DatasetError
+from difftile.files.regular import read_bytes, shown
 
 
 @final
@@ -25,7 +26,7 @@ class Cursor:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._bytes = file_bytes(path)
+        self._bytes = read_bytes(path)
         self._at = 0
 
     @property
@@ -76,7 +77,9 @@ class Cursor:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            raise DatasetError(self.path, f"{what} is {raw!r}", "text in UTF-8") from None
+            raise DatasetError(
+                self.path, f"{what} is {shown(raw)}", f"text in UTF-8, before byte {self._at}"
+            ) from None
 
     def count(self, least: int, what: str) -> int:
         """Return a count of 64 bits, of records that take at least so many bytes each.
@@ -89,7 +92,7 @@ class Cursor:
             raise DatasetError(
                 self.path,
                 f"says that it holds {number} {what}, and {self.left} bytes follow",
-                f"at least {number * least} bytes",
+                f"at least {number * least} bytes after byte {self._at}",
             )
         return number
 
@@ -103,29 +106,3 @@ class Cursor:
             raise DatasetError(
                 self.path, f"has {self.left} bytes more than its counts say", "the end of the file"
             )
-
-
-def file_bytes(path: Path) -> bytes:
-    """Return what a file holds.
-
-    Raises:
-        DatasetError: There is none, or it cannot be read.
-    """
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DatasetError(path, "is not there", "a file") from None
-    except OSError as error:
-        raise DatasetError(path, f"cannot be read ({error.strerror})", "a file") from None
-
-
-def file_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        DatasetError: There is none, it cannot be read, or it is no text.
-    """
-    try:
-        return file_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DatasetError(path, "is not text", "text in UTF-8") from None

@@ -1,0 +1,160 @@
+"""Arrays by name, as `.npz` files: NumPy's archives, without its pickles.
+
+Source: NumPy enhancement proposal 1 (the format of `.npy`), and PKWARE's APPNOTE (zip). What an
+archive says of its size is compared with the bytes that are there before memory is taken: the
+header of each array has to say as much as its member holds, and all members together at most
+`_PACKED` times what the file has.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import format as npy
+from numpy.lib.npyio import NpzFile
+
+from difftile.diagnostics import DatasetError
+from difftile.files.regular import opened, shown, size_of, understood
+from difftile.files.writing import whole
+
+Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
+
+_MEMBERS = 10_000
+_PACKED = 100  # how many bytes one of the file may stand for, beside
+_FREE = 2**26  # so many that any file may
+_KINDS = "biufU"  # of elements: no objects, which would be pickles
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_LOCAL = 30  # bytes before the name of a member, and its contents
+_GAP = 128  # bytes that may be between members: less than the least of arrays
+_ENCRYPTED, _UNICODE = 1, 2**11  # the bits that say so of a member and of its name
+_ARCHIVE = "a .npz file of numbers"
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def read_arrays(path: Path) -> Arrays:
+    """Return the arrays of a `.npz` file by name.
+
+    Raises:
+        DatasetError: The file cannot be read or is broken, or holds objects or more than its size
+            can account for.
+    """
+    with opened(path, _ARCHIVE) as file:
+        with understood(path, _ARCHIVE):
+            archive = zipfile.ZipFile(file)
+        with archive:
+            return _members(path, archive, size_of(file))
+
+
+def arrays_of(saved: Mapping[str, npt.ArrayLike]) -> Arrays:
+    """Return arrays that a caller gives, or those of a file that `np.load` has opened.
+
+    Raises:
+        DatasetError: They are those of a file, and that is broken.
+    """
+    if isinstance(saved, NpzFile):
+        archive: Any = saved.zip
+        if archive is None:
+            raise DatasetError("the .npz file", "is closed", "an open one")
+        path = Path(archive.filename or "the .npz file")
+        ends = max((one.header_offset + one.compress_size for one in archive.infolist()), default=0)
+        return _members(path, archive, ends)
+    return {str(key): np.asarray(saved[key]) for key in saved}
+
+
+def write_arrays(path: Path, arrays: Mapping[str, npt.ArrayLike]) -> None:
+    """Write arrays as a `.npz` file, whole or not at all.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with whole(path) as file:
+        np.savez(file, allow_pickle=False, **cast("Mapping[str, Any]", arrays))
+
+
+def _members(path: Path, archive: zipfile.ZipFile, size: int) -> Arrays:
+    members = archive.infolist()
+    if len(members) > _MEMBERS:
+        raise DatasetError(path, f"has {len(members)} arrays", f"at most {_MEMBERS}")
+    claimed, most = sum(one.file_size for one in members), max(_FREE, _PACKED * size)
+    if claimed > most or sum(one.compress_size for one in members) > size:
+        raise DatasetError(
+            path,
+            f"says that its {size} bytes hold {claimed}",
+            f"at most {most}",
+            hint="write it with np.savez, which does not compress.",
+        )
+    _check_cover(path, archive, members)
+    found: Arrays = {}
+    for one in members:
+        name = one.filename.removesuffix(".npy")
+        if name in found:
+            raise DatasetError(path, f"has the array {shown(name)} twice", "each name once")
+        if one.flag_bits & _ENCRYPTED or one.compress_type not in _METHODS:
+            raise DatasetError(
+                path, f"has {shown(name)} encrypted or packed in another way", "what np.savez wrote"
+            )
+        with understood(path, f"the array {shown(name)}"), archive.open(one) as member:
+            found[name] = _array(path, name, cast("BinaryIO", member), one.file_size)
+    return found
+
+
+def _check_cover(path: Path, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
+    """Check that members follow upon each other: none is missing in the list, none is there twice.
+
+    The list at the end of an archive is under no checksum.
+    """
+    placed = sorted(members, key=lambda one: one.header_offset)
+    starts = [*(one.header_offset for one in placed), archive.start_dir]
+    ends = [0, *(one.header_offset + _LOCAL + _size_of(one) for one in placed)]
+    for start, end in zip(starts, ends, strict=True):
+        if not 0 <= start - end < _GAP:
+            raise DatasetError(
+                path, f"has no array listed from byte {end} to {start}", "a list of all that follow"
+            )
+
+
+def _size_of(one: zipfile.ZipInfo) -> int:
+    """Return how many bytes the name and the contents of a member take."""
+    unicode = one.flag_bits & _UNICODE
+    return len(one.orig_filename.encode() if unicode else one.orig_filename) + one.compress_size
+
+
+def _array(path: Path, name: str, file: BinaryIO, size: int) -> npt.NDArray[Any]:
+    """Return the array in a member of so many bytes."""
+    version = npy.read_magic(file)
+    if version not in _HEADERS:
+        raise DatasetError(path, f"has {shown(name)} in version {version}", "1.0 or 2.0")
+    shape, by_columns, dtype = _HEADERS[version](file)
+    if dtype.kind not in _KINDS or (dtype.itemsize == 0 and size > file.tell()):
+        raise DatasetError(path, f"has {shown(name)} of {shown(dtype)}", "numbers or a text")
+    left, needed = size - file.tell(), dtype.itemsize * math.prod(shape)
+    if needed != left or any(axis < 0 for axis in shape) or len(shape) > 8:
+        raise DatasetError(
+            path,
+            f"says that {shown(name)} has the shape {shown(shape)} of {dtype}, {needed} bytes, "
+            f"and {left} are there",
+            "as many",
+        )
+    content = file.read(needed + 1)  # one more, so that the checksum is compared
+    flat = np.frombuffer(content, dtype) if needed else np.empty(0, dtype)
+    if not _is_sound(flat):
+        raise DatasetError(path, f"has {shown(name)} with what is no {dtype}", "numbers or a text")
+    native = flat.astype(dtype.newbyteorder("="))  # a copy, which may be written to
+    return native.reshape(shape, order="F" if by_columns else "C")
+
+
+def _is_sound(flat: npt.NDArray[Any]) -> bool:
+    """Return whether bytes are booleans, and characters in Unicode, where the type says so."""
+    if flat.dtype.kind == "b":
+        return bool((flat.view(np.uint8) <= 1).all())
+    if flat.dtype.kind == "U":
+        codes = flat.view(np.dtype("u4").newbyteorder(flat.dtype.byteorder))
+        return bool((codes <= sys.maxunicode).all())
+    return True

@@ -1,0 +1,147 @@
+"""Opening files: regular ones alone, of a size that memory holds."""
+
+from __future__ import annotations
+
+import os
+import reprlib
+import stat
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from difftile.diagnostics import DatasetError
+
+TEXT = 2**28  # bytes of a file of text, of which Python makes many times as many
+_KINDS = (
+    (stat.S_ISDIR, "is a folder"),
+    (stat.S_ISFIFO, "is a pipe"),
+    (stat.S_ISSOCK, "is a socket"),
+    (stat.S_ISCHR, "is a device"),
+    (stat.S_ISBLK, "is a device"),
+)
+# A pipe without a writer would block until there is one; Windows has neither of the two.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_WORDS = reprlib.Repr()
+_WORDS.maxstring = _WORDS.maxother = _WORDS.maxlong = 80
+
+
+def opened(path: Path, expected: str = "a file") -> BinaryIO:
+    """Return a regular file, open for reading bytes.
+
+    Args:
+        path: The file.
+        expected: What it should be, for errors.
+
+    Raises:
+        DatasetError: It is not there, cannot be read, or is a folder, a pipe, a socket or a device.
+    """
+    try:
+        _check_kind(path, os.stat(path), expected)  # before opening: that of a device may do things
+        file = os.fdopen(os.open(path, _FLAGS), "rb")
+    except DatasetError:  # which is a ValueError
+        raise
+    except FileNotFoundError:
+        raise DatasetError(path, "is not there", expected) from None
+    except OSError as error:
+        raise DatasetError(path, f"cannot be read ({error.strerror})", expected) from None
+    except ValueError:  # a zero byte, or what has no encoding
+        raise DatasetError(shown(str(path)), "is no name of a file", expected) from None
+    try:
+        _check_kind(path, os.fstat(file.fileno()), expected)
+    except DatasetError:
+        file.close()
+        raise
+    return file
+
+
+def _check_kind(path: Path, found: os.stat_result, expected: str) -> None:
+    for test, said in _KINDS:
+        if test(found.st_mode):
+            raise DatasetError(path, said, expected)
+
+
+def size_of(file: BinaryIO) -> int:
+    """Return how many bytes an open file has."""
+    return os.fstat(file.fileno()).st_size
+
+
+def read_bytes(path: Path, most: int | None = None, expected: str = "a file") -> bytes:
+    """Return what a file holds.
+
+    Args:
+        path: The file.
+        most: How many bytes it may have, if not as many as half of the memory holds.
+        expected: What it should be, for errors.
+
+    Raises:
+        DatasetError: See `opened`, or it is too large.
+    """
+    with opened(path, expected) as file:
+        return taken(path, file, size_of(file), most)
+
+
+def taken(path: Path, file: BinaryIO, size: int, most: int | None = None) -> bytes:
+    """Return the next bytes of an open file, of which it has so many.
+
+    Raises:
+        DatasetError: They are too many, or cannot be read.
+    """
+    limit = _half_of_memory() if most is None else min(most, _half_of_memory())
+    if size > limit:
+        raise DatasetError(path, f"has {size} bytes", f"at most {limit} bytes")
+    with understood(path, "a file that can be read and fits into memory"):
+        found = file.read(size)
+    if len(found) < size:
+        raise DatasetError(path, f"ended after {len(found)} of {size} bytes", "a file at rest")
+    return found
+
+
+def read_text(path: Path, most: int = TEXT) -> str:
+    """Return the text of a file.
+
+    Raises:
+        DatasetError: See `read_bytes`, or it is no text.
+    """
+    try:
+        return read_bytes(path, most).decode().removeprefix("\ufeff")  # as some editors begin
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            path, "is not text", f"text in UTF-8, which byte {error.start} is not"
+        ) from None
+
+
+def _half_of_memory() -> int:
+    """Return half of the bytes of memory that the machine has: what is read is made into more."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):  # Windows
+        return 2**33
+
+
+@contextmanager
+def understood(path: Path, expected: str, hint: str | None = None) -> Generator[None]:
+    """Run a library on the bytes of a file: whatever it raises is about those.
+
+    Parsers let through what they stumble over: errors of `struct`, `zlib` and Python's stack among
+    them. What a library would warn of is not said.
+
+    Raises:
+        DatasetError: In place of any other error.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except DatasetError:
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        said = shown(said)[1:-1] if len(said) > 200 or not said.isprintable() else said
+        raise DatasetError(path, f"cannot be read ({said})", expected, hint=hint) from None
+
+
+def shown(value: Any) -> str:
+    """Return a value as it is said in an error: a line of some words, whatever it is."""
+    return "".join(c if c.isprintable() else "?" for c in _WORDS.repr(value))

@@ -1,0 +1,254 @@
+"""Valid small files of every format, and what has to hold of what comes out of them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from difftile.datasets import Splats, load, read_splats, write_splats
+from difftile.datasets.inria import write_splat_ply
+from difftile.datasets.pictures import read_picture
+from difftile.datasets.ply import write_ply
+from difftile.datasets.splats import PARAMETERS
+from difftile.diagnostics import LaunchError
+from difftile.files.arrays import read_arrays, write_arrays
+from difftile.optim.saved import Wanted, restored
+from difftile.training import checkpoint
+from difftile.training.options import Options
+from difftile.training.start import gaussians_at
+from scenes.balls import shots
+from tests.datasets.generated import FORMATS, write_dataset, write_json
+from tests.datasets.packed import packed
+
+
+@dataclass(frozen=True)
+class Case:
+    """A folder of valid files.
+
+    Args:
+        name: Of the format.
+        files: Those that are changed, one at a time, below the folder of the case.
+        check: Reads them, given the folder and the file that was changed. It raises `DatasetError`
+            where they cannot be read, and `AssertionError` where what was read is wrong.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    check: Callable[[Path, Path], None]
+
+
+def write_cases(folder: Path) -> list[Case]:
+    """Write valid files; return what there is, each in the folder of its name."""
+    found: list[Case] = []
+    for kind in FORMATS:
+        write_dataset(folder / kind, kind, shots(2, 8, 6))
+        found.append(Case(kind, _files_of(folder / kind), _check_dataset))
+    _add_points(folder / "nerfstudio")
+    found[FORMATS.index("nerfstudio")] = Case(
+        "nerfstudio", (*_files_of(folder / "nerfstudio"), "points.ply"), _check_dataset
+    )
+    for name, write, check in (
+        ("pictures", _write_pictures, _check_picture),
+        ("splats", _write_splats, _check_splats),
+        ("state", _write_state, _check_state),
+        ("checkpoint", _write_checkpoint, _check_checkpoint),
+    ):
+        (folder / name).mkdir()
+        write(folder / name)
+        found.append(Case(name, _files_of(folder / name), check))
+    return found
+
+
+def _files_of(folder: Path) -> tuple[str, ...]:
+    """Return the files of a folder; of the pictures of a data set the first, which is enough."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    pictures = [path for path in files if path.name.startswith("view_")][1:]
+    return tuple(str(path.relative_to(folder)) for path in files if path not in pictures)
+
+
+# Data sets
+
+
+def _add_points(folder: Path) -> None:
+    header = "ply\nformat ascii 1.0\nelement vertex 3\n"
+    header += "".join(f"property float {axis}\n" for axis in "xyz")
+    header += "".join(f"property uchar {colour}\n" for colour in ("red", "green", "blue"))
+    header += "element face 2\nproperty list uchar int vertex_index\nend_header\n"
+    rows = "1 2 3 255 0 51\n0 0 1 1 2 3\n-1 0.5 2 9 9 9\n3 0 1 2\n2 0 1\n"
+    (folder / "points.ply").write_text(header + rows)
+    content = json.loads((folder / "transforms.json").read_text())
+    names = [frame["file_path"] for frame in content["frames"]]
+    write_json(
+        folder / "transforms.json",
+        {**content, "ply_file_path": "points.ply", "test_filenames": names[:1]},
+    )
+
+
+def _check_dataset(folder: Path, changed: Path) -> None:
+    data = load(folder)
+    assert data.views
+    for view in data.views:
+        pose = view.world_to_camera
+        assert pose.shape == (4, 4)
+        assert np.isfinite(pose.astype(np.float32)).all()
+        np.testing.assert_allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3), atol=1e-3)
+        assert np.isfinite(view.intrinsics.astype(np.float32)).all()
+        assert (view.intrinsics[:2] > 0).all()
+        assert view.path.resolve().is_relative_to(folder.resolve())
+        _check_colours(view.image(), (view.height, view.width))
+    assert np.isfinite(data.scale)
+    assert data.scale > 0
+    if data.points is not None:
+        assert np.isfinite(data.points.positions.astype(np.float32)).all()
+        assert 0 <= data.points.colours.min() <= data.points.colours.max() <= 1
+        try:
+            made = gaussians_at(data.points.positions, data.points.colours)
+        except LaunchError:  # all points are in one place
+            return
+        for name, array in made.items():
+            assert np.isfinite(array).all(), name
+
+
+def _check_colours(colours: np.ndarray, size: tuple[int, int]) -> None:
+    assert colours.shape == (*size, 3)
+    assert 0 <= colours.min() <= colours.max() <= 1
+
+
+# Pictures
+
+
+def _write_pictures(folder: Path) -> None:
+    draw = np.random.default_rng(0)
+    colours = Image.fromarray(draw.integers(0, 256, (6, 8, 4), np.uint8))
+    colours.save(folder / "rgba.png")
+    colours.convert("RGB").save(folder / "rgb.png")
+    colours.convert("RGB").quantize(7).save(folder / "palette.png", transparency=3)
+    Image.fromarray(draw.integers(0, 65536, (6, 8), np.uint16)).save(folder / "deep.png")
+    for ending in ("jpg", "webp", "tif", "bmp"):
+        colours.convert("RGB").save(folder / f"rgb.{ending}")
+
+
+def _check_picture(folder: Path, changed: Path) -> None:
+    colours = read_picture(changed, (0.2, 0.4, 0.6))
+    _check_colours(colours, colours.shape[:2])
+
+
+# Splats
+
+
+def _some_splats(rest: int) -> Splats:
+    draw = np.random.default_rng(rest)
+    shapes = {"means": (3,), "scales": (3,), "quaternions": (4,), "opacities": (), "sh0": (3,)}
+    arrays: dict[str, Any] = {k: draw.normal(size=(6, *shape)) for k, shape in shapes.items()}
+    return Splats(**arrays, shN=draw.normal(size=(6, rest, 3)))
+
+
+def _write_splats(folder: Path) -> None:
+    write_splat_ply(folder / "inria.ply", _some_splats(3))
+    write_splat_ply(folder / "bare.ply", _some_splats(0), normals=False)
+    write_ply(folder / "packed.ply", packed(5))
+    write_splats(folder / "a.splat", _some_splats(0))
+    head, _, body = (folder / "bare.ply").read_bytes().partition(b"end_header\n")
+    rows = np.frombuffer(body, "<f4").reshape(6, -1)
+    faces = b"element face 2\nproperty list uchar int vertex_index\nproperty uchar flag\n"
+    head += faces + b"end_header\n"
+    lists = b"".join(bytes([3, *[0] * 12, 1]) for _ in range(2))
+    big = head.replace(b"little", b"big")
+    (folder / "big.ply").write_bytes(big + rows.astype(">f4").tobytes() + lists)
+    text = "".join(" ".join(map(str, row)) + "\n" for row in rows.tolist()) + "3 0 1 2 1\n" * 2
+    ascii_ = head.replace(b"binary_little_endian", b"ascii")
+    (folder / "text.ply").write_bytes(ascii_ + text.encode())
+
+
+def _check_splats(folder: Path, changed: Path) -> None:
+    splats = read_splats(changed)
+    for name in PARAMETERS:
+        assert np.isfinite(getattr(splats, name)).all(), name
+    assert np.isfinite(np.exp(splats.scales.astype(np.float64)).astype(np.float32)).all()
+    if not len(splats):
+        return
+    lengths = np.linalg.norm(splats.quaternions.astype(np.float64), axis=1).astype(np.float32)
+    assert (lengths**2 > 0).all()
+    assert np.isfinite(lengths**2).all()
+    check_round_trip(folder, splats)
+
+
+def check_round_trip(folder: Path, splats: Splats) -> None:
+    """Check that what is written is read back: exactly from .ply, every row from .splat."""
+    assert write_splats(folder / "again.ply.out.ply", splats) == 0
+    again = read_splats(folder / "again.ply.out.ply")
+    for name in PARAMETERS:
+        np.testing.assert_array_equal(getattr(again, name), getattr(splats, name), err_msg=name)
+    (folder / "again.ply.out.ply").unlink()
+    assert write_splats(folder / "again.splat", splats) == 0
+    again = read_splats(folder / "again.splat")
+    (folder / "again.splat").unlink()
+    assert (len(again), again.dropped) == (len(splats), 0)
+    np.testing.assert_array_equal(again.means, splats.means)
+
+
+# States and checkpoints
+
+_STATE = {f"x.{slot}": (5, 3) for slot in ("mean", "square")}
+
+
+def _adam(seed: int) -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    arrays = {key: draw.random(shape, np.float32) for key, shape in _STATE.items()}
+    return {"rule": np.array("Adam"), "steps": np.array(7), **arrays}
+
+
+def _write_state(folder: Path) -> None:
+    write_arrays(folder / "adam.npz", _adam(0))
+    out = io.BytesIO()
+    np.savez_compressed(out, **_adam(1))
+    (folder / "packed.npz").write_bytes(out.getvalue())
+
+
+def _check_state(folder: Path, changed: Path) -> None:
+    wanted = {
+        key: Wanted(shape, np.dtype(np.float32), key.endswith("square"))
+        for key, shape in _STATE.items()
+    }
+    arrays = read_arrays(changed)
+    try:
+        steps, state = restored(arrays, "Adam", wanted)
+    except LaunchError:  # it is a state, of something else
+        return
+    assert steps >= 0
+    assert {key: array.shape for key, array in state.items()} == _STATE
+    for key, array in state.items():
+        assert np.isfinite(array.astype(np.float32)).all()
+        assert array.min() >= 0 or not key.endswith("square")
+
+
+def _write_checkpoint(folder: Path) -> None:
+    draw = np.random.default_rng(0)
+    state = {f"gaussians.{k}": draw.random((4, 3), np.float32) for k in ("means", "scales")}
+    state |= {f"optimiser.{key}": array for key, array in _adam(2).items()}
+    history = draw.random((3, 4))
+    saved = checkpoint.Checkpoint(
+        Options(), ["a.png", "b.png"], 1.5, history, {**state, "step": np.array(9)}
+    )
+    path = checkpoint.save(folder, saved)
+    path.rename(folder / "step.npz")
+    path.parent.rmdir()
+
+
+def _check_checkpoint(folder: Path, changed: Path) -> None:
+    read = checkpoint.read(changed)
+    assert read.seconds >= 0
+    assert all(isinstance(name, str) for name in read.views)
+    assert isinstance(read.options.steps, int)
+    assert isinstance(read.options.images, str)
+    assert read.history.shape[1:] == (4,)
+    assert int(read.state["step"]) >= 0
+    for array in read.state.values():
+        assert array.dtype.kind != "f" or np.isfinite(array.astype(np.float32)).all()
