@@ -302,6 +302,8 @@ def __getattr__(name: str) -> Any:
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'difftile' has no attribute '{name}'")
+    if module.startswith("difftile.fields"):
+        importlib.import_module("difftile.runtime.arithmetic")  # the operators of fields
     return getattr(importlib.import_module(module), name)
 
 

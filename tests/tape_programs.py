@@ -400,7 +400,7 @@ class Wrong(AssertionError):
     """A program of which the tape says something else than the reference."""
 
 
-def _values(number: int) -> tuple[dict[str, Any], np.random.Generator]:
+def values_of(number: int) -> tuple[dict[str, Any], np.random.Generator]:
     rng = np.random.default_rng(number)
     start = {name: rng.uniform(-1, 1, shape) for name, shape in SHAPES.items()}
     start["g"] = rng.integers(0, N, N).astype(np.int32)
@@ -423,7 +423,7 @@ def _fields(program: Program, start: Mapping[str, Any]) -> Fields:
     return at
 
 
-def _refer(
+def refer(
     program: Program, start: Mapping[str, Any], kicks: Mapping[tuple[str, int], Any]
 ) -> tuple[dict[str, Cell], dict[str, Any], dict[str, Any]]:
     """Run in NumPy; return the cells, what they hold after the block, and at the end of all."""
@@ -455,8 +455,8 @@ def check(program: Program) -> None:
     Raises:
         Wrong: They differ.
     """
-    start, rng = _values(program.number)
-    cells, _, final = _refer(program, start, {})
+    start, rng = values_of(program.number)
+    cells, _, final = refer(program, start, {})
     written = [n for n in GRADED if cells[n].written_at >= 0]
     if not written:
         return
@@ -512,7 +512,7 @@ def check(program: Program) -> None:
         n: v if n == "g" else np.array(v * (1 + ROUNDING * rng.normal(size=v.shape)))
         for n, v in start.items()
     }
-    moved = _refer(program, nudged, {})[2]
+    moved = refer(program, nudged, {})[2]
     for name, wanted in final.items():
         apart = np.max(np.abs(fields[name].to_numpy() - wanted))
         if not apart <= 1e-11 + 100 * np.max(np.abs(moved[name] - wanted)):
@@ -532,7 +532,7 @@ def check(program: Program) -> None:
             direction[...] = 0
     terms, terms_nudged = (
         np.concatenate([(total[n] * block[n].imag / STEP).ravel() for n in GRADED])
-        for block in (_refer(program, values, kicks)[1] for values in (start, nudged))
+        for block in (refer(program, values, kicks)[1] for values in (start, nudged))
     )
     found: list[Any] = []
     for name, direction in towards.items():
@@ -550,7 +550,7 @@ def check(program: Program) -> None:
 def differ(program: Program) -> tuple[float, float]:
     """Return a derivative along a direction: by a tape, and by differences of plain launches."""
     program = replace(program, separate="", out_alone="")
-    start, rng = _values(program.number)
+    start, rng = values_of(program.number)
     outputs = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
     towards = {n: rng.normal(size=SHAPES[n]) for n in GRADED}
 

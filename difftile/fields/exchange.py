@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, FieldIndexError, counted
+from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.tracked import reads_in, track
 from difftile.ir.types import BOOL, FLOATS, Scalar, Type, numpy_dtype, scalar_of, with_scalar
 
 Shape: TypeAlias = int | Sequence[int]
@@ -108,6 +110,8 @@ def as_index(owner: object, shape: tuple[int, ...], index: object) -> tuple[int,
 def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return values as an array of numbers in the byte order of this machine.
 
+    While a recorder is open the array is tracked if the values are.
+
     Raises:
         FieldError: They are none.
     """
@@ -117,7 +121,8 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
         raise FieldError(f"{_shortened(values)} is no array of numbers.") from None
     if array.dtype.kind not in "biuf":
         raise FieldError(f"{_shortened(values)} is no array of real numbers.")
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    return array if OPEN_TAPE.get() is None else track(array, reads_in(values))
 
 
 def _shortened(values: object) -> str:

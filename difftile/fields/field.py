@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE, as_read
 from difftile.fields.values import Values, check_is_field
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
@@ -192,7 +192,7 @@ class Field(Values):
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
         if OPEN_IN.outlook is not None:
             OPEN_IN.outlook.read(self)
-        return self.buffer.read()
+        return as_read(self, None, self.buffer.read())
 
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
@@ -225,8 +225,8 @@ class Field(Values):
         if shape_of(self.element):
             # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
             found.flags.writeable = False
-            return found
-        return found.item()
+            return as_read(self, where, found)
+        return as_read(self, where, found.item())
 
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
         if has_slices(index):

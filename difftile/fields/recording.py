@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy.typing as npt
 
 from difftile.diagnostics import TapeError
+from difftile.fields.tracked import HostRead, track
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
@@ -18,12 +19,20 @@ if TYPE_CHECKING:
 class Recorder(Protocol):
     """An open tape, as fields see it."""
 
+    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+        """Hear that Python reads an element, a part, or with None all of a field.
+
+        Returns the read if what it gives is to be tracked.
+        """
+        return None
+
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
         """Record that Python is about to set one element, a part, or with None all of it.
 
-        `values` are the constants; for a whole field one element stands for all. Returns whether
+        `values` are the constants; for a whole field one element stands for all. They are tracked
+        if they follow from what Python read while the recorder was open. Returns whether
         the write may happen in the memory that the field has, though records need what is there.
         """
         ...
@@ -90,6 +99,15 @@ class NoGrad:
 NO_GRAD = NoGrad()
 OPEN_TAPE: ContextVar[Recorder | None] = ContextVar("difftile_open_tape", default=None)
 OPEN_IN = OpenIn()
+
+
+def as_read(field: Field, where: tuple[int, ...] | Window | None, values: Any) -> Any:
+    """Return what Python read from a field, tracked if the open recorder asks for it."""
+    tape = OPEN_TAPE.get()
+    if tape is None or NO_GRAD.depth:
+        return values
+    read = tape.host_read(field, where)
+    return values if read is None else track(values, frozenset((read,)))
 
 
 def check_no_tape(what: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.arithmetic import Arithmetic
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field
 
 
-class Values(ABC):
+class Values(Arithmetic, ABC):
     """Elements of one type in a grid, wherever they are."""
 
     __slots__ = ()

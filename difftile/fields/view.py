@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.exchange import as_array, as_view_shape
-from difftile.fields.recording import OPEN_IN
+from difftile.fields.recording import OPEN_IN, as_read
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
@@ -74,7 +74,7 @@ class View(Values):
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
         if OPEN_IN.outlook is not None:
             OPEN_IN.outlook.read(self.field)
-        return self.window.of(self.field.buffer.array()).copy()
+        return as_read(self.field, self.window, self.window.of(self.field.buffer.array()).copy())
 
     def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
         if self.window.repeats:
@@ -93,6 +93,10 @@ class View(Values):
     def __setitem__(self, index: Any, value: npt.ArrayLike) -> None:
         part = View(self.field, self.window.sliced(self, () if index is None else index))
         assign_part(part, value)
+
+    def is_same(self, other: View) -> bool:
+        """Tell whether another view is of the same elements."""
+        return self.field.storage is other.field.storage and self.window == other.window
 
     # Shapes
 
@@ -153,6 +157,8 @@ class View(Values):
 
 def assign_part(part: View, value: npt.ArrayLike) -> None:
     """Set a part of a field to one value, or from an array of its shape: `x[1:3] = value`."""
+    if isinstance(value, View) and part.is_same(value):
+        return  # `x[1:3] += 1` has written there already
     if isinstance(value, Values) or as_array(value).shape not in ((), shape_of(part.element)):
         part.from_numpy(value)
     else:

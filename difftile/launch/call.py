@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from difftile.diagnostics import Span
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
+from difftile.fields.tracked import TrackedFloat
 from difftile.launch.captured import Captured
 from difftile.launch.plan import StagePlan, make_plans
 from difftile.launch.prepared import PreparedStage
@@ -74,6 +75,7 @@ class Call:
     Attributes:
         stages: Its stages, ready to be launched.
         derived: The fields among the values that follow from others.
+        tracked: The positions of numbers that follow from what Python read.
         checked: The epoch of `GRADIENTS` in which an open tape has found nothing to refuse in it.
     """
 
@@ -89,6 +91,7 @@ class Call:
     captured_at: int
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
+    tracked: tuple[int, ...] = field(init=False)
     checked: int = -1
     _epoch: int = -1
     _plans: dict[bool, Plans] = field(default_factory=dict[bool, Plans])
@@ -96,6 +99,7 @@ class Call:
     def __post_init__(self) -> None:
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.launches]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
+        self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
 
     def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
         """Return the values for a launch that differs in numbers alone, or None."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
+from difftile.fields.tracked import TrackedFloat
 from difftile.fields.values import Values
 from difftile.frontend.captures import Capture, key_of, look_up, plain
 from difftile.frontend.lower import FLOAT, Given, Known, Members, Threads
@@ -161,7 +162,7 @@ def _known(kernel: object, parameter: Parameter, arg: Any) -> tuple[Known | floa
         if isinstance(arg, float) or (isinstance(arg, int) and wanted == "float"):
             if wanted == "int":
                 raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {arg!r}.")
-            return float(arg), "float"
+            return arg if isinstance(arg, TrackedFloat) else float(arg), "float"
         if isinstance(arg, int):
             if not -_I32_LIMIT <= arg < _I32_LIMIT:
                 raise LaunchError(f"{kernel!r}: '{name}' = {arg} does not fit 32 bits.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Container, Iterable
 from typing import Any
 
 from difftile.diagnostics import GradientCut, Label, Span, render
-from difftile.fields.field import Storage
+from difftile.fields.field import Field, Storage
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.launch.plan import StagePlan
@@ -24,6 +25,11 @@ class Cuts:
 
     def __bool__(self) -> bool:
         return bool(self._held)
+
+    @property
+    def held(self) -> Container[Storage]:
+        """The memory of those fields."""
+        return self._held
 
     def launched(self, plan: StagePlan, values: list[Any]) -> None:
         """Note what a stage reads and writes, and warn of what it cuts."""
@@ -46,6 +52,14 @@ class Cuts:
             self._held[target.base.storage] = ("", None)
         elif target.window is None:
             self.overwritten(target.base.storage)
+
+    def computed(self, target: Field, sources: Iterable[Storage]) -> None:
+        """Note that Python wrote into a field what it computed from such fields."""
+        for storage in sources:
+            if target.has_grads:
+                self._warn(storage, "source")
+            elif storage in self._held:
+                self._held[target.storage] = ("", None)
 
     def ran(self, opaque: Opaque) -> None:
         """Note what an opaque step has read and written."""

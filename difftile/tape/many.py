@@ -71,6 +71,7 @@ def push_many(
     Raises:
         Unbatchable: A step has to be run again for each of them.
     """
+    stretch.check_writes(frozenset((one.origin,)))
     dots = _Many(len(tangents))
     active = Active(frozenset((one.origin,)))
     dots.gradient(one).buffer.write(np.asarray(tangents))

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from difftile.diagnostics import TapeError
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
@@ -31,6 +32,7 @@ from difftile.substrate.memory import POOL
 from difftile.substrate.report import silence
 from difftile.tape.counts import LIVE
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
+from difftile.tape.reads import computed_by_python, warn_of_number
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
 from difftile.tape.replay import Replay
 from difftile.tape.seeds import add_seed
@@ -91,6 +93,22 @@ class Active:
             one is not None and (k in writes or one in self) for k, one in enumerate(fields)
         )
 
+    def follow(self, step: Step) -> None:
+        """Add the memory that varies after a step."""
+        match step:
+            case Launch(call, values):
+                grads = self.along(call, values)
+                self.storages |= {values[k].storage for k in call.code.writes if grads[k]}
+            case HostCopy(target, source):
+                if source.base in self:
+                    self.storages.add(target.base.storage)
+            case Opaque(uses=uses):
+                if any(use.reads and use.field in self for use in uses):
+                    self.storages |= {use.field.storage for use in uses if use.writes}
+            case HostWrite(field=field, where=where):
+                if where is None:
+                    self.storages.discard(field.storage)
+
 
 class Pullback(Recorder):
     """The launches that a function makes at the contents that fields have now.
@@ -108,7 +126,9 @@ class Pullback(Recorder):
         self._counted = not of_tape
         LIVE.tapes += self._counted
         self.steps: list[tuple[Step, bool]] = []
+        self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
+        self._identity = object()
         self._linear: dict[frozenset[Field], _Linear] = {}
         self._snapshots = Snapshots()
         self._snapshots.take(0)
@@ -132,6 +152,14 @@ class Pullback(Recorder):
         for value in values:
             if isinstance(value, Field):
                 self._touch(value)
+
+    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+        """Remember a read from Python: which fields vary is known only when they are asked for."""
+        if not is_float(field.element):
+            return None
+        read = HostRead(self._identity, repr(field))
+        self._reads.setdefault(len(self.steps), {})[read] = field
+        return read
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
@@ -223,6 +251,33 @@ class Pullback(Recorder):
 
     # Derivatives
 
+    def check_writes(self, wanted: frozenset[Field]) -> None:
+        """Check that nothing that Python wrote was computed from what varies with some fields.
+
+        Raises:
+            TapeError: It was.
+        """
+        if not self._reads:
+            return
+        active = Active(wanted)
+        varying: set[HostRead] = set()
+        for position, (step, constant) in enumerate(self.steps):
+            reads = self._reads.get(position, {})
+            varying |= {read for read, field in reads.items() if field in active}
+            if constant:
+                continue
+            match step:
+                case HostWrite(field, values=values) if is_float(field.element):
+                    if found := varying & reads_in(values):
+                        raise computed_by_python(field, found)
+                case Launch(call, values):
+                    for k in call.tracked:
+                        if found := varying & values[k].reads:
+                            warn_of_number(call, k, found, stacklevel=6)
+                case _:
+                    pass
+            active.follow(step)
+
     def pull(self, seeds: Mapping[Values, Any], wrt: Iterable[Field]) -> dict[Field, Field]:
         """Return the cotangents of what fields held before the function.
 
@@ -260,6 +315,7 @@ class Pullback(Recorder):
     def _linear_in(self, wanted: frozenset[Field]) -> _Linear:
         linear = self._linear.get(wanted)
         if linear is None:
+            self.check_writes(wanted)
             replay = Replay((), accumulate=False, private=True)
             linear = self._linear[wanted] = _Linear(self._record(wanted), replay)
         return linear
@@ -277,6 +333,7 @@ class Pullback(Recorder):
             TapeError: A host operation without a forward rule reads a field that varies.
         """
         dots = Tangents(frozenset(one.origin for one in tangents))
+        self.check_writes(frozenset(one.origin for one in tangents))
         for one, values in tangents.items():
             dots.of(one).buffer.write(values)
         with self.from_start(), silence():
@@ -299,6 +356,7 @@ class Pullback(Recorder):
                     record.release()
         self._linear = {}
         self.steps = []
+        self._reads = {}
         self._snapshots.release()
         LIVE.tapes -= self._counted
         self._counted = False

@@ -9,11 +9,14 @@ import numpy.typing as npt
 
 from difftile.fields.field import Field
 from difftile.fields.recording import NO_GRAD, Recorder
+from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.values import Values
 from difftile.fields.window import Window
+from difftile.ir.types import is_float
 from difftile.launch.call import Call
 from difftile.tape.opaque import Opaque, OpaqueStep
 from difftile.tape.pullback import Tangents
+from difftile.tape.reads import computed_by_python
 from difftile.tape.records import HostCopy, HostWrite
 from difftile.tape.steps import Launch
 
@@ -26,6 +29,7 @@ class Pushforward(Recorder):
     """
 
     def __init__(self, tangents: Mapping[Field, npt.NDArray[Any]]) -> None:
+        self._identity = object()
         self._dots = Tangents(frozenset(one.origin for one in tangents))
         for one, values in tangents.items():
             self._dots.of(one).buffer.write(values)
@@ -38,10 +42,22 @@ class Pushforward(Recorder):
         """Run a kernel and push tangents through it."""
         self._dots.launch(Launch(call, values, []), constant=NO_GRAD.depth > 0)
 
+    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+        """Return what remembers a read of what varies from Python."""
+        varies = field in self._dots.active and is_float(field.element)
+        return HostRead(self._identity, repr(field)) if varies else None
+
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
-        """Set the tangent of what Python is about to write to zero."""
+        """Set the tangent of what Python is about to write to zero.
+
+        Raises:
+            TapeError: What it writes was computed from what varies.
+        """
+        reads = [read for read in reads_in(values) if read.recorder is self._identity]
+        if reads and is_float(field.element) and not NO_GRAD.depth:
+            raise computed_by_python(field, reads)
         self._dots.wrote(HostWrite(field, where, None))
         return False
 

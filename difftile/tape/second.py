@@ -74,6 +74,7 @@ def push_pull(
         TapeError: A step whose inside is not seen reads a field that varies.
     """
     wanted = frozenset(one.origin for one in (*wrt, *tangents))
+    stretch.check_writes(wanted)
     dots = Tangents(wanted)
     for one, values in tangents.items():
         dots.of(one).buffer.write(values)

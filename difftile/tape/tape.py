@@ -25,6 +25,7 @@ from difftile.diagnostics import GradientWarning, LossNotFinite, OutOfMemory, Ta
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.tracked import HostRead
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.call import Call
@@ -39,6 +40,7 @@ from difftile.tape.history import FullHistory, History, LimitedHistory, Recordin
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.tape.outlook import look_back
 from difftile.tape.picture import draw
+from difftile.tape.reads import HostReads
 from difftile.tape.records import LaunchRecord, Record, written_by
 from difftile.tape.replay import Replay
 from difftile.tape.report import Report
@@ -108,6 +110,7 @@ class Tape(Recorder):
         self._last_writer = ""
         self._failed = ""
         self._cuts = Cuts()
+        self.reads = HostReads()
         self._launches = 0
         self._opaque: dict[str, int] = {}
         self._approximate: set[str] = set()
@@ -215,14 +218,25 @@ class Tape(Recorder):
         title = f"{counted(self._launches, 'launch', 'launches')}, old values of "
         draw(trace, self._times, f"{title}{as_text(self.peak_nbytes)} at the most", path)
 
+    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+        """Return what remembers a read from Python, or None where a constant is read."""
+        return self.reads.read(field, where, self._cuts.held)
+
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
-        """Record a write from Python that is about to happen."""
+        """Record a write from Python that is about to happen.
+
+        Raises:
+            TapeError: What it writes was computed from fields that have gradients.
+        """
         _check_twin(field)
+        sources = self.reads.check_constant(field, values)
         stays = self._into.host_write(field, where, values)
         if where is None:
             self._cuts.overwritten(field.storage)
+        self.reads.set_constant(field, where)
+        self._cuts.computed(field, sources)
         if field.has_grads:
             self._written[field.storage] = field
         return stays
@@ -236,11 +250,17 @@ class Tape(Recorder):
         self._into.host_copy(target, source)
         if target.has_grads:
             self._written[target.base.storage] = target.base
+            if source.has_grads or source.base.storage in self._cuts.held:
+                self.reads.written((target.base.storage,))
+            else:
+                self.reads.set_constant(target.base, target.window)
         self._cuts.copied(target, source)
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
         plans = call.plans(constant=NO_GRAD.depth > 0)
+        if call.tracked:
+            self.reads.check_numbers(call, values)
         if call.checked != GRADIENTS.epoch:
             for k in call.code.writes:
                 _check_twin(values[k])
@@ -263,6 +283,8 @@ class Tape(Recorder):
         if call.session.debug and failed():
             self._failed = call.code.name
         self._written.update(plans.written)
+        if self.reads.constant:
+            self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
             self._last_writer = f"kernel '{call.code.name}'"
         if plans.result_cut is not None:
@@ -285,6 +307,7 @@ class Tape(Recorder):
             _check_twin(field)
             if field.has_grads:
                 self._written[field.storage] = field
+                self.reads.written((field.storage,))
                 if self.loss is not None and field.storage is self.loss.base.storage:
                     self._last_writer = step.title
         self._cuts.ran(opaque)

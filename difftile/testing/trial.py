@@ -269,6 +269,7 @@ class Trial:
         self._clear_gradients()
         passes = REPLAYS.count
         tape = Tape(accumulate=True, memory=self._memory)
+        tape.reads.permissive = True
         with silence(), self._noting_cuts(), tape:
             outputs = self._run(self.start)
         for name, output in outputs.items():

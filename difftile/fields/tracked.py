@@ -1,0 +1,210 @@
+"""Numbers that remember which fields Python read them from while a recorder was open.
+
+Python computes with them as with any others: a tracked number is a number, a tracked array an
+array. What NumPy and Python's operators make of them is tracked as well, so that a recorder can
+tell a constant from what varies with fields it differentiates. Conversions to plain numbers end
+it: `float(v)`, the functions of `math`, `np.asarray(x)` of a field, arrays that are filled element
+by element, and other libraries.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostRead:
+    """A read from Python.
+
+    Args:
+        recorder: What identifies the recorder that was open.
+        field: The field, in the words of an error.
+        graded: The field has a gradient.
+    """
+
+    recorder: object
+    field: str
+    graded: bool = True
+
+
+Reads: TypeAlias = frozenset[HostRead]
+NO_READS: Reads = frozenset()
+
+
+class Tracked:
+    """A number or array that follows from what Python read."""
+
+    __slots__ = ()
+    reads: Reads
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any
+    ) -> Any:
+        reads = reads_in((inputs, out))
+        if out is not None:
+            kwargs["out"] = _plain(out)
+        return track(getattr(ufunc, method)(*_plain(inputs), **kwargs), reads)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: Mapping[str, Any]
+    ) -> Any:
+        return track(func(*_plain(args), **_plain(kwargs)), reads_in((args, kwargs)))
+
+
+class TrackedArray(Tracked, np.ndarray[Any, Any]):
+    """An array that follows from what Python read."""
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.reads = getattr(obj, "reads", NO_READS) if self.dtype.kind in "fc" else NO_READS
+
+    def __getitem__(self, index: Any) -> Any:
+        return track(_plain(self)[index], self.reads)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.reads |= reads_in(value)
+        super().__setitem__(index, _plain(value))
+
+    def __reduce__(self) -> Any:
+        return _plain(self).__reduce__()
+
+
+class TrackedFloat(Tracked, float):
+    """A number that follows from what Python read.
+
+    Args:
+        plain: The number itself: a float, or a number of NumPy, whose type and methods stay.
+        reads: What it follows from.
+    """
+
+    __slots__ = ("plain", "reads")
+    plain: Any
+
+    def __new__(cls, plain: Any, reads: Reads) -> TrackedFloat:
+        """Return a number that remembers what it follows from."""
+        made = super().__new__(cls, plain)
+        made.plain, made.reads = plain, reads
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy asks for its protocols, which would end the tracking
+            raise AttributeError(name)
+        found = getattr(self.plain, name)
+        if not callable(found):
+            return track(found, self.reads)
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            return track(found(*args, **kwargs), self.reads)
+
+        return method
+
+    def __repr__(self) -> str:
+        return repr(self.plain)
+
+    def __str__(self) -> str:
+        return str(self.plain)
+
+    def __reduce__(self) -> Any:
+        return _same, (self.plain,)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _operator(name: str, *, reflected: bool = False) -> Any:
+    apply = getattr(operator, name)
+
+    def method(self: TrackedFloat, *others: Any) -> Any:
+        operands = (self.plain, *_plain(others))
+        operands = operands[::-1] if reflected else operands
+        return track(apply(*operands), reads_in((self, others)))
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
+    setattr(TrackedFloat, f"__{_name}__", _operator(_name))
+    setattr(TrackedFloat, f"__r{_name}__", _operator(_name, reflected=True))
+for _name in ("neg", "pos", "abs"):
+    setattr(TrackedFloat, f"__{_name}__", _operator(_name))
+
+
+def _method(name: str) -> Any:
+    def method(self: TrackedArray, *args: Any, **kwargs: Any) -> Any:
+        found = getattr(_plain(self), name)(*_plain(args), **_plain(kwargs))
+        return track(found, reads_in((self, args, kwargs)))
+
+    return method
+
+
+# Methods of arrays that are no ufuncs and may return something else than an array of their class.
+for _name in (
+    *("choose", "compress", "cumprod", "cumsum", "diagonal", "dot", "item", "max", "mean", "min"),
+    *("prod", "round", "std", "sum", "take", "tolist", "trace", "var"),
+):
+    setattr(TrackedArray, _name, _method(_name))
+
+
+def track(value: Any, reads: Reads) -> Any:
+    """Return floats as tracked ones, those in lists and tuples too, and the rest as it is."""
+    if not reads:
+        return value
+    if type(value) is float or isinstance(value, np.floating):
+        return TrackedFloat(value, reads)
+    if isinstance(value, np.ndarray):
+        array = cast("npt.NDArray[Any]", value)
+        if array.dtype.kind not in "fc":
+            return array
+        tracked = array.view(TrackedArray)
+        tracked.reads = reads
+        return tracked
+    if type(value) in (list, tuple):
+        return type(value)(track(one, reads) for one in value)
+    return value
+
+
+def reads_in(value: Any) -> Reads:
+    """Return what a value, or what is in lists, tuples and dicts, follows from."""
+    if isinstance(value, Tracked):
+        return value.reads
+    if isinstance(value, (list, tuple)):
+        return _union(cast("Iterable[Any]", value))
+    if isinstance(value, dict):
+        return _union(cast("dict[Any, Any]", value).values())
+    return NO_READS
+
+
+def _union(values: Iterable[Any]) -> Reads:
+    reads = NO_READS
+    for value in values:
+        found = reads_in(value)
+        if not found <= reads:
+            reads |= found
+    return reads
+
+
+def _plain(value: Any) -> Any:
+    """Return a value without what it remembers."""
+    return replaced(value, _untracked, Tracked)
+
+
+def _untracked(value: Any) -> Any:
+    return value.plain if isinstance(value, TrackedFloat) else value.view(np.ndarray)
+
+
+def replaced(value: Any, replace: Callable[[Any], Any], kind: type) -> Any:
+    """Return arguments of a function with all of some class replaced, in lists and dicts too."""
+    if isinstance(value, kind):
+        return replace(value)
+    if type(value) in (list, tuple):
+        return type(value)([replaced(one, replace, kind) for one in value])
+    if type(value) is dict:
+        given = cast("dict[Any, Any]", value)
+        return {key: replaced(one, replace, kind) for key, one in given.items()}
+    return value

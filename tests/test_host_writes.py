@@ -1,0 +1,374 @@
+"""Writes from Python that depend on what Python read: refused where they would cut a gradient.
+
+A read on an open tape is tracked through Python's operators and NumPy. Random programs of
+`tests/tape_programs.py`, into which such writes are put, are refused exactly where the write
+carries a derivative in the reference.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import os
+import pickle
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.testing as npt
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.fields.tracked import HostRead, TrackedArray, TrackedFloat, reads_in, track
+from tests.host_programs import run
+
+
+@dt.kernel
+def energy(x, loss):
+    for i in x:
+        loss[None] += x[i] * x[i]
+
+
+@dt.kernel
+def double(x, y):
+    for i in x:
+        y[i] = 2.0 * x[i]
+
+
+@dt.kernel
+def scaled(x, h: float, loss):
+    for i in x:
+        loss[None] += h * x[i]
+
+
+def field(values: Any, *, grad: bool = True) -> dt.Field:
+    return dt.from_numpy(np.array(values, np.float64), grad=grad)
+
+
+# Refused
+
+X, Y, LOSS, PLAIN = "x", "y", "loss", "plain"
+
+WRITES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "a quotient of the loss": lambda f: f[LOSS].__setitem__(None, f[LOSS][None] / 4),
+    "a sum with the loss": lambda f: f[LOSS].__setitem__(None, 1.0 + f[LOSS][None]),
+    "the loss itself": lambda f: f[Y].fill(f[LOSS][None]),
+    "twice an array": lambda f: f[Y].from_numpy(2 * f[X].to_numpy()),
+    "an array as it is": lambda f: f[Y].from_numpy(f[X].to_numpy()),
+    "a list": lambda f: f[Y].from_numpy([2 * v for v in f[X].to_numpy()]),
+    "a part": lambda f: f[Y][:1].from_numpy(f[X][1:].to_numpy()),
+    "an assigned part": lambda f: f[Y].__setitem__(slice(0, 2), np.sin(f[X].to_numpy())),
+    "a product": lambda f: f[Y].__setitem__(0, f[X][0] * f[PLAIN][0]),
+    "a mean": lambda f: f[Y].fill(f[X].to_numpy().mean()),
+    "a norm": lambda f: f[Y].fill(np.linalg.norm(f[X].to_numpy())),
+    "a function of a field": lambda f: f[Y].from_numpy(np.exp(f[X])),
+    "a product with an array": lambda f: f[Y].from_numpy(np.ones(2) * f[X]),
+    "stacked parts": lambda f: f[Y].from_numpy(np.array([1.0, 2.0]) + np.flip(f[X].to_numpy())),
+    "a field without gradient": lambda f: f[PLAIN].from_numpy(f[X].to_numpy()),
+    "a new field": lambda f: dt.from_numpy(f[X].to_numpy(), grad=True),
+    "a new field of one value": lambda f: dt.full((), f[LOSS][None], ti.f64),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_what_python_computed_from_fields_with_gradients_is_not_written(name: str) -> None:
+    at = {
+        X: field([1, 2]),
+        Y: field([0, 0]),
+        LOSS: field(0.0),
+        PLAIN: field([1, 1], grad=False),
+    }
+    with pytest.raises(dt.TapeError, match="The gradient would be cut"), dt.Tape(at[LOSS]):
+        energy(at[X], at[LOSS])
+        WRITES[name](at)
+    WRITES[name](at)  # without a tape
+    with dt.Tape(at[LOSS]):
+        energy(at[X], at[LOSS])
+        with dt.no_grad():
+            WRITES[name](at)
+
+
+def test_an_update_of_an_element_is_not_written() -> None:
+    x, loss = field([1, 2]), field(0.0)
+    with pytest.raises(dt.TapeError) as error, dt.Tape(loss):
+        energy(x, loss)
+        loss[None] += 1.0
+    assert str(error.value) == (
+        "The gradient would be cut: what Python writes into <field f64 (), grad> depends on "
+        "<field f64 (), grad>.\n"
+        "  Note: Writes from Python are constants for a tape, and so is what Python reads.\n"
+        "  Hint: compute it in a kernel, or with fields instead of numbers, such as 'loss /= 4' or "
+        "'y.copy_from(2 * x)'; if a constant is meant, write it under 'with dt.no_grad():'."
+    )
+
+
+# Not refused
+
+
+def test_constants_are_written_after_reads() -> None:
+    x, target, loss = field([1, 2]), field([0, 0], grad=False), field(0.0)
+    rate, steps = field(1.0, grad=False), dt.zeros((), ti.i32)
+    history: list[Any] = []
+    with dt.Tape(loss):
+        for k in range(3):
+            energy(x, loss)
+            history += [loss[None], x.to_numpy(), f"{loss[None]:.3f}"]
+            rate[None] = rate[None] / 2
+            target.from_numpy(np.full(2, float(k)))
+            target[0] = 3.0
+            steps[None] = int(loss[None])
+            steps[None] += 1
+            x[1] = 2.0
+            if loss[None] > 1e3:
+                loss.fill(0.0)
+    assert rate[None] == 0.125
+    npt.assert_array_equal(x.grad.to_numpy(), [6, 4])
+    npt.assert_array_equal([float(v) for v in history[::3]], [5, 10, 15])
+
+
+def test_what_holds_constants_is_read_as_constants() -> None:
+    x, y, loss = field([1, 2]), field([0, 0]), field(0.0)
+    with dt.Tape(loss):
+        y.fill(2.0)
+        assert type(y[0]) is float
+        x.from_numpy(3 * y.to_numpy())
+        double(x, y)
+        assert isinstance(y[0], TrackedFloat)
+        loss[None] = 0.0
+        loss[None] += 1.0
+        x[1] = 5.0
+        y[0] = 0.5 * x[1]
+        x[:1] = x[1:].to_numpy()
+        energy(y, loss)
+    npt.assert_array_equal(loss[None], 1 + 2.5**2 + 12**2)
+    npt.assert_array_equal(x.to_numpy(), [5, 5])
+
+
+def test_numbers_of_one_tape_are_constants_of_the_next() -> None:
+    x, y, loss = field([1, 2]), field([0, 0]), field(0.0)
+    with dt.Tape(loss):
+        energy(x, loss)
+        kept = x.to_numpy()
+    loss.fill(0.0)
+    with dt.Tape(loss):
+        y.from_numpy(2 * kept)
+        energy(y, loss)
+    npt.assert_array_equal(loss[None], 20)
+
+
+def test_reads_under_no_grad_are_plain() -> None:
+    x, y, loss = field([1, 2]), field([0, 0]), field(0.0)
+    with dt.Tape(loss):
+        with dt.no_grad():
+            top = x.to_numpy().max()
+        y.fill(top)
+        energy(y, loss)
+    assert type(top) is np.float64
+
+
+def test_a_gradient_that_a_field_without_one_has_cut_is_reported_where_it_is_read() -> None:
+    x, y, z, loss = field([1, 2]), field([0, 0]), field([0, 0], grad=False), field(0.0)
+    with pytest.warns(dt.GradientCut, match="field 'y' has none and is read again"), dt.Tape(loss):
+        double(x, z)
+        y.from_numpy(2 * z.to_numpy())
+        energy(y, loss)
+    other = field([0, 0], grad=False)
+    with pytest.warns(dt.GradientCut, match="field 'x' has none and is read again"), dt.Tape(loss):
+        double(x, z)
+        other.from_numpy(2 * z.to_numpy())
+        energy(other, loss)
+        energy(x, loss)
+
+
+def test_a_number_that_a_launch_takes_for_a_constant_is_reported() -> None:
+    x, loss = field([1, 2]), field(0.0)
+    for _ in range(2):
+        with (
+            pytest.warns(dt.GradientCut, match="number 'h' of kernel 'scaled' depends on") as found,
+            dt.Tape(loss),
+        ):
+            scaled(x, 0.5 * x.to_numpy().max(), loss)
+        assert found[0].filename == __file__
+    with dt.Tape(loss):
+        scaled(x, float(x[0]), loss)
+        with dt.no_grad():
+            scaled(x, x[0], loss)
+    npt.assert_array_equal(x.grad.to_numpy(), [1, 1])
+
+
+# Transformations, which know what varies only when they are asked
+
+
+def through_python(x: dt.Field) -> dt.Field:
+    y, loss = dt.zeros(2, ti.f64), dt.zeros((), ti.f64)
+    y.from_numpy(2 * x.to_numpy())
+    energy(y, loss)
+    return loss
+
+
+def beside_python(x: dt.Field) -> dt.Field:
+    y, loss = dt.zeros(2, ti.f64), dt.zeros((), ti.f64)
+    y.from_numpy(2 * y.to_numpy() + 1)
+    energy(y, loss)
+    loss[None] = loss[None] - 2.0
+    energy(x, loss)
+    print(loss[None])
+    y.fill(1.0)
+    return loss
+
+
+ONE = np.array([1.0, 2.0])
+TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+    "grad": lambda f: dt.grad(f)(ONE),
+    "value_and_grad": lambda f: dt.value_and_grad(f)(ONE)[1],
+    "vjp": lambda f: dt.vjp(f, ONE)[1](1.0)[0],
+    "jvp": lambda f: np.array([dt.jvp(f, (ONE,), (row,))[1] for row in np.eye(2)]),
+    "jacfwd": lambda f: dt.jacfwd(f)(ONE),
+    "hvp": lambda f: dt.hvp(f, (ONE,), (ONE,))[0],
+    "hessian": lambda f: dt.hessian(f)(ONE) @ ONE,
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transformations_refuse_what_python_computed_from_what_varies(name: str) -> None:
+    with pytest.raises(dt.TapeError, match="The gradient would be cut"):
+        TRANSFORMS[name](through_python)
+    npt.assert_allclose(TRANSFORMS[name](beside_python), 2 * ONE)
+
+
+# Tracked values
+
+READS = frozenset([HostRead(None, "x")])
+
+
+def test_operators_and_numpy_keep_track() -> None:
+    f: Any = track(2.0, READS)
+    a: Any = track(np.arange(6.0).reshape(2, 3).astype(np.float32), READS)
+    one = np.float64(2)
+    computed = [
+        *(f * 2, 2 * f, f - 1, 1 - f, f + 1, f / 4, 4 / f, f**2, 2**f, f % 1, -f, +f, abs(f)),
+        *(np.sin(f), one * f, f * one, f * np.ones(2), np.ones(2) * f, sum([f, f]), max(f, 1.0)),
+        *(a * 2, 2 * a, a @ a.T, np.sin(a), a[0], a[0, 0], a[0, 0] * 2, a.T, a.reshape(-1)),
+        *(a.sum(), a.mean(), a.std(), a.max(), a.dot(a.T), a.tolist(), a.mean().item(), a.ravel()),
+        *(a.copy(), a.astype(float), a.clip(0, 1), a.flatten(), a.take([0]), [v for v in a[0]]),
+        *(np.mean(a), np.stack([a, a]), np.concatenate([a, a]), np.where(a > 1, a, 0)),
+        *(np.linalg.norm(a), np.einsum("ij->i", a), np.fft.fft(a), np.interp(f, [0, 3], [0, 3])),
+        *(np.add.reduce(a), np.add.outer(a, a), np.cumsum(a), np.copy(a), np.zeros_like(a) + a),
+        *(np.ones((2, 3), np.float32).__iadd__(a), np.multiply(a, 2, out=np.empty_like(a))),
+        *(divmod(a, 2)[1], a.real, np.sort(a), np.pad(a, 1), a.sum().astype(float)),
+    ]
+    lost = [k for k, value in enumerate(computed) if reads_in(value) != READS]
+    assert not lost
+    npt.assert_array_equal(a * f, np.arange(6.0).reshape(2, 3) * 2)
+    assert (a * f).dtype == np.float32
+    assert a.sum().dtype == np.float32
+    assert isinstance(f, float)
+    assert f"{f:.2f} {f} {f!r} {a[0, 0]} {a.mean():.1f}" == "2.00 2.0 2.0 0.0 2.5"
+
+
+def test_integers_comparisons_and_plain_numbers_are_not_tracked() -> None:
+    f: Any = track(2.0, READS)
+    a: Any = track(np.arange(6.0), READS)
+    plain = [
+        *(a > 1, a.argmax(), np.isfinite(a), int(f), f > 1, bool(f), round(f), f // 1),
+        *(float(f), math.sin(f), np.asarray(a), a.astype(int), json.loads(json.dumps([f]))),
+        *(pickle.loads(pickle.dumps(f)), pickle.loads(pickle.dumps(a))),
+        *(track(np.arange(3), READS), track("text", READS), track(3, READS)),
+    ]
+    assert not [value for value in plain if reads_in(value)]
+
+
+def test_an_array_that_is_written_into_tracks_what_is_written() -> None:
+    a: Any = track(np.arange(3.0), READS)
+    other = HostRead(None, "y")
+    a[0] = track(1.0, frozenset([other]))
+    assert reads_in(a) == READS | {other}
+    assert type(a) is TrackedArray
+    a += 1.0
+    npt.assert_array_equal(a, [2, 2, 3])
+
+
+def test_kept_numbers_keep_neither_field_nor_tape() -> None:
+    x = field([1, 2])
+    with dt.Tape() as tape:
+        kept = [x[0], x.to_numpy()]
+    alive = weakref.ref(x), weakref.ref(tape)
+    del x, tape
+    gc.collect()
+    assert [one() for one in alive] == [None, None]
+    assert all(map(reads_in, kept))
+
+
+# Arithmetic of fields
+
+
+def test_arithmetic_of_fields_is_recorded() -> None:
+    x, k, loss = field([1, 2]), field(3.0), field(0.0)
+
+    def run(x: dt.Field, k: dt.Field) -> dt.Field:
+        total: Any = dt.zeros((), ti.f64, grad=True)
+        energy(2 * x + k - 1, total)
+        total /= 4
+        total *= k
+        total += k**2 - 1 / k
+        total -= -k / np.float64(2)
+        total **= 2
+        return total
+
+    dt.gradcheck(run, (x, k), strict=True)
+    with dt.Tape(loss):
+        energy(x, loss)
+        same = loss
+        loss /= 4
+    assert loss is same
+    npt.assert_array_equal(x.grad.to_numpy(), [0.5, 1])
+
+
+def test_parts_are_updated_in_place() -> None:
+    x, loss = field([1, 2, 3]), field(0.0)
+    with dt.Tape(loss):
+        x[1:] *= 2.0
+        x[:1] += x[2:]
+        energy(x[:2], loss)
+    npt.assert_array_equal(x.to_numpy(), [7, 4, 6])
+    npt.assert_array_equal(x.grad.to_numpy(), [14, 16, 28])
+
+
+def test_arithmetic_goes_by_the_kernel_language() -> None:
+    v = dt.from_numpy(np.ones((3, 2), np.float32), dtype=dt.vec(2, ti.f32))
+    npt.assert_array_equal((v * dt.ones(3) - 0.5 * v).to_numpy(), np.full((3, 2), 0.5))
+    whole = dt.full(3, 4, ti.i32)
+    assert [(whole * 2).dtype, (whole / 3).dtype, (0.5 * dt.ones(3)).dtype] == [
+        ti.i32,
+        ti.f32,
+        ti.f32,
+    ]
+    with pytest.raises(TypeError):
+        _ = v + "text"
+    with pytest.raises(dt.KernelError):
+        whole += 0.5
+    with pytest.raises(dt.LaunchError, match="shapes of its arguments do not go together"):
+        _ = whole + dt.ones(4)
+
+
+def test_with_arrays_numpy_computes() -> None:
+    x = field([1, 2])
+    for found in (x - np.ones(2), np.ones(2) * x, np.sin(x), np.stack([x, x])):
+        assert type(found) is np.ndarray
+    assert np.mean(x) == 1.5
+    assert (np.float64(2.0) == x) is False
+    _ = x * x
+    npt.assert_array_equal((np.float64(2.0) * x).to_numpy(), [2, 4])
+
+
+# Random programs
+
+
+def test_random_programs_are_refused_where_python_would_cut_a_gradient() -> None:
+    said: list[str] = []
+    wrong, refused = run(range(int(os.environ.get("DIFFTILE_HOST_PROGRAMS", "120"))), said.append)
+    assert not wrong, "\n".join(said)
+    assert refused > 20
