@@ -36,7 +36,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import F64, FLOATS, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import BOOL, F64, FLOATS, numpy_dtype, scalar_of, shape_of
 from difftile.ops.table import OPS
 
 
@@ -213,6 +213,8 @@ class Machine:
         source = scalar_of(let.args[0].type)
         if np.iscomplexobj(value) and not np.issubdtype(target, np.complexfloating):
             value = np.real(value)
+        if scalar_of(let.out.type) == BOOL:
+            return np.asarray(value) != 0
         if source in FLOATS and scalar_of(let.out.type) not in FLOATS:
             value = np.trunc(value)
         return np.asarray(value).astype(target)[()]

@@ -24,6 +24,18 @@ def two_sum(a, b):
     return s, (a - a_part) + (b - (s - a_part))
 
 
+@dt.kernel
+def common_factor(a, u, v, y):
+    for i in u:
+        y[i] = dt.exact(a[i] @ u[i] + a[i] @ v[i])
+
+
+@dt.kernel
+def common_factor_by_fast_math(a, u, v, y):
+    for i in u:
+        y[i] = a[i] @ u[i] + a[i] @ v[i]
+
+
 @dt.func
 def split(a, factor):
     c = factor * a
@@ -106,9 +118,9 @@ def _neumaier(row: Floats) -> Any:
 
 
 @pytest.fixture(params=["fast", "debug"])
-def started(request: pytest.FixtureRequest) -> Iterator[None]:
+def started(request: pytest.FixtureRequest) -> Iterator[str]:
     dt.init(debug=request.param == "debug")
-    yield
+    yield request.param
     dt.init()
 
 
@@ -160,6 +172,20 @@ def test_errors_of_sums_and_products_are_exact(dtype: Any, factor: float) -> Non
     assert np.any(sum.to_numpy()[:, 1]) and np.any(product.to_numpy()[:, 1])
     tape.backward({product: np.ones((200, 2))})
     np.testing.assert_allclose(x.grad.to_numpy(), given[:, ::-1], rtol=1e3 * np.finfo(dtype).eps)
+
+
+def test_common_factors_stay_in_sums(started: str) -> None:
+    """`A @ u + A @ v` is not computed as `A @ (u + v)`, except by fast math."""
+    rng = np.random.default_rng(9)
+    a, u, v = (rng.uniform(-1, 1, (9, *shape)) for shape in ((2, 2), (2,), (2,)))
+    mat, vec = ti.types.matrix(2, 2, ti.f64), ti.types.vector(2, ti.f64)
+    fields = (dt.from_numpy(a, dtype=mat), *(dt.from_numpy(w, dtype=vec) for w in (u, v)))
+    exact, plain = dt.field(vec, 9), dt.field(vec, 9)
+    common_factor(*fields, exact)
+    common_factor_by_fast_math(*fields, plain)
+    wanted = sum(a[:, :, 0] * w[:, :1] + a[:, :, 1] * w[:, 1:] for w in (u, v))
+    np.testing.assert_array_equal(exact.to_numpy(), wanted)
+    assert np.array_equal(plain.to_numpy(), wanted) == (started == "debug")
 
 
 def test_python_gets_it_back_as_it_is() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
-from tests import harness, programs, test_optim, test_rows
+from tests import harness, programs, test_exact, test_nan, test_optim, test_rows
 from tests.render import test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
 from tests.training import test_train
@@ -121,3 +122,18 @@ def test_textures_on_cuda() -> None:
             test_sampling.test_sampling(name, precision)
     test_texture.test_positions_that_are_no_numbers_read_no_other_memory()
     test_texture.test_levels_follow_the_texels()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_comparisons_on_cuda_are_those_of_python(dtype: Any, tmp_path: Path) -> None:
+    test_nan.compare_with_python(dtype, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize(("dtype", "factor"), [(np.float32, 2**12 + 1), (np.float64, 2**27 + 1)])
+def test_compensated_arithmetic_on_cuda(dtype: Any, factor: float) -> None:
+    test_exact.test_compensated_sums_are_those_of_numpy(dtype)
+    test_exact.test_errors_of_sums_and_products_are_exact(dtype, factor)

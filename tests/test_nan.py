@@ -21,7 +21,9 @@ from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Value, 
 from difftile.ir.types import BOOL, F64, I32, FieldType, scalar_of
 from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE
+from difftile.substrate import compile as compiling
 from difftile.substrate.compile import CompiledProgram
+from difftile.substrate.emit import Emitted, emit
 from tests.op_programs import Case
 from tests.test_ops_in_taichi import spelled
 
@@ -87,14 +89,10 @@ def _numbers(dtype: Any) -> Any:
     return np.array(list(itertools.product(numbers, repeat=3)), dtype)
 
 
-@pytest.mark.parametrize(
-    ("mode", "dtype"),
-    [("fast", np.float32), ("fast", np.float64), ("debug", np.float64)],
-    indirect=["mode"],
-)
-def test_comparisons_are_those_of_python(mode: str, dtype: Any, tmp_path: Path) -> None:
+def compare_with_python(dtype: Any, folder: Path) -> None:
+    """Run a kernel of comparisons on all triples of some numbers, and evaluate the same texts."""
     text, tests = _kernel()
-    path = tmp_path / "comparisons.py"
+    path = folder / "comparisons.py"
     path.write_text(text)
     spec = importlib.util.spec_from_file_location("comparisons", path)
     assert spec is not None and spec.loader is not None
@@ -110,6 +108,26 @@ def test_comparisons_are_those_of_python(mode: str, dtype: Any, tmp_path: Path) 
             test for test, one, truth in zip(tests, found, truths, strict=True) if one != truth
         ]
         assert not wrong, values
+
+
+@pytest.mark.parametrize(
+    ("mode", "dtype"),
+    [("fast", np.float32), ("fast", np.float64), ("debug", np.float64)],
+    indirect=["mode"],
+)
+def test_comparisons_are_those_of_python(mode: str, dtype: Any, tmp_path: Path) -> None:
+    compare_with_python(dtype, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_comparisons_as_spelled_for_cuda(
+    dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guarded(program: Program, **options: Any) -> Emitted:
+        return emit(program, **(options | {"guarded": True}))
+
+    monkeypatch.setattr(compiling, "emit", guarded)
+    compare_with_python(dtype, tmp_path)
 
 
 # Rows of the table of operations

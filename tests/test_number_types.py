@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,27 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile import interp
+from difftile.ir.build import Builder
+from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Var
+from difftile.ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    FieldType,
+    Scalar,
+    numpy_dtype,
+)
+from difftile.ops.check import check
+from difftile.substrate.compile import CompiledProgram
 
 _FLOATS = [ti.f16, ti.f32, ti.f64]
 _SIGNED = [ti.i8, ti.i16, ti.i32, ti.i64]
@@ -172,3 +194,111 @@ def test_bits_of_a_float_cut_the_gradient() -> None:
     tape.backward({y: 1.0})
     np.testing.assert_array_equal(y.to_numpy(), [4, 9])
     np.testing.assert_array_equal(x.grad.to_numpy(), [2, 3])
+
+
+_SCALARS = (F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, BOOL)
+
+
+def _numbers(scalar: Scalar) -> list[Any]:
+    """Return numbers of a type that others round, cut or wrap."""
+    if scalar == BOOL:
+        return [True, False]
+    if scalar in (F32, F64):
+        return [0.0, 0.1, 0.99999999999, 3.0000001, 100.7, 300.5, 16777217.0]
+    size = numpy_dtype(scalar).itemsize
+    return [0, 1, 100, *([40000] if size > 2 else []), *([2**24 + 1, 2**30] if size > 2 else [])]
+
+
+def _is_defined(number: Any, scalar: Scalar) -> bool:
+    """Tell whether a cast to a type is defined: an integer that is made of a float holds it."""
+    if not isinstance(number, np.floating) or scalar in (F32, F64, BOOL):
+        return True
+    return bool(number <= np.iinfo(numpy_dtype(scalar)).max)
+
+
+def test_casts_of_casts_are_those_of_the_interpreter() -> None:
+    """Taichi leaves out some of two casts in a row, whatever the one in the middle does."""
+    triples = [t for t in itertools.product(_SCALARS, repeat=3) if not t[0] == t[1] == t[2]]
+    for first in _SCALARS:
+        x, y = Array("x", FieldType(first, 1)), Array("y", FieldType(F64, 2))
+        chains = [chain[1:] for chain in triples if chain[0] == first]
+        b, index = Builder(), Var("i", I32)
+        with b.region() as body:
+            read = b.load(x, (index,))
+            for k, (second, third) in enumerate(chains):
+                once = b.let("cast", (read,), second)
+                twice = b.let("cast", (once,), third)
+                number = b.let("cast", (twice,), F64)
+                b.store(y, (index, Const(k, I32)), number)
+        given = np.array(_numbers(first), numpy_dtype(first))
+        n = Const(len(given), I32)
+        b.append(ParallelFor((index,), (Const(0, I32),), (n,), Block(tuple(body))))
+        program = check(Program("casts", (x, y), b.block()))
+        wanted = np.zeros((len(given), len(chains)))
+        with np.errstate(invalid="ignore"):
+            interp.run(program, {x: given, y: wanted})
+        fields = dt.from_numpy(given), dt.from_numpy(np.zeros_like(wanted))
+        CompiledProgram(program).launch([field.buffer for field in fields])
+        found = fields[1].to_numpy()
+        for (row, number), (k, (second, third)) in itertools.product(
+            enumerate(given), enumerate(chains)
+        ):
+            with np.errstate(invalid="ignore"):
+                middle = number.astype(numpy_dtype(second))
+            if _is_defined(number, second) and _is_defined(middle, third):
+                assert found[row, k] == wanted[row, k], (number, first, second, third)
+
+
+@dt.kernel
+def mixed(h, s, d, i, k, y):
+    for n in y:
+        if n == 0:
+            y[n] = dt.exact(s[None] * 0.1)
+        elif n == 1:
+            y[n] = dt.exact(s[None] * d[None] + 0.1)
+        elif n == 2:
+            y[n] = dt.exact(h[None] * 0.1 + 0.3)
+        elif n == 3:
+            y[n] = dt.exact(i[None] * 0.1)
+        elif n == 4:
+            y[n] = dt.exact(i[None] / 3)
+        elif n == 5:
+            y[n] = dt.exact(k[None] * s[None])
+        elif n == 6:
+            y[n] = dt.exact(s[None] + i[None])
+        elif n == 7:
+            y[n] = 1 if s[None] == d[None] else 0
+        elif n == 8:
+            y[n] = dt.exact(ti.sqrt(s[None]) / 3)
+        elif n == 9:
+            y[n] = dt.exact(ti.sqrt(i[None]))
+        elif n == 10:
+            y[n] = dt.exact(ti.exp(ti.math.sign(d[None])))
+        elif n == 11:
+            y[n] = dt.exact((0.1 if i[None] > 0 else s[None]) * d[None])
+        elif n == 12:
+            y[n] = dt.exact(0.1 + 0.2)
+
+
+def test_mixed_types_are_computed_in_the_documented_one() -> None:
+    h, s, d, i = np.float16(0.3), np.float32(0.1), np.float64(0.1), np.int32(16777217)
+    k = np.int64(2**40 + 12345)
+    f32, f64 = np.float32, np.float64
+    wanted = [
+        s * f32(0.1),
+        f64(s) * d + 0.1,
+        f32(h) * f32(0.1) + f32(0.3),
+        f64(i) * 0.1,
+        f64(i) / 3,
+        f32(k) * s,
+        s + f32(i),
+        0.0,
+        np.sqrt(s) / f32(3),
+        np.sqrt(f64(i)),
+        np.exp(1.0),
+        f64(f32(0.1)) * d,
+        0.1 + 0.2,
+    ]
+    y = dt.from_numpy(np.zeros(len(wanted)))
+    mixed(*(dt.from_numpy(np.array(number)) for number in (h, s, d, i, k)), y)
+    assert y.to_numpy().tolist() == [float(number) for number in wanted]

@@ -10,8 +10,8 @@ from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable
 from difftile.frontend.items import Item, Record, describe, is_number
 from difftile.frontend.names import parts_of
+from difftile.ir.nodes import Const
 from difftile.ir.types import FLOATS, Struct, Type, promote, scalar_of, with_scalar
-from difftile.ops.build import zero
 
 
 def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
@@ -96,7 +96,9 @@ def _zero(cx: Context, type_: Type | Struct) -> Item:
         items = tuple(_zero(cx, one) for _, one in type_.members)
         return Record(tuple(name for name, _ in type_.members), items, type_.methods)
     scalar = scalar_of(type_)
-    return zero(with_scalar(type_, promote(scalar, cx.float_type)) if scalar in FLOATS else type_)
+    if scalar in FLOATS:
+        return Const(0.0, with_scalar(type_, promote(scalar, cx.float_type)))
+    return Const(0, type_)
 
 
 def free_struct(cx: Context, node: ast.Call, name: str) -> Item:

@@ -27,10 +27,18 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal; a vector or matrix type means that value in every component."""
+    """A literal; a vector or matrix type means that value in every component.
+
+    Args:
+        value: The number.
+        type: Its type.
+        structural: A zero that stands for nothing, such as the adjoint of what has none: a product
+            with it is nothing as well, whatever the other factor.
+    """
 
     value: float | int | bool
     type: Type
+    structural: bool = field(default=False, compare=False)
 
 
 Value: TypeAlias = Var | Const

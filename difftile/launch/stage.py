@@ -50,7 +50,13 @@ def _finished(program: Program) -> CompiledProgram:
     session = current()
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
-    finished = finish(unrule(program), blocks, few_threads=session.on_host, warps=session.warps)
+    finished = finish(
+        unrule(program),
+        blocks,
+        few_threads=session.on_host,
+        warps=session.warps,
+        as_written=not session.fast_math,
+    )
     return CompiledProgram(confine(finished) if session.debug else finished)
 
 

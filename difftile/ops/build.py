@@ -73,5 +73,5 @@ class OpBuilder(Builder):
 
 
 def zero(type_: Type) -> Const:
-    """Return the zero of a type."""
-    return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_)
+    """Return the zero of a type that stands for nothing: products with it are nothing as well."""
+    return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_, structural=True)

@@ -15,7 +15,7 @@ _SCALAR = {
     "saturate": (("x",), "clamp(x, 0, 1)"),
     "hermite": (("t",), "t * t * (3 - 2 * t)"),
     "smoothstep": (("low", "high", "x"), "hermite(saturate((x - low) / (high - low)))"),
-    "step": (("edge", "x"), "select(x < edge, 0 * x, 0 * x + 1)"),
+    "step": (("edge", "x"), "select(x < edge, zeros(x), ones(x))"),
     "exp2": (("x",), "exp(x * 0.69314718055994530942)"),
     "log2": (("x",), "log(x) * 1.4426950408889634074"),
     "log10": (("x",), "log(x) * 0.43429448190325182765"),
@@ -30,7 +30,7 @@ _SCALAR = {
     # denominator the derivative by it is 0, as that of any bound.
     "safe_divide": (
         ("n", "d", "eps"),
-        "n / select(abs(d) < eps, select(d < 0, 0 * d - eps, 0 * d + eps), d)",
+        "n / select(abs(d) < eps, select(d < 0, zeros(d) - eps, zeros(d) + eps), d)",
     ),
 }
 
@@ -47,7 +47,7 @@ _GEOMETRY = {
     # Kinder than GLSL's: at the critical angle the derivative is 0, not infinite.
     "bent": (
         ("x", "n", "eta", "cosine", "k"),
-        "select(k < 0, 0 * x, eta * x - (eta * cosine + sqrt(max(k, 0))) * n)",
+        "select(k < 0, zeros(x), eta * x - (eta * cosine + sqrt(max(k, 0))) * n)",
     ),
     "refract": (
         ("x", "n", "eta"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -55,12 +55,14 @@ class _Scope:
         names: Values by name.
         args: All arguments of the op.
         position: Which of them the formula is for.
+        structural: A literal 0 says that there is nothing, as in an adjoint.
     """
 
     builder: OpBuilder
     names: dict[str, Value]
     args: tuple[Value, ...]
     position: int = 0
+    structural: bool = True
 
 
 def adjoints(
@@ -194,7 +196,7 @@ def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:
     """Append a function of the table of composites and return its value."""
     parameters, text = COMPOSITES[name]
     names = dict(zip(parameters, args, strict=True))
-    return _evaluate(_parsed(text), _Scope(b, names, args), args[0].type)
+    return _evaluate(_parsed(text), _Scope(b, names, args, structural=False), args[0].type)
 
 
 @cache
@@ -210,7 +212,8 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
             return scope.names[name]
         case ast.Constant(float() | int() as number):
             scalar = scalar_of(like)
-            return Const(float(number) if scalar in FLOATS else number, scalar)
+            value = float(number) if scalar in FLOATS else number
+            return Const(value, scalar, scope.structural and not value)
         case ast.UnaryOp(ast.USub(), operand):
             return b.call("neg", _evaluate(operand, scope, like))
         case ast.BinOp(left, operator, right):
@@ -251,7 +254,7 @@ def _select(arguments: list[ast.expr], scope: _Scope, like: Type) -> Value:
     shapes = [shape_of(v.type) for v in (x, y, cond) if shape_of(v.type)]
     if shapes:  # `0` stands for the zero vector beside a vector, and under a vector of conditions
         x, y = (
-            Const(v.value, shaped(shapes[0], scalar_of(v.type)))
+            replace(v, type=shaped(shapes[0], scalar_of(v.type)))
             if isinstance(v, Const) and not shape_of(v.type)
             else v
             for v in (x, y)
@@ -302,6 +305,10 @@ def _ones(scope: _Scope, like: Value) -> Value:
     return Const(1.0, like.type)
 
 
+def _zeros(scope: _Scope, like: Value) -> Value:
+    return Const(0.0, like.type)
+
+
 def _pattern(entry: Callable[[int, int], float]) -> Callable[..., Value]:
     """Return the macro of a matrix of numbers that its rows and columns decide."""
 
@@ -309,7 +316,8 @@ def _pattern(entry: Callable[[int, int], float]) -> Callable[..., Value]:
         n, m = shape_of(like.type)
         scalar = scalar_of(like.type)
         entries = (entry(i, j) for i in range(n) for j in range(m))
-        return scope.builder.matrix((n, m), tuple(Const(float(e), scalar) for e in entries))
+        parts = (Const(float(e), scalar, structural=not e) for e in entries)
+        return scope.builder.matrix((n, m), tuple(parts))
 
     return macro
 
@@ -339,7 +347,7 @@ def _cofactor(scope: _Scope, matrix: Value) -> Value:
     def minor(rows: tuple[int, ...], columns: tuple[int, ...]) -> Value:
         if not rows:
             return Const(1.0, scalar)
-        total: Value = Const(0.0, scalar)
+        total: Value = zero(scalar)
         for k, column in enumerate(columns):
             rest = minor(rows[1:], columns[:k] + columns[k + 1 :])
             term = b.call("mul", entry[rows[0]][column], rest)
@@ -371,6 +379,7 @@ _MACROS: dict[str, Callable[..., Value]] = {
     "taken": _taken,
     "astype": _astype,
     "ones": _ones,
+    "zeros": _zeros,
     "identity": _pattern(lambda i, j: i == j),
     "lower": _pattern(lambda i, j: i >= j),
     "upper": _pattern(lambda i, j: i <= j),

@@ -1,12 +1,15 @@
 """Algebraic identities: what an op is when an argument is a literal or was built just before.
 
-Every rule keeps the value for finite arguments; `0 * x` is taken as 0, as in Taichi's fast math.
+A rule keeps every value, infinities and NaN included; what it may lose is the sign of a zero. So
+`x - x`, `x / x`, `x == x` and the product of x and a literal 0 stay, if x is a float. The product
+with a structural zero goes: that is how adjoints and tangents say that there is none.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
@@ -62,7 +65,10 @@ def _evaluated(op: str, args: tuple[Value, ...], type_: Type) -> Const | None:
         except (ArithmeticError, ValueError):
             return None
     # What is not finite stays an op: Taichi has no literal for it.
-    return Const(found.item(), type_) if np.isfinite(found) else None
+    if not np.isfinite(found):
+        return None
+    structural = all(arg.structural for arg in args if isinstance(arg, Const))
+    return Const(found.item(), type_, structural and not found)
 
 
 def _number(const: Const) -> Any:
@@ -73,12 +79,19 @@ def _is(value: Value, number: float) -> bool:
     return isinstance(value, Const) and value.value == number
 
 
+def _vanishes(value: Value) -> bool:
+    """Tell whether a product with a value is zero, whatever the other factor."""
+    if not isinstance(value, Const) or value.value != 0:
+        return False
+    return value.structural or scalar_of(value.type) not in FLOATS
+
+
 def _fits(value: Value, type_: Type) -> bool:
     return value.type == type_
 
 
 def _zero(type_: Type) -> Const:
-    return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_)
+    return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_, structural=True)
 
 
 def _made_of(b: Building, op: str, value: Value) -> tuple[Value, ...] | None:
@@ -90,7 +103,7 @@ def _components(b: Building, value: Value) -> tuple[Value, ...] | None:
     """Return the scalars that a vector or matrix was built from."""
     if isinstance(value, Const) and shape_of(value.type):
         size = math.prod(shape_of(value.type))
-        return (Const(value.value, scalar_of(value.type)),) * size
+        return (replace(value, type=scalar_of(value.type)),) * size
     made = b.definition(value)
     return made.args if made is not None and made.op in ("vec", "mat") else None
 
@@ -147,7 +160,7 @@ def _sub(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 
 def _mul(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     x, y = args
-    if _is(x, 0) or _is(y, 0):
+    if _vanishes(x) or _vanishes(y):
         return _zero(type_)
     for one, other in ((x, y), (y, x)):
         if _is(one, 1) and _fits(other, type_):
@@ -166,7 +179,7 @@ def _div(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     x, y = args
     if _is(y, 1) and _fits(x, type_):
         return x
-    if _is(x, 0):
+    if _vanishes(x):
         return _zero(type_)
     negated = _made_of(b, "neg", x)
     if negated is not None:
@@ -260,7 +273,8 @@ def _sum(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
 def _vec(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     first = args[0]
     if isinstance(first, Const) and all(arg == first for arg in args):
-        return Const(first.value, type_)
+        structural = all(isinstance(arg, Const) and arg.structural for arg in args)
+        return Const(first.value, type_, structural)
     # vec(v[0], v[1], ...) of all components of v is v.
     source = _made_of(b, "extract", first)
     if source is None or source[0].type != type_:
@@ -291,11 +305,13 @@ def _transpose(b: Building, args: tuple[Value, ...], type_: Type) -> Value | Non
     twice = _made_of(b, "transpose", args[0])
     if twice is not None:
         return twice[0]
-    return _zero(type_) if _is(args[0], 0) else None
+    if isinstance(args[0], Const):
+        return replace(args[0], type=type_)
+    return None
 
 
 def _bilinear(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
-    return _zero(type_) if any(_is(arg, 0) for arg in args) else None
+    return _zero(type_) if any(map(_vanishes, args)) else None
 
 
 def _not(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:

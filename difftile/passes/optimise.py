@@ -47,6 +47,7 @@ def finish(
     *,
     few_threads: bool = True,
     warps: bool = False,
+    as_written: bool = False,
     checked: bool = False,
 ) -> Program:
     """Return the program in the form that is emitted.
@@ -56,6 +57,7 @@ def finish(
         blocks: The largest number of blocks that a sum of a parallel loop is cut into.
         few_threads: Loops of some tens of iterations keep the device busy, as they do a CPU.
         warps: Threads run in warps, which can add up what they have.
+        as_written: Keep sums as they are written, but for those that iterations share.
         checked: Check the program after each pass.
     """
 
@@ -72,7 +74,7 @@ def finish(
             fold,
             cse,
             dce,
-            factor,
+            *(() if as_written else (factor,)),
             exclusive,
             once,
             reduced,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, Matrix, is_float, scalar_of, shape_of
+from difftile.ir.types import BOOL, FLOATS, Matrix, is_float, scalar_of, shape_of
 from difftile.ops.row import ATOM, COMPARE, NOT, PRODUCT, SUM, UNARY
 from difftile.ops.table import OPS
 from difftile.substrate.spelling import literal
@@ -57,6 +57,7 @@ class Expressions:
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
+    _casts: set[Value] = field(default_factory=set[Value])  # that were made by casts
 
     # What is written where
 
@@ -188,8 +189,7 @@ class Expressions:
             case "bit_cast":
                 return Expression(f"ti.bit_cast({plain}, ti.{let.out.type})", ATOM, reads)
             case "cast":
-                target = "u1" if scalar_of(let.out.type) == BOOL else str(scalar_of(let.out.type))
-                return Expression(f"ti.cast({plain}, ti.{target})", ATOM, reads)
+                return self._cast(let, reads)
             case "vec":
                 return Expression(f"ti.Vector([{plain}])", ATOM, reads)
             case "mat":
@@ -225,6 +225,24 @@ class Expressions:
         # The right operand of a left-associative operator needs parentheses at its own level.
         texts = [self.text(arg, tight + (k > 0 or tight == UNARY)) for k, arg in enumerate(args)]
         return Expression(template.format(*texts), tight, reads)
+
+    def _cast(self, let: Let, reads: frozenset[Array]) -> Expression:
+        """Return a cast.
+
+        Taichi leaves out the inner one of two casts where that changes the value: `int(f32(x))` of
+        an f64, `i8(i32(x))` of a float. It does not see through `-(-x)`, which LLVM removes.
+        """
+        (arg,), target, source = let.args, scalar_of(let.out.type), scalar_of(let.args[0].type)
+        if target == BOOL != source:
+            # Taichi ends the process on a cast of a float to a bool.
+            zero = Const(0.0 if source in FLOATS else 0, source)
+            return self.let(replace(let, op="ne", args=(arg, zero)))
+        widens = target in FLOATS and source not in FLOATS
+        again = arg in self._casts and not widens
+        operand = f"-(-{self.text(arg, PRODUCT + 1)})" if again else self.text(arg)
+        self._casts.add(let.out)
+        name = "u1" if target == BOOL else str(target)
+        return Expression(f"ti.cast({operand}, ti.{name})", ATOM, reads)
 
     def _comparison(self, op: str, args: tuple[Value, ...], reads: frozenset[Array]) -> Expression:
         """Return a comparison of floats that is one of IEEE 754, whatever `fast_math` is.
