@@ -196,12 +196,14 @@ def _binary(body: _Body, element: _Element) -> Table:
 def _text(body: _Body, element: _Element) -> Table:
     rows = _lines(body, element)
     width = len(element.properties)
-    found = np.empty((len(rows), width))
-    for k, row in enumerate(rows):
-        try:
-            found[k] = _numbers(row.split(), width)
-        except ValueError:
-            body.wrong(element, k, shown(row.decode("utf-8", "replace")), counted(width, "number"))
+    words = [row.split() for row in rows]
+    try:
+        if any(len(row) != width for row in words) or any(b"_" in row for row in rows):
+            raise ValueError
+        found = np.array([float(word) for row in words for word in row]).reshape(len(rows), width)
+    except ValueError:
+        k = next(k for k, row in enumerate(words) if not _are_numbers(row, width))
+        body.wrong(element, k, shown(rows[k].decode("utf-8", "replace")), counted(width, "number"))
     table = np.empty(len(rows), element.row)
     for one, column in zip(element.properties, found.T, strict=True):
         bad = np.flatnonzero(~_fits(column, one.type))
@@ -213,10 +215,14 @@ def _text(body: _Body, element: _Element) -> Table:
     return table
 
 
-def _numbers(words: list[bytes], count: int) -> list[float]:
+def _are_numbers(words: list[bytes], count: int) -> bool:
     if len(words) != count or any(b"_" in word for word in words):  # Python reads 1_000
-        raise ValueError
-    return [float(word) for word in words]
+        return False
+    try:
+        [float(word) for word in words]
+    except ValueError:
+        return False
+    return True
 
 
 def _fits(values: npt.NDArray[np.float64], kind: np.dtype[Any]) -> npt.NDArray[np.bool_]:
@@ -251,7 +257,8 @@ def _pass_lines(body: _Body, element: _Element) -> None:
                 if one.counts is not None:
                     at += int(words[at])
                 at += 1
-            _numbers(words, at)
+            if not _are_numbers(words, at):
+                raise ValueError
         except (ValueError, IndexError):
             body.wrong(element, k, shown(row.decode("utf-8", "replace")), "its numbers and lists")
 

@@ -149,7 +149,9 @@ class _Session:
                 self._trainer.load_state_dict(before.state)
             except (LaunchError, FieldError) as error:
                 raise DatasetError(
-                    before.path or out, f"does not fit this run ({error})", "its checkpoint"
+                    before.path or out,
+                    f"does not fit this run ({str(error).rstrip('.')})",
+                    "its checkpoint",
                 ) from None
             self._history = [tuple(row) for row in before.history.tolist()]
             self._seconds = before.seconds

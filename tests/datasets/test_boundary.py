@@ -198,6 +198,13 @@ def test_wrong_rows_of_text_plys(tmp_path: Path, kind: str, row: str, said: str)
     refused(lambda: read_ply(path), said)
 
 
+def test_elements_without_rows_may_have_no_properties(tmp_path: Path) -> None:
+    for kind in ("ascii", "binary_little_endian"):
+        head = f"ply\nformat {kind} 1.0\nelement none 0\nelement v 0\nproperty float x\n"
+        (tmp_path / "a.ply").write_text(f"{head}end_header\n")
+        assert [len(table) for table in read_ply(tmp_path / "a.ply").values()] == [0, 0]
+
+
 @pytest.mark.parametrize("lengths", [[3, 3, 3], [3, 0, 5]])
 def test_elements_behind_lists_are_read(tmp_path: Path, lengths: list[int]) -> None:
     head = "ply\nformat binary_big_endian 1.0\nelement face 3\nproperty uchar flag\n"
