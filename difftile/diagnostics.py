@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,22 +206,68 @@ class RoleMismatch(KernelError):
         super().__init__(f"Field '{field}' is declared {role}.", span, act, hint=hint)
 
 
+Ends: TypeAlias = tuple[int, int]
+
+
 class IndexOutOfRange(KernelError, IndexError):
-    """An access outside a shape, found while a kernel ran under `dt.init(debug=True)`."""
+    """An access outside a shape.
+
+    Found before a launch where it follows from shapes and integer arguments, otherwise while a
+    kernel runs under `dt.init(debug=True)`.
+
+    Args:
+        span: The access.
+        what: What is indexed, in the user's words.
+        shape: Its shape.
+        index: For each axis the index, or the first and the last one of a launch that was refused;
+            None for one that depends on what fields hold.
+
+    Attributes:
+        index: An index outside; None along axes where it is not known.
+    """
 
     def __init__(
-        self, span: Span | None, what: str, shape: tuple[int, ...], index: tuple[int, ...]
+        self,
+        span: Span | None,
+        what: str,
+        shape: tuple[int, ...],
+        index: tuple[int | Ends | None, ...],
     ) -> None:
-        self.index = index
+        ends = [(one, one) if isinstance(one, int) else one for one in index]
+        outside = [_outside(one, n) for one, n in zip(ends, shape, strict=True)]
+        self.index = tuple(
+            one if one is not None or where is None else where[0]
+            for one, where in zip(outside, ends, strict=True)
+        )
         self.shape = shape
-        axis = next(k for k, (i, n) in enumerate(zip(index, shape, strict=True)) if not 0 <= i < n)
+        axis = next(k for k, one in enumerate(outside) if one is not None)
         hint = f"it goes from 0 to {shape[axis] - 1}"
         if len(shape) > 1:
             hint = f"index {axis} goes from 0 to {shape[axis] - 1}"
-        if index[axis] < 0:
+        if (outside[axis] or 0) < 0:
             hint += "; kernels do not count from the end"
         title = f"Index out of range: {what} has the shape {shape}."
-        super().__init__(title, span, f"index {index}", hint=f"{hint}.")
+        refused = not all(isinstance(one, int) for one in index)
+        notes = ["nothing was launched."] if refused else []
+        if refused:
+            hint += "; change the range of the loop or the shape, or test the index with an 'if'"
+        label = f"index {_shown_index(ends) if refused else index}"
+        super().__init__(title, span, label, notes=notes, hint=f"{hint}.")
+
+
+def _outside(ends: Ends | None, size: int) -> int | None:
+    """Return an index between two ends that is outside a size, the one behind the end first."""
+    if ends is None:
+        return None
+    return ends[1] if ends[1] >= size else ends[0] if ends[0] < 0 else None
+
+
+def _shown_index(index: Sequence[Ends | None]) -> str:
+    parts = [
+        "?" if ends is None else str(ends[0]) if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        for ends in index
+    ]
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
 class AssertionFailure(KernelError, AssertionError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, ClassVar
 
@@ -23,12 +23,17 @@ _I32_LIMIT = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A run-time number: its place among the arguments and among the values."""
+    """A run-time number: its place among the arguments and among the values.
+
+    An integer of a launch that repeats another one is `low` or more, and less than `high`.
+    """
 
     argument: int
     value: int
     given: type
     wanted: type
+    low: int = -_I32_LIMIT
+    high: int = _I32_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ class Call:
         stages: Its stages, ready to be launched.
         derived: The fields among the values that follow from others.
         tracked: The positions of numbers that follow from what Python read.
+        suspect: Tells of the values of a launch whether `check` has to look at them, since indices
+            may leave a shape; None where the fields and the intervals of the numbers rule it out.
         checked: The epoch of `GRADIENTS` in which an open tape has found nothing to refuse in it.
     """
 
@@ -93,6 +100,7 @@ class Call:
     derived: tuple[DerivedField, ...] = field(init=False)
     tracked: tuple[int, ...] = field(init=False)
     checked: int = -1
+    suspect: Callable[[list[Any]], bool] | None = None
     _epoch: int = -1
     _plans: dict[bool, Plans] = field(default_factory=dict[bool, Plans])
 
@@ -100,6 +108,31 @@ class Call:
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.launches]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
+        if self.code.limits is not None:
+            self.suspect = _unchecked
+
+    def check(self, values: list[Any]) -> None:
+        """Check that no access certainly leaves its shape, and note which numbers keep it inside.
+
+        Raises:
+            IndexOutOfRange: One does.
+        """
+        limits = self.code.limits
+        assert limits is not None
+        limits.check(values)
+        given = frozenset(number.value for number in self.numbers if number.wanted is int)
+        varying = given.union(range(self.captured_at, len(values) - len(self.code.temps)))
+        intervals = limits.intervals(values, varying)
+        if intervals is None or not given.issuperset(intervals):
+            self.suspect = limits.leaving_by(values, varying)
+            return
+        self.suspect = None
+        self.numbers = tuple(
+            number
+            if number.value not in intervals
+            else replace(number, low=intervals[number.value][0], high=intervals[number.value][1])
+            for number in self.numbers
+        )
 
     def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
         """Return the values for a launch that differs in numbers alone, or None."""
@@ -114,7 +147,7 @@ class Call:
             arg = args[number.argument]
             if type(arg) is not number.given:
                 return None
-            if number.wanted is int and not -_I32_LIMIT <= arg < _I32_LIMIT:
+            if number.wanted is int and not number.low <= arg < number.high:
                 return None
             values[number.value] = arg if number.given is number.wanted else number.wanted(arg)
         if self.captured is not None and not self.captured.put(args, values):
@@ -164,6 +197,11 @@ class Call:
     def grads(self) -> tuple[bool, ...]:
         """Return which of the parameters have gradients now."""
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
+
+
+def _unchecked(values: list[Any]) -> bool:
+    """Suspect any launch."""
+    return True
 
 
 class RecentCalls:

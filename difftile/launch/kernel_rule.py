@@ -23,6 +23,7 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.gradients import bind_gradients
 from difftile.passes.optimise import normalise
+from difftile.passes.reach import reach
 from difftile.passes.stages import split
 
 
@@ -118,11 +119,14 @@ def compile_rule(
     source = source_of(rule.function)
     lowered = lower(source, taken.signature, meaning_of, float_type, taken.meanings, {}, scope)
     bound = bind_gradients(derive(lowered.program))
-    checked = guard(bound.program) if debug else unchecked(bound.program)
+    guarded = guard(bound.program)
+    checked = guarded if debug else unchecked(bound.program)
     program = normalise(checked, checked=debug)
     check_races(program)
     stages = [Stage(stage) for stage in split(program)]
-    code = Specialisation(f"{name}_rule", bound.program.params, stages, 0, None)
+    code = Specialisation(
+        f"{name}_rule", bound.program.params, stages, 0, None, None if debug else reach(guarded)
+    )
     gradients = tuple(
         (code.position[new], code.position[old.gradient_of], old.incoming)
         for new, old in bound.gradients.items()

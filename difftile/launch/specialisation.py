@@ -12,7 +12,9 @@ from difftile.fields.field import Field, make
 from difftile.frontend.context import Result
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
+from difftile.launch.limits import Limits
 from difftile.launch.stage import Stage
+from difftile.passes.reach import Reach
 from difftile.substrate.memory import POOL, Buffer
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ class Specialisation:
     `params` are the parameters of the whole program; the values of a launch come in that order,
     those of the hidden fields last. `writes` are the positions of what some stage writes. A launch
     takes `streams` streams of random numbers; where it takes any, the seed and the first stream are
-    its values from `drawn_at` on, and those of the latest launch are `drawn`. `rules` are those of
+    its values from `drawn_at` on, and those of the latest launch are `drawn`. `limits` say of which
+    arguments it is known that an index would leave a shape. `rules` are those of
     the kernel, by 'backward' and 'forward'. `sizes` are the numbers of statements on the way to the
     stages, and `seconds` what that way took.
     """
@@ -54,6 +57,7 @@ class Specialisation:
         stages: list[Stage],
         streams: int,
         result: Result | None,
+        reach: Reach | None,
     ) -> None:
         self.name = name
         self.streams = streams
@@ -64,6 +68,7 @@ class Specialisation:
         temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))
         self.params = (*params, *temps)
         self.position = {param: k for k, param in enumerate(self.params)}
+        self.limits = Limits(reach, self.position) if reach and reach.leaving else None
         cells = () if result is None else result.cells
         self.temps = [_hidden_field(temp, grad=temp not in cells) for temp in temps]
         self.result = result

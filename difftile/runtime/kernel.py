@@ -34,6 +34,7 @@ from difftile.ops.vocabulary import is_lambda
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import check_races
 from difftile.passes.optimise import normalise
+from difftile.passes.reach import reach
 from difftile.passes.stages import split
 from difftile.runtime.explain import explain
 from difftile.runtime.explicit import (
@@ -117,10 +118,14 @@ class Kernel:
 
         Raises:
             LaunchError: The arguments do not fit the parameters.
-            KernelError: The body is not a program of the kernel language. Or, under debug, an index
-                is out of range or an assertion does not hold; the launch has run to its end.
+            KernelError: The body is not a program of the kernel language.
+            IndexOutOfRange: An index would leave a shape; nothing was launched. Or, under debug, it
+                depends on what fields hold; the launch has run to its end.
+            AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
         call, values = self._ready(args, kwargs)
+        if call.suspect is not None and call.suspect(values):
+            call.check(values)
         for one in call.derived:
             one.refresh()
         if call.code.streams:
@@ -265,6 +270,8 @@ class Kernel:
                 f"{self!r}: {method}() is for launches without a tape, and one is open."
             )
         call, values = self._ready(args, kwargs)
+        if call.suspect is not None and call.suspect(values):
+            call.check(values)
         for one in call.derived:
             one.refresh()
             if one.has_grads:
@@ -350,7 +357,8 @@ class Kernel:
         lowered, float_type = lowered_for(self._body, taken, session)
         # Assertions and indices are checked under debug alone.
         written = derive(lowered.program)
-        checked = guard(written) if session.debug else unchecked(written)
+        guarded = guard(written)
+        checked = guarded if session.debug else unchecked(written)
         program = normalise(checked, checked=session.debug)
         check_races(program)
         stages = [Stage(stage) for stage in split(program)]
@@ -360,6 +368,7 @@ class Kernel:
             stages,
             lowered.streams,
             lowered.result,
+            None if session.debug else reach(guarded),
         )
         for word, rule in self._rules.items():
             code.rules[word] = compile_rule(
