@@ -94,7 +94,7 @@ class Writer:
         if len(self.names) > 1:
             kinds.append(f"{i} {sign} {self.rng.choice(self.names)}")
         if self.rough:
-            kinds.append(f"{i} % 2 == 0")
+            kinds += [f"{i} % 2 == 0", f"{a} < 3 * {i} < {a} + 2", f"{a} <= 2 * {i} <= {a}"]
         return self.rng.choice(kinds)
 
     def access(self, pad: str) -> None:
@@ -148,11 +148,10 @@ class Writer:
                     self.lines.append(f"{pad}else:")
                     self.block(f"{pad}    ", depth + 1, leaves=leaves)
             elif what < 0.7 and depth:
-                jump = self.pick("break", "continue") if leaves else "continue"
-                if jump == "continue" and not self.names:
-                    self.access(pad)
-                    continue
-                self.lines.append(f"{pad}if {self.condition()}:")
+                jump = self.pick("break", "break", "continue") if leaves else "continue"
+                i = self.rng.choice(self.names)
+                cond = self.pick(self.condition(), f"{i} == {self.fixed()}")
+                self.lines.append(f"{pad}if {cond}:")
                 self.lines.append(f"{pad}    {jump}")
             elif what < 0.75 and depth:
                 self.counted(pad, depth)

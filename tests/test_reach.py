@@ -41,12 +41,15 @@ def test_kernels_that_depend_on_data_are_not_refused_for_nothing(tmp_path: Path)
 
 def test_random_kernels_keep_numbers_in_the_intervals_of_their_fields(tmp_path: Path) -> None:
     file = tmp_path / "intervals.py"
+    rng = random.Random(0)
     texts = [
-        random_indices.Writer(seed, rough=False).kernel(f"kernel_{seed}")
+        f"def kernel_{seed}(x, y, z, n, t):\n"
+        f"    for i in range({rng.choice(['n', 't', '3'])}):\n"
+        f"        y[{rng.choice(['i + t', '2 * t - i', 'n + 3 - 2 * t', 't // 2'])}] += 1.0\n\n\n"
         for seed in range(KERNELS // 2)
     ]
     file.write_text(random_indices.HEAD + "".join(texts), encoding="utf-8")
-    module, compared = loaded(file), 0
+    module, compared, bounded = loaded(file), 0, 0
     for seed in range(KERNELS // 2):
         limits = limits_of(getattr(module, f"kernel_{seed}"))
         given = some_arguments(random.Random(seed))
@@ -58,11 +61,12 @@ def test_random_kernels_keep_numbers_in_the_intervals_of_their_fields(tmp_path: 
             if intervals is None:
                 continue
             for other in range(-2, 9):
+                bounded += 4 in intervals
                 low, high = intervals.get(4, (-100, 100))
                 stays = not limits.leaves([*fields, given.n, other])
                 assert (low <= other < high) == stays
                 compared += 1
-    assert compared
+    assert compared > bounded > 0
 
 
 # Kernels, and arguments (x, y, z, n, t) with which they leave; with STAYS they do not
@@ -114,6 +118,20 @@ def left_early(x, y, z, n, t):
             y[j] = x[0]
 
 
+def left_at_one(x, y, z, n, t):
+    for i in range(1):
+        for j in range(9):
+            if j == n:
+                break
+            y[j] = x[0]
+
+
+def multiples(x, y, z, n, t):
+    for i in range(9):
+        if n < 3 * i < n + 2:
+            y[i + 9] = 1.0
+
+
 def wrapped_around(x, y, z, n, t):
     for i in range(50):
         y[(i + 1) % n] += x[(i - 1) % x.shape[0]]
@@ -160,6 +178,8 @@ CASES: list[tuple[Callable[..., None], list[tuple[Any, ...]]]] = [
     (left_neighbour_skipped, [(X, Y, Z, 6, -1), ((9,), Y, Z, 9, 2)]),
     (triangle, [((8,), Y, Z, 0, 0)]),
     (left_early, [(X, Y, Z, 7, 0), (X, Y, Z, 1000, 0)]),
+    (left_at_one, [(X, Y, Z, 7, 0), (X, Y, Z, 9, 0), (X, Y, Z, -1, 0)]),
+    (multiples, []),  # found for no n, rather than for too many
     (wrapped_around, [(X, Y, Z, 7, 0)]),
     (clamped, [(X, Y, Z, 7, 0)]),
     (flattened, [(X, Y, Z, 8, 3), (X, Y, Z, 6, -2)]),
