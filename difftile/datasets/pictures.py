@@ -20,8 +20,9 @@ from difftile.files.writing import whole
 
 # Of what Pillow reads, the formats that hold photographs and that it decodes itself.
 _FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "TIFF", "BMP", "PPM", "GIF", "JPEG2000")
-# The most pixels that a byte of a file can stand for: one bit each, deflated 1032 to 1.
-_PIXELS_PER_BYTE = {"PNG": 8 * 1032, "JPEG": 8 * 1032, "PPM": 8}
+# Bytes of pixels that any file may have, and how many one of its own may stand for beyond: deflate
+# packs 1032 to 1, and no photograph so far.
+_FREE, _PACKED = 2**25, 1032
 _WIDE = 65535  # the largest of 16 bits
 # What Pillow logs of broken files would go to stderr where nobody has set up logging.
 logging.getLogger("PIL").addHandler(logging.NullHandler())
@@ -108,8 +109,7 @@ def open_picture(path: Path) -> Generator[Image.Image]:
                 ) from None
         with image:
             (width, height), size = image.size, size_of(file)
-            most = _PIXELS_PER_BYTE.get(image.format or "")
-            if most is not None and width * height > most * size:
+            if width * height * len(image.getbands()) > max(_FREE, _PACKED * size):
                 raise DatasetError(
                     path,
                     f"says that it is {width} x {height}, in {size} bytes",
@@ -128,5 +128,6 @@ def _colours(path: Path, image: Image.Image) -> Floats:
     if image.mode == "F":
         raise DatasetError(path, "has floats for colours", "8 or 16 bits a channel")
     clear = "A" in image.mode or "transparency" in image.info
-    pixels = np.asarray(image.convert("RGBA" if clear else "RGB"))
-    return pixels.astype(np.float32) / np.float32(255)
+    pixels = np.array(image.convert("RGBA" if clear else "RGB"), np.float32)
+    pixels /= np.float32(255)
+    return pixels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import reprlib
 import stat
@@ -9,7 +10,7 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, final
 
 from difftile.diagnostics import DatasetError
 
@@ -27,6 +28,15 @@ _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = _WORDS.maxlong = 80
 
 
+@final
+class _Bounded(io.BufferedReader):
+    """A reader that takes no memory for more than is left of its file, whatever is asked for."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, size_of(self) - self.tell())
+        return super().read(left if size is None or size < 0 else min(size, left))
+
+
 def opened(path: Path, expected: str = "a file") -> BinaryIO:
     """Return a regular file, open for reading bytes.
 
@@ -39,7 +49,7 @@ def opened(path: Path, expected: str = "a file") -> BinaryIO:
     """
     try:
         _check_kind(path, os.stat(path), expected)  # before opening: that of a device may do things
-        file = os.fdopen(os.open(path, _FLAGS), "rb")
+        file = _Bounded(io.FileIO(os.open(path, _FLAGS)))
     except DatasetError:  # which is a ValueError
         raise
     except FileNotFoundError:

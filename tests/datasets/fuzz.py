@@ -28,13 +28,14 @@ from difftile.diagnostics import DatasetError
 from tests.datasets.cases import Case, write_cases
 from tests.datasets.mutations import MUTATORS, anything
 
-SECONDS = 2.0  # that a load may take
+SECONDS = 2.0  # of a processor that a load may take
+_WAITING = 30.0  # seconds that it may take in all, on a machine that others keep busy
 MEMORY = 2**29  # bytes that a load may take beside what the process has
 _LONGEST = 1500  # characters of an error
 
 
 class TooSlow(Exception):
-    """A load that takes longer than `SECONDS`."""
+    """A load that computes for longer than `SECONDS`, or waits."""
 
 
 @dataclass
@@ -167,15 +168,19 @@ def _limited() -> Generator[None]:
     def late(*_: object) -> None:
         raise TooSlow(f"more than {SECONDS:g} s")
 
-    old = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    timers = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
+    old = {number: signal.signal(number, late) for number in timers.values()}
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, _WAITING)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
+        for timer in timers:
+            signal.setitimer(timer, 0)
+        for number, before in old.items():
+            signal.signal(number, before)
 
 
 def bound_memory(more: int = MEMORY) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -62,7 +62,12 @@ def _long_error(_: Path, path: Path) -> None:
 
 
 def _slow(_: Path, path: Path) -> None:
-    time.sleep(9)
+    while True:
+        pass
+
+
+def _waiting(_: Path, path: Path) -> None:
+    signal.pause()
 
 
 def _warning(_: Path, path: Path) -> None:
@@ -97,8 +102,11 @@ def test_the_fuzzer_finds_what_takes_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz, "SECONDS", 0.05)
+    monkeypatch.setattr(fuzz, "_WAITING", 5.0)
     (tmp_path / "case").mkdir()
     (tmp_path / "case" / "a.txt").write_bytes(b"1")
     report = fuzz.fuzz([Case("case", ("a.txt",), _slow)], tmp_path, range(2))
-    assert all("TooSlow" in what for _, what in report.wrong)
-    assert len(report.wrong) == 2
+    assert ["TooSlow" in what for _, what in report.wrong] == [True, True]
+    monkeypatch.setattr(fuzz, "_WAITING", 0.05)
+    report = fuzz.fuzz([Case("case", ("a.txt",), _waiting)], tmp_path, range(2))
+    assert ["TooSlow" in what for _, what in report.wrong] == [True, True]
