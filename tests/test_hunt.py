@@ -15,8 +15,9 @@ import pytest
 
 from difftile.ad import reverse
 from tests.hunt.check import check
-from tests.hunt.draw import HEAD, Given, Launch, Program
+from tests.hunt.draw import HEAD
 from tests.hunt.others import of_random_programs
+from tests.hunt.program import Given, Launch, Program
 from tests.hunt.reference import refer
 from tests.hunt.report import examine
 

@@ -34,9 +34,9 @@ from tests.hunt.check import (
     title_of,
     weights_of,
 )
-from tests.hunt.draw import Launch, Program, Write
 from tests.hunt.duals import Discard
-from tests.hunt.reference import Arrays, refer
+from tests.hunt.program import Launch, Program, Write
+from tests.hunt.reference import Arrays, order_matters, refer
 
 
 def check_compiled(program: Program) -> Verdict:
@@ -50,7 +50,7 @@ def check_compiled(program: Program) -> Verdict:
         found = refer(program, directions, current().seed)
     except Discard as reason:
         return Verdict("discarded", str(reason))
-    if found.met:
+    if found.met and order_matters(program, found, directions, current().seed):
         return Verdict("discarded", "iterations meet", found.met)
     fields = made_fields(program)
     names = names_of(program, fields)

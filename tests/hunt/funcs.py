@@ -75,3 +75,48 @@ def ruled_pair(a, b):
 @ruled_pair.backward
 def _(a, b, d_out):
     return d_out * b, d_out * ti.sin(a * b)
+
+
+@dt.func
+def steep(a, b):
+    return ti.tanh(a) * b
+
+
+@steep.backward
+def _(a, b, d_out):
+    return 2.0 * b * d_out, d_out
+
+
+@steep.forward
+def _(a, b, a_dot, b_dot):
+    return 2.0 * b * a_dot + b_dot
+
+
+@dt.func
+def bump(s: ti.template(), value):
+    s += ti.sin(value)
+
+
+@dt.func
+def bump_if(s: ti.template(), value, low):
+    if value > low:
+        bump(s, value)
+    else:
+        s = s * 0.5
+
+
+@dt.func
+def slope_of_squared(a, d):
+    return dt.bwd_diff(squared)(1.0 * a, 1.0 * d)
+
+
+@dt.func
+def slopes_of_both(a, b, d):
+    d_a, d_b = dt.bwd_diff(both)(1.0 * a, 1.0 * b, (1.0 * d, 0.5))
+    return d_a * d_b
+
+
+@dt.func
+def push_of_both(a, b, a_dot):
+    c_dot, d_dot = dt.fwd_diff(both)(1.0 * a, 1.0 * b, 1.0 * a_dot, 0.3)
+    return c_dot * d_dot

@@ -7,7 +7,7 @@ import numpy as np
 from tests import random_programs
 from tests.harness import Floats
 from tests.harness import Given as Described
-from tests.hunt.draw import Given, Launch, Program
+from tests.hunt.program import Given, Launch, Program
 
 FIRST = 10**9  # their numbers begin here
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from tests.hunt import funcs
-from tests.hunt.draw import Launch, Program
 from tests.hunt.duals import Discard, Dual
-from tests.hunt.plain import Interpreter, Memory, PlainField, PlainStruct, Run
+from tests.hunt.memory import Memory, PlainField, PlainStruct, Run
+from tests.hunt.plain import Interpreter
+from tests.hunt.program import Launch, Program
 
 Arrays = dict[str, np.ndarray]
 
@@ -58,13 +59,20 @@ def _interpreter() -> Interpreter:
     return interpreter
 
 
-def refer(program: Program, directions: Mapping[str, np.ndarray], seed: int) -> Reference:
+def refer(
+    program: Program,
+    directions: Mapping[str, np.ndarray],
+    seed: int,
+    *,
+    backwards: bool = False,
+) -> Reference:
     """Run a program in plain Python.
 
     Args:
         program: The program.
         directions: The tangents of the fields that have gradients.
         seed: The seed of random numbers.
+        backwards: The iterations of parallel loops run from the last to the first.
 
     Raises:
         Discard: Nothing can be compared with it.
@@ -83,7 +91,7 @@ def refer(program: Program, directions: Mapping[str, np.ndarray], seed: int) -> 
         parts[name] = _Part(memory, np.arange(np.prod(given.shape, dtype=int)).reshape(given.shape))
     outside = {name: _field(interpreter, parts[name]) for name in program.captured}
     names = interpreter.execute(ast.parse(program.text), kernels=True, **outside)
-    met = _run(program, interpreter, names, parts, seed)
+    met = _run(program, interpreter, names, parts, seed, backwards)
     values: Arrays = {}
     tangents: Arrays = {}
     for name, given in program.fields.items():
@@ -99,12 +107,28 @@ def refer(program: Program, directions: Mapping[str, np.ndarray], seed: int) -> 
     return Reference(values, tangents, met, cut)
 
 
+def order_matters(
+    program: Program, found: Reference, directions: Mapping[str, np.ndarray], seed: int
+) -> bool:
+    """Tell whether the order of iterations that meet decides what a program computes."""
+    try:
+        other = refer(program, directions, seed, backwards=True)
+    except Discard:
+        return True
+    return any(
+        not np.allclose(one[name], another[name], rtol=1e-9, atol=1e-11)
+        for one, another in ((found.values, other.values), (found.tangents, other.tangents))
+        for name in one
+    )
+
+
 def _run(
     program: Program,
     interpreter: Interpreter,
     names: Mapping[str, Any],
     parts: Mapping[str, _Part],
     seed: int,
+    backwards: bool,
 ) -> str:
     met, stream = "", 0
     for step in program.steps:
@@ -112,7 +136,7 @@ def _run(
             part = parts[step.field]
             part.memory.put(int(part.places[step.index]), step.value)
             continue
-        interpreter.run = Run(seed, stream)
+        interpreter.run = Run(seed, stream, backwards)
         arguments = [_argument(interpreter, parts, text) for text in step.arguments]
         try:
             names[step.kernel](*arguments)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from tests.hunt.check import Verdict, Wrong, check
 from tests.hunt.compiled import check_compiled
-from tests.hunt.draw import Program, draw
+from tests.hunt.draw import draw
+from tests.hunt.program import Program
 from tests.hunt.shrink import shrink
 
 THOROUGH = 8  # every so many programs run after all passes

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.hunt.draw import Launch, Program
+from tests.hunt.program import Launch, Program
 
 BLOCKS = ("body", "orelse")
 
