@@ -84,8 +84,7 @@ def root_computed_before(x, y):
 def division_computed_before(x, y, z):
     for i in x:
         q = y[i] / x[i]
-        r = 1 / x[i]
-        z[i] = q if x[i] != 0 else 0 * r
+        z[i] = q if x[i] != 0 else 0
 
 
 @program(
