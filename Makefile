@@ -20,7 +20,7 @@ help: ## print this help
 demo: $(VENV)/installed ## run a demo: mass-spring, or the one that DEMO names
 	@$(BIN)/difftile demo $(DEMO) $(ARGS)
 
-test: lint ## run the checks of `lint`, then the tests
+test: lint ## run the checks of `lint`, then the tests; the slow ones with ARGS="-m slow"
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/installed-dev ## check format, lint and types

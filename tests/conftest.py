@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,14 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 10, 10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_animations() -> None:
+    """Draw few frames of animations, which took half of the time of some demos."""
+    pictures = sys.modules.get("demos.support.pictures")
+    if pictures is not None:
+        pictures.MOST_FRAMES = 4
 
 
 @pytest.fixture(scope="session", autouse=True)

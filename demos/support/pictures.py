@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib.animation import PillowWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 INK, PALE, FLOOR = "#22272e", "#9aa3ad", "#d8d3c8"
 AFTER = "#1f6f78"
+MOST_FRAMES = 1000  # of an animation
 
 
 def make_figure(width: float, height: float) -> Figure:
@@ -51,9 +52,20 @@ def save_loss_curve(path: Path, losses: Sequence[float], label: str, scale: str 
 def save_animation(
     path: Path, figure: Figure, draw: Callable[[int], object], frames: Iterable[int], fps: float
 ) -> None:
-    """Call `draw` for each frame and save what the figure then shows as a looping GIF."""
-    writer = PillowWriter(fps=fps)
-    with writer.saving(figure, str(path), dpi=figure.dpi):
-        for frame in frames:
-            draw(frame)
-            writer.grab_frame()
+    """Call `draw` for each frame and save what the figure then shows as a looping GIF.
+
+    A frame that stands for a while, as the last one, is drawn once.
+    """
+    numbers = list(frames)
+    if len(numbers) > MOST_FRAMES:
+        numbers = [numbers[k] for k in np.linspace(0, len(numbers) - 1, MOST_FRAMES).astype(int)]
+    canvas, pictures = FigureCanvasAgg(figure), list[Image.Image]()
+    for before, number in zip([None, *numbers], numbers, strict=False):
+        if number == before:
+            pictures.append(pictures[-1])
+            continue
+        draw(number)
+        canvas.draw()
+        pictures.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
+    first, *others = pictures
+    first.save(path, save_all=True, append_images=others, duration=int(1000 / fps), loop=0)
