@@ -10,6 +10,8 @@ import pytest
 
 import difftile as dt
 from difftile.fields.recording import OPEN_TAPE
+from difftile.ir.types import F32
+from difftile.substrate.device import current
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,11 +42,22 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def short_animations() -> None:
-    """Draw few frames of animations, which took half of the time of some demos."""
-    pictures = sys.modules.get("demos.support.pictures")
-    if pictures is not None:
-        pictures.MOST_FRAMES = 4
+def cheap_demos() -> None:
+    """Let demos share what they have compiled, and draw few frames of their animations.
+
+    Both took a third of their time or more.
+    """
+    if "demos.support.options" in sys.modules:
+        sys.modules["demos.support.options"].start_on = _go_on
+    if "demos.support.pictures" in sys.modules:
+        sys.modules["demos.support.pictures"].MOST_FRAMES = 4
+
+
+def _go_on(arch: str) -> None:
+    session = current()
+    is_plain = session.on_host and not session.debug and session.float_type == F32
+    if arch != "cpu" or not is_plain:
+        dt.init(arch=arch)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -145,7 +145,6 @@ def test_without_a_display_the_demo_says_which_view_to_take(
 
 
 def test_dragging_the_goal_moves_the_loss_and_reset_forgets() -> None:
-    dt.init()
     scene = make_scene("C")
     walker, network = Walker(scene, make_network(scene), 60), make_network(scene)
     options = argparse.Namespace(view="none", memory=None, out=Path("out"))

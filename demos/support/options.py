@@ -63,7 +63,7 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
     """
     options = parser.parse_args(argv)
     try:
-        dt.init(arch=options.arch)
+        start_on(options.arch)
     except dt.FieldError as error:
         parser.error(f"argument --arch: {error}")
     if not (options.no_pictures or options.check):
@@ -72,6 +72,11 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
         except OSError as error:
             parser.error(f"argument --out: {options.out}: {error.strerror}")
     return options
+
+
+def start_on(arch: str) -> None:
+    """Start difftile; the tests, which run many demos in a process, go on where they are."""
+    dt.init(arch=arch)
 
 
 def _memory(text: str) -> str:

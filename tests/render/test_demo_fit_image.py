@@ -98,7 +98,6 @@ def test_a_brush_paints_along_its_way_and_erases() -> None:
 
 
 def test_one_looks_on_and_paints_where_the_picture_counts() -> None:
-    dt.init()
     photograph = read_photograph("chelsea", 32)
     painting = Painting(photograph, 60, "sum", np.random.default_rng(0))
     first = painting.means.to_numpy()

@@ -74,7 +74,6 @@ def test_the_edges_of_what_a_camera_sees_end_in_the_corners_of_its_picture() -> 
 
 
 def test_what_changes_is_drawn_small_and_what_stays_once_in_full() -> None:
-    dt.init()
     look = SplatView(make_knot(make_scene(10, 2)))
     drawn: list[int] = []
     inner = look._draw
@@ -124,7 +123,6 @@ def test_what_changes_is_drawn_small_and_what_stays_once_in_full() -> None:
 
 
 def test_one_looks_on_from_any_side_while_it_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    dt.init()
     monkeypatch.setattr("demos.support.splat_view.FINE", COARSE)
     scene = make_scene(60, 4)
     reconstruction = Reconstruction(scene)

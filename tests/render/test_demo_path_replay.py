@@ -90,14 +90,13 @@ def test_lamp_lights_as_the_integral_over_it_says() -> None:
     np.testing.assert_allclose(slopes[None], 2 / 3 * n, atol=5e-3)  # the mean cosine is 2/3
 
 
-@pytest.mark.parametrize("bounces", [8, 150])
-def test_replay_is_the_derived_adjoint(bounces: int) -> None:
+def test_replay_is_the_derived_adjoint() -> None:
     scene = make_scene(12)
     target = photograph(scene)
     found = []
     for light in (replayed, radiance):
         paths = PathReplay(scene, light=light, dtype=ti.f64)
-        paths.bounces = bounces
+        paths.bounces = 150  # with few, the demo itself compares both
         paths.target.from_numpy(target)
         with dt.Tape(paths.loss) as tape:
             paths.run()
@@ -113,7 +112,8 @@ def test_demo_finds_the_colours_and_writes_its_pictures(
     monkeypatch.setattr(path_replay, "MANY", 16)
     assert main(["--resolution", "32", "--iterations", "51", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "the replay and the derived adjoint differ by" in printed
+    differ = re.search(r"the replay and the derived adjoint differ by (\S+);", printed)
+    assert differ is not None and float(differ[1]) < 1e-3  # in single precision
     off = dict(re.findall(r"after +(\d+) iterations the red wall is at most (\S+) off", printed))
     assert float(off["30"]) <= 0.06 and float(off["50"]) <= 0.03
     assert {path.name for path in tmp_path.iterdir()} == {"strip.png", "curve.png", "box.gif"}

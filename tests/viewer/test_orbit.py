@@ -44,7 +44,6 @@ def test_pixels_are_those_of_the_cameras_that_render() -> None:
     pose = orbit.world_to_camera()
     eye, target = orbit.eye(), np.array(orbit.target)
     fov = math.degrees(2 * math.atan(math.tan(0.5 * orbit.fov) * WIDTH / HEIGHT))
-    dt.init()
     camera = dt.render.Cameras.look_at(eye, target, WIDTH, HEIGHT, fov=fov, dtype=ti.f64)
     np.testing.assert_allclose(camera.world_to_camera()[0], pose, atol=1e-12)
     np.testing.assert_allclose(

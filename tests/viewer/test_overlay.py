@@ -64,7 +64,6 @@ def test_of_many_arrows_the_longest_are_drawn() -> None:
 
 
 def test_every_shape_with_a_field_shows_its_gradient() -> None:
-    dt.init()
     x = dt.from_numpy(np.zeros((2, 2, 2), np.float32), dtype=ti.math.vec2, grad=True)
     x.grad[0, 1] = [1.0, 0.0]
     y = dt.zeros((1, 4), dtype=ti.f32, grad=True)

@@ -33,7 +33,6 @@ def f32(values: object) -> np.ndarray:
 
 @pytest.fixture
 def places() -> dt.Field:
-    dt.init()
     grid = np.stack(np.meshgrid([0.2, 0.8], [0.3, 0.6], indexing="ij"), axis=-1)
     return dt.from_numpy(grid, dtype=ti.math.vec2, grad=True)
 
@@ -61,7 +60,6 @@ def test_nothing_is_found_where_nothing_is(places: dt.Field) -> None:
 
 
 def test_fields_without_gradient_say_their_value_alone() -> None:
-    dt.init()
     x = dt.from_numpy(f32([[0.5, 0.5]]), dtype=ti.math.vec2)
     assert str(pick([points(x)], FLAT, 50, 50)) == "[0] = (0.5, 0.5)"
 
@@ -83,7 +81,6 @@ def test_arrays_may_hold_the_components_in_an_axis() -> None:
 
 
 def test_of_points_on_each_other_the_one_in_front_is_picked() -> None:
-    dt.init()
     orbit = Orbit()
     eye, target = orbit.eye(), np.array(orbit.target)
     line = [eye + share * (target - eye) for share in (1.2, 0.5, 1.0, -1.0)]
@@ -100,7 +97,6 @@ def test_of_points_on_each_other_the_one_in_front_is_picked() -> None:
 
 
 def test_images_are_picked_by_row_and_column() -> None:
-    dt.init()
     x = dt.from_numpy(np.arange(8.0).reshape(2, 4), dtype=ti.f32, grad=True)
     image = Image(np.zeros((2, 4, 3), np.uint8), source=x)
     assert image_area(image, FLAT) == Area(0, 25, 100, 50)
@@ -114,7 +110,6 @@ def test_images_are_picked_by_row_and_column() -> None:
 
 
 def test_an_axis_of_channels_is_read_whole() -> None:
-    dt.init()
     x = dt.from_numpy(np.arange(24.0).reshape(2, 4, 3), dtype=ti.f32, grad=True)
     found = pick([Image(np.zeros((2, 4, 3), np.uint8), source=x)], FLAT, 1, 26)
     assert str(found) == "[0, 0] = (0, 1, 2)\ngrad = (0, 0, 0)"
@@ -130,7 +125,6 @@ def test_points_are_picked_before_the_image_that_they_lie_on(places: dt.Field) -
 
 
 def test_what_is_hidden_is_not_picked() -> None:
-    dt.init()
     view = Perspective(Area(0, 0, 100, 100), Orbit(yaw=0.0, pitch=0.0, distance=2.0))
     x = dt.from_numpy(f32([[0.0, 0.0, 0.0]]), dtype=ti.math.vec3)
     point = Points(f32(x.to_numpy()), RED, source=x)

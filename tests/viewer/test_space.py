@@ -153,7 +153,6 @@ def test_a_backdrop_hides_by_its_depth() -> None:
 
 
 def test_handles_and_gradients_are_seen_through_everything() -> None:
-    dt.init()
     corners = f32([-1, -1, 0], [1, -1, 0], [0, 1, 0])
     x = dt.from_numpy(corners, dtype=dt.vec(3, ti.f32), grad=True)
     x.grad.from_numpy(f32([0, 0, 0], [0, 0, 0], [0, -1, -1]))  # behind the face
