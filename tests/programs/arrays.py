@@ -65,10 +65,10 @@ def prefix_sums(x, y):
             y[i, k] = s[N - 1 - k]
 
 
-@program(x=floats(2, element=(24,)), y=floats(2, element=(24,)))
+@program(x=floats(2, element=(18,)), y=floats(2, element=(18,)))
 def long_vectors(x, y):
     for i in x:
         v = x[i]
-        for k in range(1, 24):
+        for k in range(1, 18):
             v[k] = 0.5 * v[k - 1] * v[k] + 0.1
         y[i] = v * v
