@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 import difftile as dt
+from demos.support import pictures
 from demos.support.fits import (
     fit_pictures,
     psnr,
@@ -59,7 +60,10 @@ def paint(iterations: int, quality=None, **options):
     return painting, fit
 
 
-def test_a_fit_keeps_its_pictures_and_draws_them(tmp_path: Path) -> None:
+def test_a_fit_keeps_its_pictures_and_draws_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "MOST_FRAMES", 1000)
     _, fit = paint(8, every=3)
     assert fit is not None
     assert fit.measured == [0, 3, 6, 8]
@@ -75,7 +79,14 @@ def test_a_fit_keeps_its_pictures_and_draws_them(tmp_path: Path) -> None:
     save_fit_curve(tmp_path / "curve.png", fit, "loss", {2: 10.0, 2000: 20.0})
     save_fit_animation(tmp_path / "fit.gif", fit, TARGET)
     with Image.open(tmp_path / "fit.gif") as gif:
-        assert gif.n_frames == 9
+        assert gif.n_frames == 9  # the last one stands for a while
+        assert gif.info["loop"] == 0
+        gif.seek(8)
+        assert gif.info["duration"] > 500
+    monkeypatch.setattr(pictures, "MOST_FRAMES", 4)
+    save_fit_animation(tmp_path / "short.gif", fit, TARGET)
+    with Image.open(tmp_path / "short.gif") as gif:
+        assert 1 < gif.n_frames <= 4
     with Image.open(tmp_path / "strip.png") as strip:
         assert strip.width > strip.height
 
