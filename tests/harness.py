@@ -216,17 +216,17 @@ def check(one: Program) -> None:
     # which stores into gradients that are zero.
     with many_threads(), mock.patch.object(compiling, "_FRESH_BYTES", 0):
         double = _run(one, kernel, values, F64, weights)
+        if one.expected or one.gradients:
+            ones = {name: np.ones_like(values[name]) for name in weights}
+            given = {
+                name: np.broadcast_to(np.asarray(seed, np.float64), values[name].shape)
+                for name, seed in one.seeds.items()
+            }
+            _check_given(one, _run(one, kernel, values, F64, given or ones))
     _check_stages(kernel)
     _check_forward(one, kernel, values, double)
     if one.smooth:
         _check_gradient(one, kernel, values, double, rng)
-    if one.expected or one.gradients:
-        ones = {name: np.ones_like(values[name]) for name in weights}
-        given = {
-            name: np.broadcast_to(np.asarray(seed, np.float64), values[name].shape)
-            for name, seed in one.seeds.items()
-        }
-        _check_given(one, _run(one, kernel, values, F64, given or ones))
     if one.single:
         single = _run(one, dt.kernel(one.function), values, F32, weights)
         _check_single(double.after, single.after, "values")
