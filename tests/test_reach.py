@@ -374,6 +374,23 @@ def test_numbers_of_objects_and_modules_are_checked() -> None:
     model.fill()
 
 
+def test_sizes_of_captured_fields_are_compared() -> None:
+    x = dt.zeros(12)
+
+    @dt.kernel
+    def of_captured(y, n: int, k: int):
+        for i in range(n):
+            y[i] = x[i + n * k] + x[i]
+
+    y = dt.zeros(6)
+    for n, k, stays in ((4, 2, True), (4, 3, False), (3, 3, True), (7, 0, False)):
+        if stays:
+            of_captured(y, n, k)
+        else:
+            with pytest.raises(IndexOutOfRange):
+                of_captured(y, n, k)
+
+
 @dt.kernel
 def by_data(x, y, q):
     for i in q:

@@ -89,7 +89,7 @@ class Limits:
         given = {
             symbol: self._value(symbol, values)
             for symbol in self._meaning
-            if self._place(symbol)[0] not in varying
+            if not self._varies(symbol, varying)
         }
         found: dict[int, Interval] = {}
         for one in (c for leaving in self._leaving for c in leaving.when):
@@ -121,12 +121,10 @@ class Limits:
     def _test_of(self, varying: frozenset[int]) -> _Testing:
         """Return what makes a test from what all launches have in common, and what that is."""
         matter = [
-            one
-            for one in self._leaving
-            if any(self._place(s)[0] in varying for s in _symbols([one]))
+            one for one in self._leaving if any(self._varies(s, varying) for s in _symbols([one]))
         ]
         used = sorted(_symbols(matter))
-        fixed = [symbol for symbol in used if self._place(symbol)[0] not in varying]
+        fixed = [symbol for symbol in used if not self._varies(symbol, varying)]
         names = {symbol: f"s{symbol.order}" for symbol in used}
         lines = [
             f"def test({', '.join(names[symbol] for symbol in fixed)}):",
@@ -138,6 +136,10 @@ class Limits:
         cases = [_written(c, names) for one in matter for c in one.when]
         lines += [f"        return {' or '.join(cases)}", "    return test"]
         return _compiled("\n".join(lines)), fixed
+
+    def _varies(self, symbol: Symbol, varying: Collection[int]) -> bool:
+        """Tell whether a symbol is a number at one of some positions."""
+        return symbol.kind == "number" and self._place(symbol)[0] in varying
 
     def _place(self, symbol: Symbol) -> tuple[int, int | None]:
         """Return the position of a parameter, and the axis of a field."""
