@@ -79,7 +79,8 @@ def with_computed(number: int) -> Program:
     one = Computed(rng.choice("abc"), rng.choice("abcw"), rng.randrange(4), [])
     place = rng.randint(0, len(program.actions))
     actions = (*program.actions[:place], one, *program.actions[place:])
-    return replace(program, actions=actions)
+    # To retain a field asks for the gradient of constants, which Python may compute with.
+    return replace(program, actions=actions, retain=())
 
 
 def varies(program: Program) -> bool:

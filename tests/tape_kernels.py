@@ -101,6 +101,17 @@ def set_all(y, a: float):
         y[i] = a
 
 
+def _shift(x: Any, a: float) -> None:
+    x[:] = x + a
+
+
+@launch(_shift, "n", (0,), numbers=("float",))
+@dt.kernel
+def shift(x, a: float):
+    for i in x:
+        x[i] += a
+
+
 def _update(x: Any, k: Any) -> None:
     x[:] = x + 0.3 * np.sin(x * k)
 

@@ -472,3 +472,60 @@ def test_gradients_are_those_without_diagnosis(monkeypatch: pytest.MonkeyPatch) 
         assert not tape_programs.run(range(120), said.append), "\n".join(said)
     assert len(checked) > 20
     assert all(checked)
+
+
+# What fields hold from a run before
+
+
+@dt.kernel
+def log_of(x, y):
+    for i in x:
+        y[i] = ti.log(x[i])
+
+
+@dt.kernel
+def add_root(x, y):
+    for i in x:
+        y[i] += ti.sqrt(x[i] - 1.0)
+
+
+@dt.kernel
+def shifted(y, z):
+    for i in range(y.shape[0] - 1):
+        z[i + 1] = y[i] * y[i]
+
+
+@dt.kernel
+def summed(y, loss):
+    for i in y:
+        loss[None] += y[i]
+
+
+@pytest.mark.parametrize("start", [[1.0, 0.0, 2.0], [2.0, -1.0, 0.5], [3.0, 2.0, -1.0]])
+def test_what_a_field_holds_from_the_run_before_does_not_mislead(start: list[float]) -> None:
+    x = dt.from_numpy(np.array(start), grad=True)
+    y, z, loss = (dt.zeros(s, dtype=ti.f64, grad=True) for s in (3, 3, ()))
+
+    def run() -> str:
+        with (
+            warnings.catch_warnings(),
+            pytest.raises(dt.TapeError) as error,
+            dt.Tape(loss, diagnose=True),
+        ):
+            warnings.simplefilter("ignore")
+            loss.fill(0.0)
+            summed(x, loss)
+            log_of(x, y)
+            add_root(x, y)
+            shifted(y, z)
+            summed(z, loss)
+            summed(y, loss)
+        return str(error.value)
+
+    first = run()
+    assert "of kernel 'log_of'" in first or "of kernel 'add_root'" in first
+    assert run() == first
+    for stale in (np.nan, np.inf, -np.inf):
+        y.fill(stale)
+        z.fill(stale)
+        assert run() == first

@@ -213,6 +213,49 @@ def test_adjoint_draws_the_same_numbers(n: int) -> None:
     np.testing.assert_allclose(x.grad.to_numpy(), y.to_numpy() / x.to_numpy(), rtol=1e-12)
 
 
+@dt.func
+def halved(x):
+    while x > 1.0:
+        x *= 0.5
+    total = 0.0
+    for k in range(3):
+        if k > 1:
+            break
+        total += x
+    return total
+
+
+@dt.kernel
+def skipped_loops(y):
+    for i in y:
+        a = dt.rand()
+        b = halved(4.0) if a > 0.5 else 0.0
+        if a > 0.25 and halved(a) > 0.1:
+            b += halved(a)
+        while halved(b) > 100.0:
+            b -= 1.0
+        for k in range(2):
+            b += 0.0 * halved(b)
+        y[i] = a - dt.rand() + 0.0 * b
+
+
+@dt.kernel
+def without_loops(y):
+    for i in y:
+        a = dt.rand()
+        y[i] = a - dt.rand()
+
+
+def test_loops_that_draw_nothing_may_be_skipped_and_take_no_numbers() -> None:
+    found: list[npt.NDArray[Any]] = []
+    for kernel in (skipped_loops, without_loops):
+        y = dt.zeros(9, dtype=ti.f64)
+        with mock.patch.object(launches, "STREAMS", Streams()):
+            kernel(y)
+        found.append(y.to_numpy())
+    np.testing.assert_array_equal(*found)
+
+
 def test_methods_of_what_is_drawn_take_no_more_numbers() -> None:
     v = dt.from_numpy(np.arange(15.0).reshape(5, 3), dtype=ti.math.vec3)
     found: list[npt.NDArray[Any]] = []

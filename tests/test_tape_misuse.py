@@ -32,6 +32,66 @@ def test_seeds_of_the_wrong_kind_are_refused(kind: str) -> None:
         tape.backward(seeds)
 
 
+@dt.kernel
+def shift(x):
+    for i in x:
+        x[i] += 1.0
+
+
+@dt.kernel
+def count(x, loss):
+    for i in x:
+        loss[None] += 1.0
+
+
+@dt.kernel
+def total(x, loss):
+    for i in x:
+        loss[None] += x[i]
+
+
+def test_what_is_added_to_constants_passes_its_seed_on() -> None:
+    x = dt.ones(3, grad=True)
+    with dt.Tape() as tape:
+        shift(x)
+        shift(x)
+    tape.backward({x: np.array([1.0, 2.0, 3.0])})
+    np.testing.assert_array_equal(x.grad.to_numpy(), [1, 2, 3])
+
+
+@pytest.mark.parametrize("limits", [{}, {"memory": "1MB"}, {"snapshots": 3}])
+def test_a_loss_that_depends_on_nothing_is_reported(limits: dict[str, Any]) -> None:
+    x, plain, loss = dt.ones(3, grad=True), dt.ones(3), dt.zeros((), grad=True)
+
+    @dt.checkpoint
+    def twice() -> None:
+        total(x, loss)
+        total(x, loss)
+
+    def constant() -> None:
+        loss[None] = 3.0
+
+    def without_gradient() -> None:
+        with dt.no_grad():
+            total(x, loss)
+            loss.copy_from(dt.full((), 2.0))
+
+    for run in (lambda: count(x, loss), lambda: total(plain, loss), constant, without_gradient):
+        for after in (False, True):
+            with pytest.warns(dt.GradientCut, match="depends smoothly on no field with one") as w:
+                with dt.Tape(None if after else loss, **limits) as tape:
+                    run()
+                if after:
+                    tape.backward(loss)
+            assert w[0].filename == __file__
+            np.testing.assert_array_equal(x.grad.to_numpy(), [0, 0, 0])
+    for run in (lambda: total(x, loss), twice):
+        with dt.Tape(loss, **limits):
+            run()
+            count(x, loss)
+        assert x.grad[0] > 0
+
+
 def test_one_field_may_be_retained() -> None:
     x, y = dt.ones(3, grad=True), dt.zeros(3, grad=True)
     with dt.Tape() as tape:

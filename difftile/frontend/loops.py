@@ -213,6 +213,8 @@ class _Carried:
         kept: The names that the body binds and that must stay what they are.
         numbers: The numbers that are carried, by name.
         variables: What stands for them at the start of an iteration.
+        pending: The draws that were not yet counted.
+        drawing: The places in the program that drew before the loop.
     """
 
     before: Env
@@ -220,6 +222,8 @@ class _Carried:
     kept: list[str]
     numbers: list[tuple[str, Value]]
     variables: tuple[Var, ...]
+    pending: int
+    drawing: int
 
     @property
     def inits(self) -> tuple[Value, ...]:
@@ -234,11 +238,12 @@ class _Carried:
 def _enter(cx: Context, node: ast.For | ast.While) -> _Carried:
     """Bind in front of a loop's body what it carries."""
     before, places = dict(cx.env), dict(cx.bound_at)
+    pending, drawing = cx.draws.pending, cx.draws.places
     kept, numbers = _carried(cx, node)
     variables = tuple(Var(name, value.type) for name, value in numbers)
     cx.env |= {name: carry for (name, _), carry in zip(numbers, variables, strict=True)}
     put_together(cx, numbers, before)
-    return _Carried(before, places, kept, numbers, variables)
+    return _Carried(before, places, kept, numbers, variables, pending, drawing)
 
 
 def _yields(cx: Context, node: ast.For | ast.While, carried: _Carried) -> tuple[Value, ...]:
@@ -260,6 +265,9 @@ def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
     new = [n for n in cx.env if n not in before and n not in FLAGS and "." not in n]
     after = {name: out for (name, _), out in zip(carried.numbers, outs, strict=True)}
     cx.env = {**before, **after}
+    if cx.draws.places == carried.drawing:  # nothing draws in the loop: it leaves the count alone
+        cx.env[DRAWS] = before[DRAWS]
+        cx.draws.pending = carried.pending
     put_together(cx, carried.numbers, before)
     for name in new:
         cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
@@ -306,8 +314,8 @@ def _while(cx: Context, node: ast.While) -> None:
     test, body = Block(tuple(tests), (cond,)), Block(tuple(stmts), yields)
     span = cx.keyword_span(node)
     cx.b.append(While(carries, inits, test, body, outs, span))
-    _leave(cx, carried, outs)
     cx.draws.pending = in_test  # the test is run once more than the body
+    _leave(cx, carried, outs)
 
 
 def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tuple[str, Value]]]:

@@ -51,7 +51,7 @@ class Plans:
 
     Args:
         stages: How its stages are.
-        written: The fields through whose new contents gradients pass, by their memory.
+        written: The fields that it writes, by their memory.
         result_cut: Where the kernel returns a value that varies with fields that have gradients.
     """
 
@@ -186,7 +186,7 @@ class Call:
     def _planned(self, constant: bool) -> Plans:
         grads, values = self.grads(), self.values
         stages = make_plans(self.code, grads, constant=constant)
-        given = [values[k] for plan in stages if plan.adjoint is not None for k in plan.writes]
+        given = [values[k] for plan in stages for k in plan.writes]
         cut = None if constant else self.code.result_cut(grads)
         return Plans(stages, {one.storage: one for one in given}, cut)
 

@@ -42,6 +42,8 @@ class StagePlan:
             have one, and the name and place of such a write.
         ungraded: Positions of fields without gradient from which something written varies: those
             read before the stage writes them, and those read after.
+        passing_by: It writes fields with gradients, and has no adjoint as it leaves those alone: it
+            adds constants. A tape records it, for who asks when a field was written last.
 
     Attributes:
         number: That of the stage.
@@ -64,6 +66,7 @@ class StagePlan:
     scratch: tuple[tuple[Type, int | None], ...]
     cuts: dict[int, tuple[str, Span | None]]
     ungraded: tuple[tuple[int, ...], tuple[int, ...]]
+    passing_by: bool
     numbers: tuple[tuple[int, int], ...] = field(init=False)
     shapes: tuple[tuple[int, int], ...] = field(init=False)
     kept_places: tuple[int, ...] = field(init=False)
@@ -152,6 +155,7 @@ def make_plan(
         tuple(scratch),
         {code.position[a]: (a.name, span) for a, span in stage.cuts(passing).items()},
         _ungraded(code, stage, wanted) if not constant else ((), ()),
+        adjoint is None and any(grads[k] for k in launch.writes),
     )
 
 

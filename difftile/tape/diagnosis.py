@@ -29,7 +29,7 @@ from difftile.passes.probes import (
     Counted,
     counted_kinks,
 )
-from difftile.tape.aside import Aside, Contents
+from difftile.tape.aside import Aside, Contents, copies
 from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.origins import Origin
 from difftile.tape.reasons import Ran, Step
@@ -104,6 +104,8 @@ class Diagnosis:
         self.names: dict[Storage, str] = {}
         self.graded: dict[Storage, Field] = {}
         self.inputs: dict[Storage, Field] = {}
+        self.constant: Field | None = None  # a loss that depends on nothing
+        self._read_by_python: dict[Storage, Field] = {}
         self.value: NotFinite | None = None
         self.gradient: NotFinite | None = None
         self.grown: list[Grown] = []
@@ -157,6 +159,17 @@ class Diagnosis:
 
     # Recording
 
+    def host_read(self, field: Field) -> None:
+        """Note that Python reads a field."""
+        if field.has_grads:
+            self._read_by_python[field.storage] = field.origin
+
+    @property
+    def only_python_reads(self) -> dict[Storage, Field]:
+        """The fields that Python reads, and no launch or other step touches."""
+        read = self._read_by_python.items()
+        return {storage: field for storage, field in read if storage not in self.graded}
+
     def before_launch(
         self, call: Call, values: list[Any], plans: list[StagePlan]
     ) -> dict[int, npt.NDArray[Any]]:
@@ -193,15 +206,10 @@ class Diagnosis:
     ) -> None:
         """Look at what a launch has written."""
         number = self._numbers[id(values)]
-        became = self.value is None and any(
-            _first_bad(values[k].buffer.array(), held) is not None for k, held in before.items()
-        )
+        before, became = self._became_bad(call, values, plans, before)
         counted = [self._counted(plan, values) for plan in plans]
         last = len(plans) if became else max((k + 1 for k, c in enumerate(counted) if c), default=0)
-        state: Contents = {
-            p: before.get(k, v.buffer.array()) if isinstance(v, Field) else v
-            for k, (p, v) in enumerate(zip(call.code.params, values, strict=True))
-        }
+        state = _state(call, values, before)
         for plan, kinks in zip(plans[:last], counted, strict=False):
             program = plan.stage_launch.stage.forward.program
             if became and self.value is None:
@@ -218,6 +226,39 @@ class Diagnosis:
             self._aside.run(kinks.program, state)
             for cell, key in kinks.cells.items():
                 self._hits[key] = self._hits.get(key, 0) + int(state.pop(cell)[()])
+
+    def _became_bad(
+        self,
+        call: Call,
+        values: list[Any],
+        plans: list[StagePlan],
+        before: dict[int, npt.NDArray[Any]],
+    ) -> tuple[dict[int, npt.NDArray[Any]], bool]:
+        """Tell whether a launch has made a number that is not finite, though all it found were.
+
+        A field that it writes may hold such numbers from a run before. Whether they stayed or were
+        made anew is seen by running the launch aside with zeros in their place.
+
+        Returns:
+            What the fields that it writes held, with those zeros, and the answer.
+        """
+        if self.value is not None:
+            return before, False
+        after = {k: values[k].buffer.array() for k in before}
+        stale = {k for k, held in before.items() if _first_bad(held, None) is not None}
+        if any(_first_bad(after[k], before[k]) is not None for k in before):
+            return before, True
+        if not any(_first_bad(after[k], None) is not None for k in stale):
+            return before, False
+        cleaned = {
+            k: np.where(np.isfinite(held), held, 0).astype(held.dtype) if k in stale else held
+            for k, held in before.items()
+        }
+        state = copies(_state(call, values, cleaned))
+        for plan in plans:
+            self._aside.run(plan.stage_launch.stage.forward.program, state)
+        made = any(_first_bad(state[call.code.params[k]], None) is not None for k in stale)
+        return (cleaned, True) if made else (before, False)
 
     def _counted(self, plan: StagePlan, values: list[Any]) -> Counted | None:
         """Return the stage's code that counts kinks, or None if it has none that matter."""
@@ -252,7 +293,8 @@ class Diagnosis:
         for field in opaque.written:
             self._touched.add(field.storage)
             values = field.storage.buffer.array()
-            index = _first_bad(values, before[field.storage])
+            whole = any(use.overwrites for use in opaque.uses if use.field is field)
+            index = _first_bad(values, None if whole else before[field.storage])
             if self.value is None and index is not None:
                 self.value = self._in_opaque(opaque, field, index, values[index])
 
@@ -411,6 +453,14 @@ class Diagnosis:
         least = math.sqrt(TOO_LARGE)
         program, bars = adjoint.code.program, tuple(adjoint.bars)
         return self._search.loop(program, contents, bars, limit, least)
+
+
+def _state(call: Call, values: list[Any], before: dict[int, npt.NDArray[Any]]) -> Contents:
+    """Return what the parameters of a launch held before it."""
+    return {
+        p: before.get(k, v.buffer.array()) if isinstance(v, Field) else v
+        for k, (p, v) in enumerate(zip(call.code.params, values, strict=True))
+    }
 
 
 def _approximations(plan: StagePlan) -> Iterator[str]:

@@ -42,7 +42,7 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
     if diagnosis.gradient is not None:
         findings.append(_gradient_not_finite(diagnosis, diagnosis.gradient))
     asked = {field.storage: field.origin for field in diagnosis.wanted}
-    looked_at = {**asked, **diagnosis.inputs}
+    looked_at = {**asked, **diagnosis.inputs, **diagnosis.only_python_reads}
     fields = [
         FieldGradient.of(diagnosis.name(field), field, replay.gradient(field).buffer.read())
         for field in looked_at.values()
@@ -57,8 +57,11 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
             way = ways.of(one.field.storage, outputs)
             too_small = way.target.smooth and one.name in decayed
             # A state that Python sets on the tape is no finding, unless it is asked for.
-            if not too_small and (asked or way.read):
+            unseen = one.field.storage in diagnosis.only_python_reads
+            if not too_small and (asked or way.read or unseen):
                 findings.append(_zero(diagnosis, one, way))
+    if not any(finding is not None for finding in findings):
+        findings.append(_constant(diagnosis))
     findings += [_grown(diagnosis, one) for one in grown]
     return Report(
         diagnosis.launches,
@@ -134,16 +137,21 @@ def _zero(diagnosis: Diagnosis, one: FieldGradient, way: Way) -> Finding:
     lost = list(way.lost)
     if way.target.smooth:
         launch, kernel, cuts = _flat(diagnosis, way)
-        why = (
-            f"in launch {launch} of {diagnosis.launches}, of kernel '{kernel}', all slopes are 0"
-            if launch
-            else "the slopes on the way to it multiply to 0"
-        )
+        if launch:
+            place = f"launch {launch} of {diagnosis.launches}, of kernel '{kernel}'"
+            why = f"in {place}, all slopes are 0"
+        elif way.replaced:
+            why, cuts = "what was computed from it is lost before it is used", list(way.replaced)
+        else:
+            why = "the slopes on the way to it multiply to 0"
         hint = None
     elif way.target:
         why = "every way from it to what is differentiated is cut"
     elif lost and not way.read:
         why, cuts = "the field is overwritten before it is read", lost
+    elif one.field.storage in diagnosis.only_python_reads:
+        why, cuts = "no launch on the tape reads the field, Python alone does", []
+        hint = "what Python computes from it is a constant for the tape: compute it in a kernel."
     elif not way.read:
         why, cuts = "no launch on the tape reads the field", []
     elif lost:
@@ -159,6 +167,15 @@ def _zero(diagnosis: Diagnosis, one: FieldGradient, way: Way) -> Finding:
     spans = tuple(label.span for label in labels)
     text = render(title, labels, notes, hint)
     return Finding("zero", text, launch, kernel, one.name, None, spans)
+
+
+def _constant(diagnosis: Diagnosis) -> Finding | None:
+    """Return the finding about a loss that depends on nothing."""
+    if diagnosis.constant is None:
+        return None
+    name = diagnosis.name(diagnosis.constant)
+    title = f"All gradients are zero: the loss '{name}' depends smoothly on no field with one."
+    return Finding("zero", render(title, (), (), None), field=name)
 
 
 def _flat(diagnosis: Diagnosis, way: Way) -> tuple[int, str, list[Cut]]:

@@ -489,7 +489,8 @@ def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> 
     """Launch a kernel and return its records for some fields with derivatives."""
     plans = make_plans(step.call.code, grads, constant=constant)
     stages = [record_stage(plan, step.call, step.values) for plan in plans]
-    return [one for stage in stages for one in stage if isinstance(one, LaunchRecord)]
+    records = [one for stage in stages for one in stage if isinstance(one, LaunchRecord)]
+    return [one for one in records if one.plan.adjoint is not None]
 
 
 def _record_opaque(opaque: Opaque, active: Active) -> list[OpaqueRecord]:

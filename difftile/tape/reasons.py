@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -9,6 +10,7 @@ from typing import Any, TypeAlias
 from difftile.ad.cuts import NOTHING, Cut, Flow, Passage, follow
 from difftile.fields.field import Field, Storage
 from difftile.fields.values import Values
+from difftile.fields.window import Window
 from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk
 from difftile.launch.call import Call
@@ -47,6 +49,7 @@ class Way:
         target: How the outputs depend on it.
         read: A launch or a copy read the field before it was overwritten.
         lost: Where it was overwritten, or what had been computed from it.
+        replaced: Where Python overwrote a part of it, or of what had been computed from it.
         passages: For each launch that varies smoothly with it, by its number: the memory of the
             fields so read and so written, and where the slope can be 0.
     """
@@ -54,6 +57,7 @@ class Way:
     target: Flow = NOTHING
     read: bool = False
     lost: dict[Cut, None] = field(default_factory=dict[Cut, None])
+    replaced: dict[Cut, None] = field(default_factory=dict[Cut, None])
     passages: dict[int, tuple[set[Storage], set[Storage], tuple[Cut, ...]]] = field(
         default_factory=dict[int, "tuple[set[Storage], set[Storage], tuple[Cut, ...]]"]
     )
@@ -82,13 +86,9 @@ class Ways:
                 case Ran():
                     number += 1
                     self._launch(step, number, source, flows, way)
-                case HostWrite(target, None) if target.storage in flows:
-                    del flows[target.storage]
-                    when = f"after launch {number}" if number else "before the first launch"
-                    what = f"Python overwrites '{self._name(target)}' {when}"
-                    way.lost[Cut(None, what)] = None
-                case HostWrite():
-                    pass
+                case HostWrite(target, where):
+                    if target.storage in flows:
+                        self._host_write(target, where, number, flows, way)
                 case HostCopy(target, origin):
                     self._copy(target, origin.base, source, flows, way)
                 case Opaque():
@@ -96,6 +96,23 @@ class Ways:
         for target in targets:
             way.target |= flows.get(target, NOTHING)
         return way
+
+    def _host_write(
+        self,
+        target: Field,
+        where: tuple[int, ...] | Window | None,
+        number: int,
+        flows: dict[Storage, Flow],
+        way: Way,
+    ) -> None:
+        when = f"after launch {number}" if number else "before the first launch"
+        name = self._name(target)
+        size = math.prod(where.shape) if isinstance(where, Window) else 1
+        if where is None or size == target.size:
+            del flows[target.storage]
+            way.lost[Cut(None, f"Python overwrites '{name}' {when}")] = None
+        else:
+            way.replaced[Cut(None, f"Python overwrites elements of '{name}' {when}")] = None
 
     def _copy(
         self, target: Values, origin: Field, source: Storage, flows: dict[Storage, Flow], way: Way

@@ -25,7 +25,7 @@ class LaunchRecord:
     """One launch of a stage.
 
     Args:
-        plan: What was recorded of it, and how its adjoint is called.
+        plan: What was recorded of it, and how its adjoint is called, if there is one.
         call: The launch, which later ones with the same fields share.
         values: The fields and numbers of the launch.
         kept: The pinned buffers, in the order of `plan.reads` and then `plan.reads_after`.
@@ -111,7 +111,8 @@ def record_stage(
             patch.release()
         raise
     if plan.adjoint is None:
-        return list(patches.values())
+        passing = [LaunchRecord(plan, call, values, [])] if plan.passing_by else []
+        return [*patches.values(), *passing]
     for k in plan.reads_after:
         buffer = values[k].storage.buffer
         buffer.pins += 1

@@ -134,8 +134,9 @@ class Replay:
     def reverse(self, record: Record) -> None:
         """Run the adjoint of one record."""
         match record:
-            case LaunchRecord():
-                self._adjoint(record).launch(record)
+            case LaunchRecord(plan):
+                if plan.adjoint is not None:
+                    self._adjoint(record).launch(record)
             case HostWrite(field=field, where=where):
                 if isinstance(where, tuple):
                     zero = np.zeros(np.shape(field.buffer.read_at(where)))

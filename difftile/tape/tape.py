@@ -21,7 +21,15 @@ from typing import Any
 
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientWarning, LossNotFinite, OutOfMemory, TapeError, counted
+from difftile.diagnostics import (
+    GradientCut,
+    GradientWarning,
+    LossNotFinite,
+    OutOfMemory,
+    TapeError,
+    counted,
+    render,
+)
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
@@ -34,6 +42,7 @@ from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
 from difftile.tape.counts import LIVE, REPLAYS
 from difftile.tape.cuts import Cuts, warn_of_result
+from difftile.tape.dependence import depends
 from difftile.tape.diagnosis import Diagnosis
 from difftile.tape.findings import report_of, values_not_finite
 from difftile.tape.history import FullHistory, History, LimitedHistory, Recording
@@ -220,6 +229,8 @@ class Tape(Recorder):
 
     def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
         """Return what remembers a read from Python, or None where a constant is read."""
+        if self._diagnosis is not None:
+            self._diagnosis.host_read(field)
         return self.reads.read(field, where, self._cuts.held)
 
     def host_write(
@@ -378,12 +389,15 @@ class Tape(Recorder):
                 "or call the first one with keep=True."
             )
         seeds = self.loss if seeds is None else seeds
+        loss = seeds if isinstance(seeds, Values) else None
         try:
             seeds = checked_seeds(seeds, self._written)
         except TapeError as error:
             if self._diagnosis is None:
                 raise
             raise TapeError("\n\n".join((str(error), *self._why_nothing(seeds)))) from None
+        if loss is not None:
+            self._check_dependence(loss)
         retain = (retain,) if isinstance(retain, Values) else tuple(retain)
         for field in retain:
             if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -402,6 +416,19 @@ class Tape(Recorder):
         if self._report is not None and self._report.findings:
             text = "\n\n".join(finding.text for finding in self._report.findings)
             warnings.warn(GradientWarning(text), stacklevel=3 if self.loss is not None else 2)
+
+    def _check_dependence(self, loss: Values) -> None:
+        """Warn of a loss that depends on nothing, unless the diagnosis will say so."""
+        constant = not depends(reversed(list(self._history.steps())), {loss.base.storage})
+        if self._diagnosis is not None:
+            self._diagnosis.constant = loss.base if constant else None
+        elif constant:
+            title = (
+                f"All gradients are zero: the loss {loss!r} depends smoothly on no field with one."
+            )
+            hint = "dt.Tape(loss, diagnose=True) looks for the reason."
+            level = 4 if self.loss is not None else 3
+            warnings.warn(GradientCut(render(title, (), (), hint)), stacklevel=level)
 
     def _why_nothing(self, seeds: object) -> list[str]:
         """Return why there is nothing to differentiate, and let go of old values."""
@@ -438,6 +465,9 @@ class Tape(Recorder):
         replay = Replay(self._written, accumulate)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
+        for field in self._written.values():
+            if field.grad_in is not field.grad_out:  # what comes in passes where nothing is stored
+                replay.gradient(field)
         watched = replay
         if self._diagnosis is not None:
             self._diagnosis.check_seeds(seeds, replay)

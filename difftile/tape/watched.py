@@ -61,7 +61,7 @@ class WatchedReplay:
     def reverse(self, record: Record) -> None:
         """Run the adjoint of one record."""
         match record:
-            case LaunchRecord():
+            case LaunchRecord(plan) if plan.adjoint is not None:
                 self._diagnosis.reverse(self._replay, record)
             case OpaqueRecord():
                 self._diagnosis.reverse_opaque(self._replay, record)
