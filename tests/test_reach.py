@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import subprocess
@@ -57,7 +58,11 @@ def test_random_kernels_keep_numbers_in_the_intervals_of_their_fields(tmp_path: 
             fields = [SimpleNamespace(shape=shape) for shape in (given.x, given.y, given.z)]
             if limits.leaves([*fields, given.n, t]):
                 continue
-            intervals = limits.intervals([*fields, given.n, t], {4})
+            # Positions of fields among those that may vary are those of captured fields.
+            suspect = limits.leaving_by([*fields, given.n, t], frozenset(range(5)))
+            for n, other in itertools.product(range(-2, 9, 2), repeat=2):
+                assert suspect([*fields, n, other]) == limits.leaves([*fields, n, other])
+            intervals = limits.intervals([*fields, given.n, t], {0, 1, 2, 4})
             if intervals is None:
                 continue
             for other in range(-2, 9):
