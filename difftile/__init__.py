@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         solve,
         solve_triangular,
         stop_grad,
+        unique,
     )
     from difftile.launch.generated import call_id, grid
     from difftile.launch.methods import data_oriented
@@ -147,6 +148,7 @@ _HOME = {
         "solve",
         "solve_triangular",
         "stop_grad",
+        "unique",
     ),
     "difftile.runtime.custom_op": ("custom_op",),
     "difftile.runtime.funcs": (
@@ -286,6 +288,7 @@ __all__ = [
     "surrogate_if",
     "template",
     "training",
+    "unique",
     "value_and_grad",
     "vec",
     "viewer",

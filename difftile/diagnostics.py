@@ -194,9 +194,11 @@ class CallMismatch(KernelError):
 class Race(KernelError):
     """Two iterations of one parallel loop that touch the same element, one of them writing."""
 
-    def __init__(self, span: Span | None, field: str, what: str, other: Label, hint: str) -> None:
+    def __init__(
+        self, span: Span | None, field: str, what: str, other: Label | None, hint: str
+    ) -> None:
         title = f"Race on field '{field}': iterations of one parallel loop run in any order."
-        super().__init__(title, span, what, related=(other,), hint=hint)
+        super().__init__(title, span, what, related=() if other is None else (other,), hint=hint)
 
 
 class RoleMismatch(KernelError):
@@ -268,6 +270,15 @@ def _shown_index(index: Sequence[Ends | None]) -> str:
         for ends in index
     ]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+class NotUnique(KernelError):
+    """An index given to `dt.unique` that two iterations share, found under `debug=True`."""
+
+    def __init__(self, span: Span | None, field: str, first: str, second: str) -> None:
+        title = f"Broken promise: an index into '{field}' is not unique."
+        what = f"stored here by {first}, and to the same element by {second}"
+        super().__init__(title, span, what, hint="run the loop in order, or add with '+='.")
 
 
 class AssertionFailure(KernelError, AssertionError):

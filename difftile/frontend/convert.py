@@ -151,7 +151,17 @@ _ANY_NUMBER = frozenset(
         *("lt", "le", "gt", "ge", "eq", "ne"),
         *("dot", "cross", "outer", "sum", "transpose", "trace", "matmul"),
         *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical"),
-        *("raw_div", "raw_mod", "popcnt", "clz", "clamp", "norm_sqr", "square", "cross_2d"),
+        *(
+            "raw_div",
+            "raw_mod",
+            "popcnt",
+            "clz",
+            "unique",
+            "clamp",
+            "norm_sqr",
+            "square",
+            "cross_2d",
+        ),
     )
 )
 

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from difftile.diagnostics import AssertionFailure, DifftileError, IndexOutOfRange, Span
+from difftile.diagnostics import (
+    AssertionFailure,
+    DifftileError,
+    IndexOutOfRange,
+    NotUnique,
+    Span,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +49,36 @@ class BadIndex:
         return IndexOutOfRange(span, self.what, tuple(numbers[half:]), tuple(numbers[:half]))
 
 
-Failure: TypeAlias = AssertionFailed | BadIndex
+@dataclass(frozen=True, slots=True)
+class BrokenPromise:
+    """Two iterations with an index that is promised to be unique.
+
+    Its values are the numbers of both, counted from 1, and the starts and widths of the loop.
+
+    Args:
+        array: The field that both store to.
+        indices: The names of the indices of the loop.
+    """
+
+    array: str
+    indices: tuple[str, ...]
+
+    def error(self, span: Span | None, values: Sequence[float]) -> DifftileError:
+        """Return the error of two iterations."""
+        first, second, *box = (int(value) for value in values)
+        count = len(self.indices)
+        starts, widths = box[:count], box[count:]
+
+        def named(number: int) -> str:
+            at: list[int] = []
+            rest = number - 1
+            for start, width in zip(reversed(starts), reversed(widths), strict=True):
+                rest, step = divmod(rest, width)
+                at.insert(0, start + step)
+            pairs = zip(self.indices, at, strict=True)
+            return ", ".join(f"{name} = {k}" for name, k in pairs)
+
+        return NotUnique(span, self.array, named(min(first, second)), named(max(first, second)))
+
+
+Failure: TypeAlias = AssertionFailed | BadIndex | BrokenPromise

@@ -133,6 +133,20 @@ def cholesky(a: npt.ArrayLike) -> Any:
     return meaning.cholesky(_array(a))
 
 
+def unique(index: Any) -> Any:
+    """Return the index, and promise that it differs between the iterations of a parallel loop.
+
+    A gradient passes through a store only if no two iterations store to one element. Where that
+    follows from data, as in `x[q[i]] = ...` with a permutation q, it cannot be proved; write
+    `x[dt.unique(q[i])] = ...`. The promise is about the iterations that get there. A vector is
+    unique as a whole, not in each component. `dt.init(debug=True)` verifies what is promised.
+
+    Args:
+        index: In a kernel an integer or a vector of integers; in Python it comes back as it is.
+    """
+    return index
+
+
 def stop_grad(x: Any) -> Any:
     """Return x, as a constant for every derivative: no gradient and no tangent goes through.
 

@@ -30,7 +30,7 @@ from difftile.substrate.names import meaning_of as taichi_meaning
 
 _OPS = (
     *(functions.expm1, functions.log1p, functions.logit, functions.sigmoid, functions.softplus),
-    *(functions.safe_divide, functions.safe_norm),
+    *(functions.safe_divide, functions.safe_norm, functions.unique),
     *(functions.cholesky, functions.inverse, functions.solve),
 )
 _SPECIAL = (

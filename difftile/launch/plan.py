@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from difftile.diagnostics import Span
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type
+from difftile.launch.ownership import Ownership
 from difftile.launch.specialisation import Specialisation, StageLaunch
 from difftile.launch.stage import AdjointCode, Stage
 
@@ -40,6 +43,7 @@ class StagePlan:
             has, if it is more than one element.
         cuts: Positions of fields without gradient that take values which vary with fields that
             have one, and the name and place of such a write.
+        ownership: What has to be checked before a launch is recorded, or None.
         ungraded: Positions of fields without gradient from which something written varies: those
             read before the stage writes them, and those read after.
         passing_by: It writes fields with gradients, and has no adjoint as it leaves those alone: it
@@ -65,6 +69,7 @@ class StagePlan:
     writes: tuple[int, ...]
     scratch: tuple[tuple[Type, int | None], ...]
     cuts: dict[int, tuple[str, Span | None]]
+    ownership: Ownership | None
     ungraded: tuple[tuple[int, ...], tuple[int, ...]]
     passing_by: bool
     numbers: tuple[tuple[int, int], ...] = field(init=False)
@@ -154,9 +159,21 @@ def make_plan(
         launch.writes,
         tuple(scratch),
         {code.position[a]: (a.name, span) for a, span in stage.cuts(passing).items()},
+        None if constant or adjoint is None else code.passed(stage, wanted),
         _ungraded(code, stage, wanted) if not constant else ((), ()),
         adjoint is None and any(grads[k] for k in launch.writes),
     )
+
+
+def check_ownership(plans: Iterable[StagePlan], values: Sequence[Any]) -> None:
+    """Check a launch that is going to be recorded.
+
+    Raises:
+        Race: A gradient would have to pass through stores of different iterations that meet.
+    """
+    for plan in plans:
+        if plan.ownership is not None:
+            plan.ownership.check(values)
 
 
 def _ungraded(

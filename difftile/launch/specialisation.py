@@ -13,7 +13,9 @@ from difftile.frontend.context import Result
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.launch.limits import Limits
+from difftile.launch.ownership import Ownership, ownership
 from difftile.launch.stage import Stage
+from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
 from difftile.substrate.memory import POOL, Buffer
 
@@ -47,7 +49,8 @@ class Specialisation:
     its values from `drawn_at` on, and those of the latest launch are `drawn`. `limits` say of which
     arguments it is known that an index would leave a shape. `rules` are those of
     the kernel, by 'backward' and 'forward'. `sizes` are the numbers of statements on the way to the
-    stages, and `seconds` what that way took.
+    stages, and `seconds` what that way took. `ownership` has to be checked at each launch, where
+    sizes and numbers decide whether the loops race.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Specialisation:
         streams: int,
         result: Result | None,
         reach: Reach | None,
+        doubts: Sequence[Doubt] = (),
     ) -> None:
         self.name = name
         self.streams = streams
@@ -84,6 +88,8 @@ class Specialisation:
             for number, stage in enumerate(stages)
         ]
         self.writes = sorted({k for launch in self.launches for k in launch.writes})
+        self.ownership = ownership(doubts, self.position)
+        self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}
 
     def run(self, values: list[Any]) -> None:
         """Launch on any values, without a tape; see `Call.run`."""
@@ -123,6 +129,18 @@ class Specialisation:
                 sources |= more
             found = self._wanted[grads] = frozenset(sources)
         return found
+
+    def passed(self, stage: Stage, wanted: frozenset[Array]) -> Ownership | None:
+        """Return what has to be checked before derivatives pass through a stage.
+
+        Args:
+            stage: The stage.
+            wanted: The fields with derivatives.
+        """
+        key = (id(stage), wanted)
+        if key not in self._passed:
+            self._passed[key] = ownership(stage.clashes(wanted), self.position)
+        return self._passed[key]
 
     def result_cut(self, grads: tuple[bool, ...]) -> Span | None:
         """Return where a value that varies with fields that have gradients is returned."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from difftile.ad.activity import active_writes
+from difftile.ad.activity import active_values, active_writes
 from difftile.ad.apart import tangents_apart
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
@@ -33,9 +33,10 @@ from difftile.ir.walk import (
 )
 from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
-from difftile.passes.conflicts import stale_loads
+from difftile.passes.conflicts import Doubt, clashes, stale_loads
 from difftile.passes.extents import Extents, extents
 from difftile.passes.optimise import finish, pruned, simplify
+from difftile.passes.promises import verify
 from difftile.passes.unrule import unrule
 from difftile.passes.versions import late_loads, redirect
 from difftile.substrate.compile import CompiledProgram
@@ -57,7 +58,10 @@ def _finished(program: Program) -> CompiledProgram:
         warps=session.warps,
         as_written=not session.fast_math,
     )
-    return CompiledProgram(confine(finished) if session.debug else finished)
+    if not session.debug:
+        return CompiledProgram(finished)
+    verified, marks = verify(finished)
+    return CompiledProgram(confine(verified), marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +298,21 @@ class Stage:
             writes = active_writes(self.program, wanted)
             self._cuts[wanted] = {stmt.array: stmt.span for stmt in writes}
         return self._cuts[wanted]
+
+    @cached_property
+    def _clashes(self) -> list[Doubt]:
+        return clashes(self.program)
+
+    def clashes(self, wanted: frozenset[Array]) -> list[Doubt]:
+        """Return the stores that may meet in one element, and that derivatives would pass through.
+
+        Args:
+            wanted: The fields with derivatives.
+        """
+        if not self._clashes:
+            return []
+        active = active_values(self.program, wanted)
+        return [doubt for doubt in self._clashes if doubt.matters(active, wanted)]
 
     def passes_on(self, array: Array) -> bool:
         """Tell whether something written varies smoothly with what a field holds."""

@@ -62,6 +62,7 @@ INTEGER = (
     Op("ipow", "ti.pow({0}, {1})", meaning.whole_power, whole),
     Op("popcnt", "ti.math.popcnt({0})", meaning.popcnt, whole),
     Op("clz", "ti.math.clz({0})", meaning.clz, whole),
+    Op("unique", "{0}", meaning.identity, whole),  # what it promises, the analysis of races reads
 )
 
 CHOICE = (

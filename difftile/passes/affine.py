@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,11 @@ def _of_op(let: Let, defs: dict[Var, Stmt]) -> tuple[dict[Var, int], int] | None
     return None
 
 
+def unique_in(block: Block) -> set[Var]:
+    """Return the values that are promised to differ between iterations of a parallel loop."""
+    return {s.out for s in walk(block) if isinstance(s, Let) and s.op == "unique"}
+
+
 def ranges_of(block: Block) -> dict[Var, tuple[int, int]]:
     """Return the first and last value of the indices of loops with literal bounds."""
     return {
@@ -77,6 +83,7 @@ def owns(
     indices: tuple[Var, ...],
     varying: set[Var],
     ranges: dict[Var, tuple[int, int]],
+    unique: Set[Var] = frozenset(),
 ) -> bool:
     """Tell whether different values of the loop indices always touch different elements.
 
@@ -85,6 +92,7 @@ def owns(
         indices: The loop indices.
         varying: All variables whose value can differ between iterations, the indices included.
         ranges: First and last value of inner loop indices, where known.
+        unique: Values that are promised to differ between iterations.
 
     A dimension counts in two cases. Every access has the same form in it, with no varying part
     but the loop indices; all such dimensions together must have full rank. Or every access is a
@@ -97,6 +105,9 @@ def owns(
     for forms in zip(*accesses, strict=False):
         first = forms[0]
         same = all(form == first for form in forms)
+        changing = [v for v, _ in first.terms if v in varying]
+        if same and len(changing) == 1 and changing[0] in unique:
+            return True
         if same and not any(v in varying and v not in indices for v, _ in first.terms):
             rows.append([first.factor(index) for index in indices])
         else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 from difftile.diagnostics import Label, Race
 from difftile.ir.nodes import (
@@ -11,19 +13,28 @@ from difftile.ir.nodes import (
     Block,
     Combine,
     For,
-    If,
     Load,
     Memory,
     ParallelFor,
     Program,
-    Ruled,
     Stmt,
     Store,
     Var,
     While,
 )
-from difftile.ir.walk import defined_in, regions
-from difftile.passes.affine import Affine, affine, definitions_of, differ, disjoint, owns, ranges_of
+from difftile.ir.types import is_float
+from difftile.ir.walk import WRITES, defined_in, walk
+from difftile.passes.affine import (
+    Affine,
+    affine,
+    definitions_of,
+    differ,
+    disjoint,
+    owns,
+    ranges_of,
+    unique_in,
+)
+from difftile.passes.meetings import Access, Leaf, Meeting, Scope, Task, accesses_of, leaves_of
 
 _ACT = {
     Load: "read here",
@@ -31,64 +42,173 @@ _ACT = {
     Accumulate: "added to here",
     Combine: "changed here",
 }
+_IN_ORDER = "run the loop in order: 'ti.loop_config(serialize=True)' before it."
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
-    """One access of an array inside a task.
+class Doubt:
+    """Two accesses that may meet in one element for some sizes and numbers, one of them a write.
 
     Args:
-        stmt: The statement.
-        forms: Its index, one affine form a dimension.
-        order: Its position in the text.
-        loops: The serial loops around it, outermost first.
-        branches: The branches it stands in: the `If` and whether it is its first side.
+        task: The parallel loop whose iterations they belong to.
+        write: The write.
+        other: The other access, or the same one in another iteration.
+        found: Whether the loop reads the field as well.
     """
 
-    stmt: Memory
-    forms: tuple[Affine, ...]
-    order: int
-    loops: tuple[For | While, ...]
-    branches: tuple[tuple[If, bool], ...]
+    task: Task
+    write: Access
+    other: Access
+    found: bool = True
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        """What the kernel is given that decides."""
+        return leaves_of(self.task, (self.write, self.other))
+
+    def meeting(self, known: Mapping[Leaf, int] | None = None) -> Meeting | None:
+        """Return how the accesses may meet, as `Task.meeting`."""
+        return self.task.meeting(self.write, self.other, known)
+
+    def matters(self, active: Collection[Var], wanted: Collection[Array]) -> bool:
+        """Tell whether derivatives pass through two stores, or through what is read after them.
+
+        Args:
+            active: The values that vary with the fields that have derivatives.
+            wanted: The fields that have derivatives.
+        """
+        stores = (self.write.stmt, self.other.stmt)
+        if self.write.stmt.array in wanted and any(
+            isinstance(one, Store) and one.value in active for one in stores
+        ):
+            return True
+        return self.found and any(
+            isinstance(one, WRITES) and one.array in wanted and one.value in active
+            for one in walk(self.task.loop.body)
+        )
+
+    def race(self, meeting: Meeting) -> Race:
+        """Return the error."""
+        write, other = self.write.stmt, self.other.stmt
+        if isinstance(write, Store) and isinstance(other, Store):
+            return self._race_of_stores(write, other, meeting)
+        assert other.span is not None
+        hint = f"write to a second field, or {_IN_ORDER}"
+        if isinstance(write, Store) and isinstance(other, Load) and write.index == other.index:
+            hint = f"add with '+=', whose order does not matter; else {hint}"
+        label = Label(other.span, f"{_ACT[type(other)]}, maybe by another iteration")
+        return Race(write.span, write.array.name, _ACT[type(write)], label, hint)
+
+    def _race_of_stores(self, write: Store, other: Store, meeting: Meeting) -> Race:
+        """Return the error for a gradient that one of two stores would have to get."""
+        name = write.array.name
+        if meeting.iterations is None:
+            promise = (
+                f"if no two iterations get the same index, promise it: '{name}[dt.unique(...)]'"
+            )
+            hint = f"{promise}; to add, write '+='; or {_IN_ORDER}"
+            first, second = "stored here", "maybe to the same element by another iteration"
+        else:
+            hint = f"add with '+=', whose order does not matter; or {_IN_ORDER}"
+            one, another = map(self._iteration, meeting.iterations)
+            first, second = f"stored here by {one}", f"to the same element by {another}"
+        if write is other:
+            return Race(write.span, name, f"{first}, and {second}", None, hint)
+        assert other.span is not None
+        return Race(write.span, name, first, Label(other.span, f"stored {second}"), hint)
+
+    def _iteration(self, at: tuple[int, ...]) -> str:
+        names = [v.name for v in self.task.loop.indices]
+        return ", ".join(f"{name} = {k}" for name, k in zip(names, at, strict=True))
+
+
+def races(program: Program) -> list[Doubt]:
+    """Return the accesses of different kinds whose outcome may depend on the order of iterations.
+
+    A load and a store at one index are none: the value that is found belongs to the element. Where
+    a derivative passes, the stores must not meet (`clashes`).
+    """
+    defs = definitions_of(program.body)
+    found: list[Doubt] = []
+    for task, accesses in _contested(program):
+        for k, write in enumerate(accesses):
+            for other in accesses[k + 1 :]:
+                first, second = (write, other) if _is_write(write) else (other, write)
+                if _kind(first.stmt) == _kind(second.stmt):
+                    continue
+                forms = [_forms(access.stmt, defs) for access in (first, second)]
+                if _found_and_stored(task, first, second, defs):
+                    continue
+                if disjoint(forms[0], forms[1], task.varying):
+                    continue
+                doubt = Doubt(task, first, second)
+                if doubt.meeting() is not None:
+                    found.append(doubt)
+    return found
+
+
+def clashes(program: Program) -> list[Doubt]:
+    """Return the stores of different iterations that may meet in one element.
+
+    The last one of them wins, and which one that is nobody knows: no gradient can pass. Local
+    arrays and fields of integers have none.
+    """
+    found: list[Doubt] = []
+    for task, accesses in _contested(program):
+        stores = [access for access in accesses if isinstance(access.stmt, Store)]
+        read = len(stores) < len(accesses)
+        for write, other in combinations_with_replacement(stores, 2):
+            if is_float(write.stmt.array.type.element):
+                doubt = Doubt(task, write, other, read)
+                if doubt.meeting() is not None:
+                    found.append(doubt)
+    return found
 
 
 def check_races(program: Program) -> None:
-    """Check every parallel loop.
+    """Check every parallel loop for all sizes and numbers.
 
     Raises:
         Race: Two iterations may touch the same element, one of them storing to it.
     """
+    for doubt in races(program):
+        raise doubt.race(Meeting())
+
+
+def _contested(program: Program) -> list[tuple[Task, list[Access]]]:
+    """Return the accesses of each field that some iteration writes and does not own."""
     defs = definitions_of(program.body)
-    for task in program.body.stmts:
-        if isinstance(task, ParallelFor):
-            varying = defined_in(task.body) | set(task.indices)
-            for accesses in _accesses(task.body, defs).values():
-                _check_array(task, accesses, varying)
+    scope = Scope(program.body)
+    found: list[tuple[Task, list[Access]]] = []
+    for loop in program.body.stmts:
+        if isinstance(loop, ParallelFor):
+            task = Task(loop, scope)
+            ranges, unique = ranges_of(loop.body), unique_in(loop.body)
+            for accesses in accesses_of(loop.body).values():
+                kinds = {_kind(access.stmt) for access in accesses}
+                forms = [_forms(access.stmt, defs) for access in accesses]
+                if kinds == {Load} or (len(kinds) == 1 and kinds != {Store}):
+                    continue
+                if not owns(forms, loop.indices, task.varying, ranges, unique):
+                    found.append((task, accesses))
+    return found
 
 
-def _check_array(task: ParallelFor, accesses: list[Access], varying: set[Var]) -> None:
-    kinds = {_kind(access.stmt) for access in accesses}
-    if len(kinds) == 1 and kinds != {Store}:
-        return
-    ranges = ranges_of(task.body)
-    if owns([access.forms for access in accesses], task.indices, varying, ranges):
-        return
-    for write in accesses:
-        if isinstance(write.stmt, Load):
-            continue
-        for other in accesses:
-            if _kind(other.stmt) == _kind(write.stmt):
-                continue
-            same = write.forms == other.forms
-            varies = any(v in varying for form in write.forms for v, _ in form.terms)
-            # The same data-dependent index read and stored: a permutation is the user's to promise.
-            promised = same and varies and {type(write.stmt), type(other.stmt)} == {Load, Store}
-            if promised or disjoint(write.forms, other.forms, varying):
-                continue
-            # These two meet within one iteration alone: others of the accesses are at fault.
-            if owns([write.forms, other.forms], task.indices, varying, ranges):
-                continue
-            raise _race(write.stmt, other.stmt)
+def _found_and_stored(task: Task, a: Access, b: Access, defs: dict[Var, Stmt]) -> bool:
+    """Tell whether the accesses read and store what is one element within an iteration."""
+    if {type(a.stmt), type(b.stmt)} != {Load, Store}:
+        return False
+    forms = _forms(a.stmt, defs)
+    varies = any(v in task.varying for form in forms for v, _ in form.terms)
+    return varies and forms == _forms(b.stmt, defs)
+
+
+def _forms(stmt: Memory, defs: dict[Var, Stmt]) -> tuple[Affine, ...]:
+    return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
+
+
+def _is_write(access: Access) -> bool:
+    return not isinstance(access.stmt, Load)
 
 
 def _kind(stmt: Memory) -> type[Memory] | str:
@@ -102,23 +222,6 @@ def _kind(stmt: Memory) -> type[Memory] | str:
             return type(stmt)
 
 
-def _race(write: Memory, other: Memory) -> Race:
-    assert other.span is not None
-    hint = (
-        "write to a second field, or run the loop in order: 'ti.loop_config(serialize=True)' "
-        "before it."
-    )
-    if isinstance(write, Store) and isinstance(other, Load) and write.index == other.index:
-        hint = f"add with '+=', whose order does not matter; else {hint}"
-    return Race(
-        write.span,
-        write.array.name,
-        _ACT[type(write)],
-        Label(other.span, f"{_ACT[type(other)]}, maybe by another iteration"),
-        hint,
-    )
-
-
 def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
     """Return the loads that may read what the same stage has written, with one such write each.
 
@@ -128,30 +231,31 @@ def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
     stale: dict[Var, tuple[Load, Memory]] = {}
     for task in program.body.stmts:
         block = task.body if isinstance(task, ParallelFor) else Block((task,))
-        for accesses in _accesses(block, defs).values():
+        for accesses in accesses_of(block).values():
             loads = [a for a in accesses if isinstance(a.stmt, Load)]
             writes = [a for a in accesses if not isinstance(a.stmt, Load)]
             for load in loads:
                 for write in writes:
-                    if _may_precede(write, load):
+                    if _may_precede(write, load, defs):
                         assert isinstance(load.stmt, Load)
                         stale[load.stmt.out] = (load.stmt, write.stmt)
     return stale
 
 
-def _may_precede(write: Access, load: Access) -> bool:
+def _may_precede(write: Access, load: Access, defs: dict[Var, Stmt]) -> bool:
     """Tell whether the write may reach the load's element before the load, in one iteration."""
+    to, at = (_forms(access.stmt, defs) for access in (write, load))
     common = [loop for loop in write.loops if any(loop is other for other in load.loops)]
-    if common and not disjoint(write.forms, load.forms, _varying(common)):
+    if common and not disjoint(to, at, _varying(common)):
         indices = tuple(loop.index for loop in common if isinstance(loop, For))
         own_element = len(indices) == len(common) and owns(
-            [write.forms, load.forms], indices, _varying(common), ranges_of(common[0].body)
+            [to, at], indices, _varying(common), ranges_of(common[0].body)
         )
         if not own_element:
             return True
     if write.order > load.order or _exclude_each_other(write, load):
         return False
-    return not differ(write.forms, load.forms)
+    return not differ(to, at)
 
 
 def _varying(loops: list[For | While]) -> set[Var]:
@@ -169,33 +273,3 @@ def _exclude_each_other(a: Access, b: Access) -> bool:
         for stmt, side in a.branches
         for other, other_side in b.branches
     )
-
-
-def _accesses(block: Block, defs: dict[Var, Stmt]) -> dict[Array, list[Access]]:
-    found: dict[Array, list[Access]] = {}
-    counter = [0]
-
-    def visit(
-        block: Block, loops: tuple[For | While, ...], branches: tuple[tuple[If, bool], ...]
-    ) -> None:
-        for stmt in block.stmts:
-            counter[0] += 1
-            if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-                if stmt.array.gradient_of is not None or stmt.array.size is not None:
-                    continue  # no memory of the program's, or that of one thread
-                index = stmt.index[: stmt.array.type.ndim]
-                forms = tuple(affine(i, defs) for i in index)
-                access = Access(stmt, forms, counter[0], loops, branches)
-                found.setdefault(stmt.array, []).append(access)
-            elif isinstance(stmt, If):
-                visit(stmt.then, loops, (*branches, (stmt, True)))
-                visit(stmt.orelse, loops, (*branches, (stmt, False)))
-            elif isinstance(stmt, (For, While)):
-                for region in regions(stmt):
-                    visit(region, (*loops, stmt), branches)
-            elif isinstance(stmt, Ruled):
-                for region in regions(stmt):
-                    visit(region, loops, branches)
-
-    visit(block, (), ())
-    return found

@@ -17,7 +17,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.walk import defined_in, walk, with_blocks
-from difftile.passes.affine import Affine, affine, definitions_of, owns, ranges_of
+from difftile.passes.affine import Affine, affine, definitions_of, owns, ranges_of, unique_in
 
 
 def exclusive(program: Program) -> Program:
@@ -39,7 +39,7 @@ def owned_arrays(loop: ParallelFor, program: Program) -> set[Array]:
 
 def _owned(loop: ParallelFor, defs: dict[Var, Stmt]) -> set[Array]:
     varying = defined_in(loop.body) | set(loop.indices)
-    ranges = ranges_of(loop.body)
+    ranges, unique = ranges_of(loop.body), unique_in(loop.body)
     accesses: dict[Array, list[tuple[Affine, ...]]] = {}
     for stmt in walk(loop.body):
         if isinstance(stmt, (Load, Store, Accumulate, Combine)):
@@ -49,7 +49,7 @@ def _owned(loop: ParallelFor, defs: dict[Var, Stmt]) -> set[Array]:
     return {
         array
         for array, forms in accesses.items()
-        if array.size is not None or owns(forms, loop.indices, varying, ranges)
+        if array.size is not None or owns(forms, loop.indices, varying, ranges, unique)
     }
 
 

@@ -32,7 +32,7 @@ from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
 from difftile.ops.vocabulary import is_lambda
 from difftile.passes.bounds import guard, unchecked
-from difftile.passes.conflicts import check_races
+from difftile.passes.conflicts import races
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
 from difftile.passes.stages import split
@@ -290,7 +290,9 @@ class Kernel:
         if found is None:
             call = self._prepare(args, session)
             found = call, call.values.copy()
-        self._latest = found[0].code
+        code = self._latest = found[0].code
+        if code.ownership is not None:
+            code.ownership.check(found[1])
         return found
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
@@ -360,7 +362,6 @@ class Kernel:
         guarded = guard(written)
         checked = guarded if session.debug else unchecked(written)
         program = normalise(checked, checked=session.debug)
-        check_races(program)
         stages = [Stage(stage) for stage in split(program)]
         code = Specialisation(
             self.function.__name__,
@@ -369,6 +370,7 @@ class Kernel:
             lowered.streams,
             lowered.result,
             None if session.debug else reach(guarded),
+            races(program),
         )
         for word, rule in self._rules.items():
             code.rules[word] = compile_rule(

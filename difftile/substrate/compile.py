@@ -63,9 +63,10 @@ class CompiledProgram:
 
     Args:
         program: A finished program: its parameters are what `launch` takes, its temps follow.
+        marks: Memory that it uses besides, and that is zero before each launch.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, marks: tuple[Array, ...] = ()) -> None:
         self.program = program
         self.params = (*program.params, *program.temps)
         if len(self.params) > _MOST_ARGUMENTS:
@@ -84,9 +85,9 @@ class CompiledProgram:
         self._choice: dict[tuple[Any, ...], _Variant] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._as_written = any(isinstance(s, Let) and s.op == "exact" for s in walk(program.body))
-        self._report = report_of(program)
-        self._reported = None if self._report is None else (self._report.count, self._report.values)
-        reported = self._reported or ()
+        self._report = report_of(program, marks)
+        self._reported = () if self._report is None else self._report.arrays
+        reported = self._reported
         written = {*arrays_written(program.body), *reported}
         adds = [s for s in walk(program.body) if isinstance(s, Accumulate)]
         stored = {s.array for s in adds if s.once}
@@ -107,7 +108,8 @@ class CompiledProgram:
     @cached_property
     def _silent(self) -> CompiledProgram:
         """The same without what it prints and reports."""
-        return CompiledProgram(replace(self.program, body=silent(self.program.body)))
+        marks = () if self._report is None else self._report.marks
+        return CompiledProgram(replace(self.program, body=silent(self.program.body)), marks)
 
     def launch(self, args: Sequence[Any]) -> None:
         """Run on buffers and numbers, one for each of `params`."""
@@ -120,7 +122,10 @@ class CompiledProgram:
         if self._report is None:
             variant.launch(args)
         else:
-            self._report.collect(lambda memory: variant.launch([*args, *memory]))
+            self._report.collect(
+                lambda memory: variant.launch([*args, *memory]),
+                lambda array: args[self.params.index(array)].shape,
+            )
 
     def settled(self, args: Sequence[Any]) -> Launchable:
         """Return what launches the program on buffers of these shapes, and on any numbers.
@@ -156,7 +161,7 @@ class CompiledProgram:
             fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
             report=self._reported,
         )
-        params = (*self.params, *(self._reported or ()))
+        params = (*self.params, *self._reported)
         variant = _Variant(
             emitted, self.program, params, self._written, self._on_host, self._as_written
         )

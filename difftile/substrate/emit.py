@@ -82,7 +82,7 @@ def emit(
     threads: int = 0,
     fresh: Collection[Array] = (),
     guarded: bool = False,
-    report: tuple[Array, Array] | None = None,
+    report: tuple[Array, ...] = (),
 ) -> Emitted:
     """Write a program as a Taichi kernel.
 
@@ -93,7 +93,8 @@ def emit(
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
         fresh: Arrays that hold zeros: what is added there once is stored.
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
-        report: Where failures are counted, and where the first one leaves its number and values.
+        report: Where failures are counted, where the first one leaves its number and values, and
+            marks; none of that where nothing can fail.
     """
     names = Names(RESERVED)
     emitter = _Emitter(
@@ -116,7 +117,7 @@ class _Emitter:
     flat: bool
     threads: int
     fresh: frozenset[Array]
-    report: tuple[Array, Array] | None
+    report: tuple[Array, ...]
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
     line_number: int | None = None
@@ -130,7 +131,7 @@ class _Emitter:
         name = self.names.new(program.name)
         annotations: dict[str, FieldType] = {}
         params: list[str] = []
-        for param in (*program.params, *program.temps, *(self.report or ())):
+        for param in (*program.params, *program.temps, *self.report):
             if isinstance(param, Array):
                 hint = annotation(param.type)
                 annotations[hint] = param.type
@@ -292,8 +293,7 @@ class _Emitter:
     # Failures
 
     def fail(self, values: tuple[Value, ...]) -> None:
-        assert self.report is not None
-        count, report = (self.names[array] for array in self.report)
+        count, report = (self.names[array] for array in self.report[:2])
         self.write(f"if ti.atomic_add({count}[None], 1) == 0:")
         self.depth += 1
         self.write(f"{report}[None][0] = {literal(float(self.failures), F64)}")

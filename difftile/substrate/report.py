@@ -21,33 +21,49 @@ class Report:
         fails: The places of failures, in the order of the program.
         count: A counter of failures; whoever raises it from 0 may report.
         values: The place's number in `fails`, and then its values.
+        marks: Memory that is zero before each launch, in the shapes of what it is `like`.
     """
 
     fails: tuple[Fail, ...]
     count: Array
     values: Array
+    marks: tuple[Array, ...]
 
-    def collect(self, launch: Callable[[Sequence[Buffer]], None]) -> None:
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The parameters of the program that the report has memory for."""
+        return (self.count, self.values, *self.marks)
+
+    def collect(
+        self,
+        launch: Callable[[Sequence[Buffer]], None],
+        shape_of: Callable[[Array], tuple[int, ...]],
+    ) -> None:
         """Run a launch with memory for a report, and keep its failure for `raise_first`."""
         count, values = (POOL.take(a.type.element, ()) for a in (self.count, self.values))
-        count.fill(0)
-        launch((count, values))
+        marks = [
+            POOL.take(m.type.element, () if m.like is None else shape_of(m.like))
+            for m in self.marks
+        ]
+        for zeroed in (count, *marks):
+            zeroed.fill(0)
+        launch((count, values, *marks))
         if int(count.read_at(())):
             number, *found = values.read_at(())
             fail = self.fails[int(number)]
             _failures.append(fail.failure.error(fail.span, found[: len(fail.values)]))
-        POOL.give(count)
-        POOL.give(values)
+        for buffer in (count, values, *marks):
+            POOL.give(buffer)
 
 
-def report_of(program: Program) -> Report | None:
+def report_of(program: Program, marks: tuple[Array, ...]) -> Report | None:
     """Return the report of a program; None if nothing in it can fail."""
     fails = tuple(stmt for stmt in walk(program.body) if isinstance(stmt, Fail))
-    if not fails:
+    if not fails and not marks:
         return None
-    size = 1 + max(1, *(len(fail.values) for fail in fails))
+    size = 1 + max(1, 1, *(len(fail.values) for fail in fails))
     count = Array("failures", FieldType(I32, 0))
-    return Report(fails, count, Array("failure", FieldType(Vector(size, F64), 0)))
+    return Report(fails, count, Array("failure", FieldType(Vector(size, F64), 0)), marks)
 
 
 _failures: list[DifftileError] = []

@@ -25,7 +25,7 @@ from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.call import Call
-from difftile.launch.plan import make_plans
+from difftile.launch.plan import check_ownership, make_plans
 from difftile.launch.push import push_tangents
 from difftile.launch.specialisation import make_writable
 from difftile.substrate.memory import POOL
@@ -488,6 +488,7 @@ class Tangents:
 def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[LaunchRecord]:
     """Launch a kernel and return its records for some fields with derivatives."""
     plans = make_plans(step.call.code, grads, constant=constant)
+    check_ownership(plans, step.values)
     stages = [record_stage(plan, step.call, step.values) for plan in plans]
     records = [one for stage in stages for one in stage if isinstance(one, LaunchRecord)]
     return [one for one in records if one.plan.adjoint is not None]
