@@ -1,8 +1,8 @@
-"""Systems of linear constraints over the integers: whether they have a solution, and one of them.
+"""Systems of linear constraints over the integers: proofs that they have no solution, or one.
 
-Equations are solved by unimodular substitution (Pugh, The Omega test, 1991, section 2), what is left
-by bounds that constraints impose on each other, and by bisection. The search gives up after a fixed
-number of steps: the answer is then that nothing is known.
+Equations are solved by unimodular substitution (Pugh, The Omega test, 1991, section 2), what is
+left by bounds that constraints impose on each other, and by bisection. The search gives up after a
+fixed number of steps: the answer is then that nothing is known.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whether two accesses of different iterations of a parallel loop can touch one element.
+"""Whether accesses of two iterations of a parallel loop can touch one element.
 
-Both accesses become unknown integers: the indices of their iterations and of the serial loops around
-them, quotients and remainders, what is read from memory. Bounds of loops, conditions of branches and
-the equality of the elements become constraints, and `integers` says whether all can hold.
+Both become unknown integers: the indices of the iterations and of the serial loops around them,
+quotients and remainders, what is read from memory. Bounds of loops, conditions of branches and the
+equality of the elements become constraints, and `integers` says whether all can hold.
 """
 
 from __future__ import annotations
