@@ -169,6 +169,9 @@ class _State:
             form = Linear(
                 {v: f // divisor for v, f in form.factors.items()}, form.constant // divisor
             )
+            parts = self._separated(form)
+            if parts is not None:
+                return all(self.equate(part) for part in parts)
             v, least = min(form.factors.items(), key=lambda item: (abs(item[1]), item[0]))
             rest = Linear({w: f for w, f in form.factors.items() if w != v}, form.constant)
             if abs(least) == 1:
@@ -179,6 +182,28 @@ class _State:
             self.bounds[t] = (None, None)
             quotients = {w: f // least for w, f in rest.factors.items()}
             self.substitute(v, Linear({t: 1, **{w: -q for w, q in quotients.items() if q}}, 0))
+
+    def _separated(self, form: Linear) -> tuple[Linear, Linear] | None:
+        """Return two forms that must both be zero for one to be, as bounds tell.
+
+        `a * x + y` is zero only for one multiple of a in the range of y, if that is short. This is
+        how indices of several axes come apart that were made one.
+        """
+        for a in sorted({abs(f) for f in form.factors.values()} - {1}, reverse=True):
+            y = Linear({v: f for v, f in form.factors.items() if f % a}, form.constant)
+            if not y.factors:
+                continue
+            low, high = self._range(y)
+            if low is None or high is None:
+                continue
+            first, last = -(-low // a), high // a
+            if first > last:
+                return number(1), number(1)  # no multiple at all
+            if first < last:
+                continue
+            x = Linear({v: f // a for v, f in form.factors.items() if not f % a}, first)
+            return x, y.shifted(-first * a)
+        return None
 
     def narrow(self) -> bool:
         """Let rows narrow bounds until nothing changes; tell whether a solution may be left."""

@@ -42,6 +42,7 @@ from difftile.passes.integers import (
     solve,
     zero,
 )
+from difftile.passes.iterations import Iterations, NotIntegers
 
 _MOST_CASES = 16  # of one condition; more are taken for unknown
 _UNKNOWN: tuple[Case, ...] = ((),)
@@ -137,8 +138,10 @@ class Task:
             for cond, taken in access.branches:
                 side.hold(cond.cond, taken)
             elements.append([side.form(i) for i in access.stmt.index])
-        for one, other in zip(*elements, strict=False):
-            system.constraints.append(zero(one.plus(other, -1)))
+        # First, while the bounds of what they are made of are known one by one.
+        system.constraints[:0] = [
+            zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
+        ]
         for parts in question.unique.values():
             if all(side in parts for side in (0, 1)):
                 pairs = list(zip(parts[0], parts[1], strict=True))
@@ -149,9 +152,30 @@ class Task:
         if found is None:
             return None
         if found.values is None or not question.exact:
-            return Meeting()
+            return Meeting() if known is None else self._tried(a, b, known)
         at = tuple(tuple(found.value(side.known[i]) for i in self.loop.indices) for side in sides)
         return Meeting((at[0], at[1]))
+
+    def _tried(self, a: Access, b: Access, known: Mapping[Leaf, int]) -> Meeting | None:
+        """Return what going through the iterations tells, where there are few."""
+        loop = self.loop
+        bounds = tuple(zip(loop.starts, loop.stops, strict=True))
+        iterations = Iterations(loop.indices, bounds, self.scope.origin, known)
+        depth = min(len(a.stmt.index), len(b.stmt.index))
+        # Two iterations are enough: one of them is another than the one that comes.
+        touchers: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+        try:
+            for at, element in iterations.touched(a.stmt.index, a.loops, a.branches):
+                known_here = touchers.setdefault(element[:depth], [])
+                if at not in known_here and len(known_here) < 2:
+                    known_here.append(at)
+            for at, element in iterations.touched(b.stmt.index, b.loops, b.branches):
+                for other in touchers.get(element[:depth], ()):
+                    if other != at:
+                        return Meeting((other, at))
+        except NotIntegers:
+            return Meeting()
+        return None
 
 
 class _Question:
@@ -182,16 +206,21 @@ class _Question:
         self.system.constraints += [at_least(out, low), at_least(high, out)]
         return out
 
-    def fits(self, form: Linear) -> bool:
-        """Tell whether a form is known to be within the range of 32-bit integers."""
+    def range(self, form: Linear) -> tuple[int, int] | None:
+        """Return the least and the greatest value of a form, as far as single bounds say."""
         low = high = form.constant
         for v, f in form.factors.items():
             least, most = self.system.bounds[v]
             if least is None or most is None:
-                return False
+                return None
             low += min(f * least, f * most)
             high += max(f * least, f * most)
-        return low >= -_LIMIT and high < _LIMIT
+        return low, high
+
+    def fits(self, form: Linear) -> bool:
+        """Tell whether a form is known to be within the range of 32-bit integers."""
+        found = self.range(form)
+        return found is not None and found[0] >= -_LIMIT and found[1] < _LIMIT
 
 
 @dataclass(slots=True)
@@ -225,15 +254,18 @@ class _Side:
                 q.shared[value] = found
         return found
 
+    def _origin(self, value: Var) -> tuple[Stmt | None, int]:
+        """Return what defines a value, and as which of its results."""
+        return self.question.scope.origin.get(value, (None, 0))
+
     def _defined(self, value: Var) -> Linear:
         q = self.question
-        origin = q.scope.origin.get(value)
-        if origin is None:
+        stmt, place = self._origin(value)
+        if stmt is None:
             loop = q.scope.loops.get(value)
             if loop is not None:
                 return q.between(self.form(loop.start), self.form(loop.stop).shifted(-1))
             return q.opaque()
-        stmt, place = origin
         match stmt:
             case Let() if value.type == BOOL:
                 return self._either(self.cases(value, True), self.cases(value, False))
@@ -281,7 +313,7 @@ class _Side:
         q = self.question
         if isinstance(cond, Const):
             return _UNKNOWN if bool(cond.value) == taken else ()
-        stmt, place = q.scope.origin.get(cond, (None, 0))
+        stmt, place = self._origin(cond)
         match stmt:
             case Let(op=op, args=args) if op in _COMPARISONS and not is_float(args[0].type):
                 gap = self.form(args[1]).plus(self.form(args[0]), -1)
@@ -322,15 +354,21 @@ class _Side:
 
     def _one_of(self, sides: Iterable[tuple[Sequence[Case], Value]]) -> Linear:
         """Return an unknown that is one of several values, each under its own cases."""
-        q = self.question
-        out = q.system.unknown()
-        found: list[Case] = []
-        for cases, value in sides:
-            if cases:
-                equal = zero(out.plus(self.form(value), -1))
-                found += [(*case, equal) for case in cases]
-        q.system.choices.append(found)
+        possible = [(cases, self.form(value)) for cases, value in sides if cases]
+        out = self._any_of([form for _, form in possible])
+        self.question.system.choices.append(
+            [(*case, zero(out.plus(form, -1))) for cases, form in possible for case in cases]
+        )
         return out
+
+    def _any_of(self, forms: Sequence[Linear]) -> Linear:
+        """Return an unknown within the ranges of some forms."""
+        ranges = [self.question.range(form) for form in forms]
+        known = [one for one in ranges if one is not None]
+        if len(known) < len(ranges) or not known:
+            return self.question.system.unknown()
+        low, high = min(low for low, _ in known), max(high for _, high in known)
+        return self.question.system.unknown(low, high)
 
     # One method for each op that an index may be made by; None where nothing is known.
 
@@ -386,13 +424,28 @@ class _Side:
             return None
         found = self._divided.get((value, size))
         if found is None:
-            system = self.question.system
-            quotient = system.unknown()
-            rest = system.unknown(*((0, size - 1) if size > 0 else (size + 1, 0)))
-            whole = quotient.scaled(size).plus(rest)
-            system.constraints.append(zero(self.form(value).plus(whole, -1)))
+            system, form = self.question.system, self.form(value)
+            within = self.question.range(form)
+            low, high = (None, None) if within is None else sorted(end // size for end in within)
+            if low is not None and low == high:  # `i % n` is i
+                quotient, rest = number(low), form.shifted(-low * size)
+            else:
+                quotient = self._of_quotient(value, size) or system.unknown(low, high)
+                rest = system.unknown(*((0, size - 1) if size > 0 else (size + 1, 0)))
+                system.constraints.append(zero(quotient.scaled(size).plus(rest).plus(form, -1)))
             found = self._divided[value, size] = (quotient, rest)
         return found
+
+    def _of_quotient(self, value: Value, size: int) -> Linear | None:
+        """Return `value // size` where the value is a quotient itself: `x // a // b` is one."""
+        origin, _ = (None, 0) if isinstance(value, Const) else self._origin(value)
+        if not isinstance(origin, Let) or origin.op != "floordiv" or size < 0:
+            return None
+        by = self.form(origin.args[1])
+        if by.factors or by.constant <= 0:
+            return None
+        found = self._division(origin.args[0], by.scaled(size))
+        return None if found is None else found[0]
 
     def _may_overflow(self, value: Value) -> bool:
         """Tell whether a value may be a wrapped one.
@@ -402,20 +455,20 @@ class _Side:
         """
         if isinstance(value, Const):
             return False
-        origin, _ = self.question.scope.origin.get(value, (None, 0))
+        origin, _ = self._origin(value)
         computed = isinstance(origin, Let) and origin.op in ("add", "sub", "neg", "mul", "shl")
         return computed and not self.question.fits(self.form(value))
 
     def _min(self, let: Let) -> Linear | None:
         a, b = (self.form(arg) for arg in let.args)
-        out = self.question.system.unknown()
+        out = self._any_of((a, b))
         cases = [(zero(out.plus(p, -1)), at_least(q, p)) for p, q in ((a, b), (b, a))]
         self.question.system.choices.append(cases)
         return out
 
     def _max(self, let: Let) -> Linear | None:
         a, b = (self.form(arg) for arg in let.args)
-        out = self.question.system.unknown()
+        out = self._any_of((a, b))
         cases = [(zero(out.plus(p, -1)), at_least(p, q)) for p, q in ((a, b), (b, a))]
         self.question.system.choices.append(cases)
         return out
@@ -453,7 +506,7 @@ class _Side:
     def _components(self, whole: Var) -> list[Linear]:
         """Return the components of a vector; those of a promised one are unique as a whole."""
         if whole not in self.vectors:
-            origin, _ = self.question.scope.origin.get(whole, (None, 0))
+            origin, _ = self._origin(whole)
             match origin:
                 case Let(op="vec", args=args):
                     found = [self.form(arg) for arg in args]

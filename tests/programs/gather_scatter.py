@@ -53,13 +53,14 @@ def scatter_add(x, index, y):
 @program(x=floats(4), index=ints([2, 0, 3, 1]), y=floats(4))
 def permuted_store(x, index, y):
     for i in x:
-        y[index[i]] = x[i] * x[i]
+        y[dt.unique(index[i])] = x[i] * x[i]
 
 
 @program(x=floats(4), index=ints([2, 0, 3, 1]))
 def permuted_in_place(x, index):
     for i in index:
-        x[index[i]] = x[index[i]] * x[index[i]]
+        k = dt.unique(index[i])
+        x[k] = x[k] * x[k]
 
 
 @program(
