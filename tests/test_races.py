@@ -110,6 +110,19 @@ def components(x, z):
 
 
 @dt.kernel
+def triangle(x, z):
+    for i in z:
+        for j in range(i):
+            x[i * (i - 1) // 2 + j] = z[i] * z[j]
+
+
+@dt.kernel
+def bits(x, z):
+    for i in z:
+        x[((i & 1) << 1) | (i >> 1)] = z[i] * z[i]
+
+
+@dt.kernel
 def moved_by_a_field(x, z, offset):
     for i in z:
         x[i + offset[None]] = z[i] * z[i]
@@ -182,6 +195,8 @@ ACCEPTED = {
     "one iteration": (one_element, lambda: (_zeros(4), _z(1)), [2]),
     "one iteration of a view": (halved, lambda: (_zeros(4), _z()[1:2]), [4]),
     "components": (components, lambda: (_zeros(2, dtype=dt.vec(2, ti.f64)), _z()), [2, 4, 6, 8]),
+    "products of indices": (triangle, lambda: (_zeros(6), _z()), [9, 8, 7, 6]),
+    "bits": (bits, lambda: (_zeros(4), _z()), [2, 4, 6, 8]),
     "an offset": (
         moved_by_a_field,
         lambda: (_zeros(6), _z(), dt.from_numpy(np.array(2, np.int32))),

@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+import difftile as dt
 from tests.harness import array, floats, ints, program
 
 
