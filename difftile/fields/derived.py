@@ -12,6 +12,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.field import Field, make, scratch
 from difftile.fields.recording import NO_GRAD, OPEN_TAPE
 from difftile.ir.types import Type
+from difftile.substrate.lock import LOCK
 
 
 class DerivedField(Field):
@@ -51,9 +52,13 @@ class DerivedField(Field):
 
     def refresh(self) -> None:
         """Fill the field if what it holds does not follow from its sources, or no tape knows."""
+        with LOCK:
+            self._refresh()
+
+    def _refresh(self) -> None:
         if self._filling:
             return
-        tape = None if NO_GRAD.depth else OPEN_TAPE.get()
+        tape = None if NO_GRAD.get() else OPEN_TAPE.get()
         known = tape is None or (self._recorded is not None and self._recorded() is tape)
         if (known or not self.has_grads) and self._versions() == self._filled:
             return

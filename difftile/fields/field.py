@@ -20,6 +20,7 @@ from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
 from difftile.substrate.device import current
+from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
 
 if TYPE_CHECKING:
@@ -33,7 +34,13 @@ class Gradients:
 
 
 GRADIENTS = Gradients()
-WITH_GRADS: weakref.WeakSet[Field] = weakref.WeakSet()
+_with_grads: weakref.WeakSet[Field] = weakref.WeakSet()
+
+
+def fields_with_grads() -> list[Field]:
+    """Return all fields that live and have gradients."""
+    with LOCK:
+        return list(_with_grads)
 
 
 class _Ended:
@@ -103,9 +110,7 @@ class Storage:
 
     def renew(self, *, copy: bool) -> None:
         """Leave pinned memory and go on in fresh, with the contents or with any."""
-        old = self.buffer
-        self.buffer = POOL.relieve(old, copy=copy)
-        POOL.pack(old)
+        POOL.pack(POOL.relieve(self, copy=copy))
 
 
 class Field(Values):
@@ -434,7 +439,8 @@ class Field(Values):
     def _register(self) -> None:
         GRADIENTS.epoch += 1
         if self.has_grads:
-            WITH_GRADS.add(self)
+            with LOCK:
+                _with_grads.add(self)
             self.storage.graded = weakref.ref(self)
 
 
@@ -449,7 +455,7 @@ def zero_grads(fields: Values | Iterable[Values] | None = None) -> None:
     """
     session = current()
     if fields is None:
-        fields = list(WITH_GRADS)
+        fields = fields_with_grads()
     for field in (fields,) if isinstance(fields, Values) else fields:
         check_is_field(field, "zero_grads() takes")
         for gradient in (field.grad_in, field.grad_out):

@@ -90,13 +90,8 @@ class OpenIn:
         self.heed = self._thread is not None or self._outlook is not None
 
 
-class NoGrad:
-    """How many blocks of `no_grad` are open."""
-
-    depth = 0
-
-
-NO_GRAD = NoGrad()
+# Whether what launches write counts as constant, as in a block of `no_grad`.
+NO_GRAD: ContextVar[bool] = ContextVar("difftile_no_grad", default=False)
 OPEN_TAPE: ContextVar[Recorder | None] = ContextVar("difftile_open_tape", default=None)
 OPEN_IN = OpenIn()
 
@@ -104,7 +99,7 @@ OPEN_IN = OpenIn()
 def as_read(field: Field, where: tuple[int, ...] | Window | None, values: Any) -> Any:
     """Return what Python read from a field, tracked if the open recorder asks for it."""
     tape = OPEN_TAPE.get()
-    if tape is None or NO_GRAD.depth:
+    if tape is None or NO_GRAD.get():
         return values
     read = tape.host_read(field, where)
     return values if read is None else track(values, frozenset((read,)))

@@ -17,6 +17,7 @@ from difftile.launch.prepared import PreparedStage
 from difftile.launch.random import STREAMS
 from difftile.launch.specialisation import Specialisation
 from difftile.substrate.device import Session
+from difftile.substrate.lock import LOCK
 
 _I32_LIMIT = 2**31
 
@@ -79,6 +80,8 @@ class Call:
 
     Attributes:
         stages: Its stages, ready to be launched.
+        alone: Whether it uses memory that is not its own alone, from one stage to the next or from
+            the launch to its end: hidden fields, what follows from other fields, and reports.
         derived: The fields among the values that follow from others.
         tracked: The positions of numbers that follow from what Python read.
         suspect: Tells of the values of a launch whether `check` has to look at them, since indices
@@ -99,6 +102,7 @@ class Call:
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
     tracked: tuple[int, ...] = field(init=False)
+    alone: bool = field(init=False)
     checked: int = -1
     suspect: Callable[[list[Any]], bool] | None = None
     _epoch: int = -1
@@ -108,6 +112,7 @@ class Call:
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.launches]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
+        self.alone = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.limits is not None:
             self.suspect = _unchecked
 
@@ -126,13 +131,13 @@ class Call:
         if intervals is None or not given.issuperset(intervals):
             self.suspect = limits.leaving_by(values, varying)
             return
-        self.suspect = None
         self.numbers = tuple(
             number
             if number.value not in intervals
             else replace(number, low=intervals[number.value][0], high=intervals[number.value][1])
             for number in self.numbers
         )
+        self.suspect = None  # last: other threads look at it first
 
     def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
         """Return the values for a launch that differs in numbers alone, or None."""
@@ -156,8 +161,8 @@ class Call:
 
     def draw_anew(self, values: list[Any]) -> None:
         """Give a launch random numbers that no other has had."""
-        self.code.drawn = STREAMS.take(self.session, self.code.streams)
-        self.draw_again(values)
+        at = self.code.drawn_at
+        values[at : at + 2] = self.code.drawn = STREAMS.take(self.session, self.code.streams)
 
     def draw_again(self, values: list[Any]) -> None:
         """Give a launch the random numbers of the last one of this specialisation."""
@@ -175,13 +180,15 @@ class Call:
         Args:
             constant: Take all that the kernel computes as constants.
         """
-        if self._epoch != GRADIENTS.epoch:
-            self._plans = {}
-            self._epoch = GRADIENTS.epoch
-        found = self._plans.get(constant)
-        if found is None:
-            found = self._plans[constant] = self._planned(constant)
-        return found
+        if self._epoch == GRADIENTS.epoch:
+            found = self._plans.get(constant)
+            if found is not None:
+                return found
+        with LOCK:
+            if self._epoch != GRADIENTS.epoch:
+                self._plans = {}
+                self._epoch = GRADIENTS.epoch
+            return self._plans.setdefault(constant, self._planned(constant))
 
     def _planned(self, constant: bool) -> Plans:
         grads, values = self.grads(), self.values
@@ -229,8 +236,8 @@ class RecentCalls:
         for k, call in enumerate(calls):
             values = call.repeated(args, session)
             if values is not None:
-                if k:
-                    calls.insert(0, calls.pop(k))
+                if k:  # another list, since other threads may go through this one
+                    self._calls = [call, *calls[:k], *calls[k + 1 :]]
                 return call, values
         return None
 

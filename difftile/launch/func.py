@@ -12,6 +12,7 @@ from weakref import WeakSet
 from difftile.diagnostics import LaunchError
 from difftile.launch.methods import check_class
 from difftile.ops.vocabulary import RuleMeaning, Rules
+from difftile.substrate.lock import LOCK
 
 
 class Compiled(Protocol):
@@ -26,19 +27,30 @@ class Compiled(Protocol):
         ...
 
 
-WATCHING: WeakSet[Compiled] = WeakSet()
+_WATCHING: WeakSet[Compiled] = WeakSet()
 
 
 def forget_all() -> None:
     """Have every kernel compiled again: a func has other rules now."""
-    for one in WATCHING:
+    for one in _watching():
         one.forget()
 
 
 def forget_launches() -> None:
     """Have every kernel prepare its next launch anew: fields have changed their types."""
-    for one in WATCHING:
+    for one in _watching():
         one.forget_launch()
+
+
+def watch(one: Compiled) -> None:
+    """Tell something that is compiled from funcs when they change, for as long as it lives."""
+    with LOCK:
+        _WATCHING.add(one)
+
+
+def _watching() -> list[Compiled]:
+    with LOCK:
+        return list(_WATCHING)
 
 
 class Calling:

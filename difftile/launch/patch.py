@@ -26,18 +26,22 @@ class Patch:
         part: The part, as a view of the buffer's memory.
         values: What the part held before the write; while that is back in place, what it held
             after it.
+        undone: Whether that is back in place.
     """
 
     buffer: Buffer
     part: npt.NDArray[Any]
     values: npt.NDArray[Any]
+    undone: bool = False
 
     def exchange(self) -> None:
         """Exchange what the part holds with what it held."""
-        now = self.part.copy()
-        self.part[...] = self.values
         self.buffer.zeros = False
+        now = self.part.copy()
+        # Nothing is called from here on, so that no signal comes in between.
+        self.part[...] = self.values
         self.values = now
+        self.undone = not self.undone
 
     def release(self) -> None:
         """Let go of the buffer."""

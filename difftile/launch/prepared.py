@@ -139,7 +139,7 @@ class PreparedStage:
         old = [storage.buffer for _, storage in moved]
         try:
             for _, storage in moved:
-                storage.buffer = POOL.relieve(storage.buffer, copy=False)
+                POOL.relieve(storage, copy=False)
             renamed.launch([*values, *old])
         except BaseException:
             for (_, storage), buffer in zip(moved, old, strict=True):

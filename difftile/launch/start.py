@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from difftile.diagnostics import TapeError
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.launch.func import forget_all
 from difftile.substrate.device import start
 
 
@@ -20,7 +21,8 @@ def init(
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
 
-    Without it the first field starts difftile on the CPU.
+    Without it the first field starts difftile on the CPU. Any thread may call it. A process that
+    was forked from one in which difftile was started calls it before anything else.
 
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for what there is.
@@ -36,6 +38,7 @@ def init(
         FieldError: The architecture or the type is unknown, or not there.
         TapeError: A tape is open.
     """
-    if OPEN_TAPE.get() is not None:
+    if OPEN_TAPE.get() is not None or OPEN_IN.thread is not None:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     start(arch, default_fp, seed, debug, fast_math, **options)
+    forget_all()  # what was compiled before, which is of no use any more

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeError, render
-from difftile.fields.field import WITH_GRADS, Field
+from difftile.fields.field import Field, fields_with_grads
 from difftile.fields.recording import NO_GRAD
 from difftile.fields.values import Values
 from difftile.runtime.marks import marked
@@ -100,7 +100,7 @@ class HostCall(OpaqueStep):
         self._forward = forward
         self._checked = checked
         self._where = caller() if checked else ("", 0)
-        self._constant = NO_GRAD.depth > 0
+        self._constant = NO_GRAD.get()
         self._prints = fingerprint(bound.arguments) if checked else None
 
     def run(self) -> Saved:
@@ -121,7 +121,7 @@ class HostCall(OpaqueStep):
             if current().debug:
                 checks.enter_context(marked(self.title, self._operands))
             if self._checked:
-                outside = {field.storage for field in list(WITH_GRADS)} - own
+                outside = {field.storage for field in fields_with_grads()} - own
                 checks.enter_context(looking(Refusing(outside, self._refuse_outside)))
             value = self._function(*self._bound.args, **self._bound.kwargs)
         for name, (part, before) in read.items():

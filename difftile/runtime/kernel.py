@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-import threading
 import time
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol, cast
 
 from difftile.ad.derive import derive
-from difftile.diagnostics import LaunchError, did_you_mean
+from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture
 from difftile.ir.nodes import Array
@@ -24,7 +24,7 @@ from difftile.ir.walk import size_of
 from difftile.launch.call import Call, RecentCalls, picker
 from difftile.launch.captured import captured
 from difftile.launch.definition import Body, Definition, lowered_for
-from difftile.launch.func import WATCHING, Func, plain
+from difftile.launch.func import Func, plain, watch
 from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
 from difftile.launch.methods import BoundKernel, check_class, is_data_oriented
 from difftile.launch.passing import Taken, current_captures, take_apart
@@ -45,6 +45,7 @@ from difftile.runtime.explicit import (
 )
 from difftile.runtime.ruled_launch import RuledLaunch
 from difftile.substrate.device import Session, current
+from difftile.substrate.lock import LOCK
 from difftile.substrate.report import raise_first
 from difftile.tape.outlook import look_at
 from difftile.tape.perform import perform
@@ -87,7 +88,7 @@ class Kernel:
         self._latest: Specialisation | None = None
         self._calls = RecentCalls()
         self._rules: dict[str, KernelRule] = {}
-        WATCHING.add(self)
+        watch(self)
 
     def forget(self) -> None:
         """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
@@ -126,22 +127,28 @@ class Kernel:
         call, values = self._ready(args, kwargs)
         if call.suspect is not None and call.suspect(values):
             call.check(values)
-        for one in call.derived:
-            one.refresh()
-        if call.code.streams:
-            call.draw_anew(values)
-        tape = OPEN_TAPE.get()
-        if tape is not None and "backward" in self._rules:
-            perform(self._step("backward", call, values, args, kwargs))
-        elif tape is None:
-            if OPEN_IN.heed:
-                _heed(self, call, values)
-            call.run(values)
-        else:
-            cast("LaunchRecorder", tape).launch(call, values)
-        if call.session.debug:
-            raise_first()
-        return None if call.code.result is None else call.code.returned()
+        if call.alone:
+            LOCK.acquire()
+        try:
+            for one in call.derived:
+                one.refresh()
+            if call.code.streams:
+                call.draw_anew(values)
+            tape = OPEN_TAPE.get()
+            if tape is not None and "backward" in self._rules:
+                perform(self._step("backward", call, values, args, kwargs))
+            elif tape is None:
+                if OPEN_IN.heed:
+                    _heed(self, call, values)
+                call.run(values)
+            else:
+                cast("LaunchRecorder", tape).launch(call, values)
+            if call.session.debug:
+                raise_first()
+            return None if call.code.result is None else call.code.returned()
+        finally:
+            if call.alone:
+                LOCK.release()
 
     def bwds(self, *args: Any, **kwargs: Any) -> None:
         """Run the adjoint of one launch, without a tape.
@@ -157,13 +164,14 @@ class Kernel:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
             KernelError: The body is not a program of the kernel language, or has no adjoint.
         """
-        call, values = self._ready_alone("bwds", args, kwargs)
-        if call.code.streams:
-            call.draw_again(values)
-        if "backward" in self._rules:
-            run_adjoint_of_step(repr(self), self._step("backward", call, values, args, kwargs))
-        else:
-            run_adjoint(repr(self), call, values)
+        with LOCK:
+            call, values = self._ready_alone("bwds", args, kwargs)
+            if call.code.streams:
+                call.draw_again(values)
+            if "backward" in self._rules:
+                run_adjoint_of_step(repr(self), self._step("backward", call, values, args, kwargs))
+            else:
+                run_adjoint(repr(self), call, values)
 
     def fwds(self, *args: Any, **kwargs: Any) -> None:
         """Launch the kernel and push tangents through the launch, without a tape.
@@ -176,19 +184,21 @@ class Kernel:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
             KernelError: The body is not a program of the kernel language.
         """
-        call, values = self._ready_alone("fwds", args, kwargs)
-        if call.code.streams:
-            call.draw_anew(values)
-        if "forward" in self._rules:
-            run_tangents_of_step(repr(self), self._step("forward", call, values, args, kwargs))
-        elif "backward" in self._rules:
-            raise LaunchError(
-                f"{self!r} has a backward rule alone: write '@{self.function.__name__}.forward'."
-            )
-        else:
-            run_tangents(repr(self), call, values)
-        if call.session.debug:
-            raise_first()
+        with LOCK:
+            call, values = self._ready_alone("fwds", args, kwargs)
+            if call.code.streams:
+                call.draw_anew(values)
+            if "forward" in self._rules:
+                run_tangents_of_step(repr(self), self._step("forward", call, values, args, kwargs))
+            elif "backward" in self._rules:
+                raise LaunchError(
+                    f"{self!r} has a backward rule alone: write "
+                    f"'@{self.function.__name__}.forward'."
+                )
+            else:
+                run_tangents(repr(self), call, values)
+            if call.session.debug:
+                raise_first()
 
     # Rules
 
@@ -288,7 +298,8 @@ class Kernel:
         session = current()
         found = self._calls.find(args, session)
         if found is None:
-            call = self._prepare(args, session)
+            with LOCK:
+                call = self._prepare(args, session)
             found = call, call.values.copy()
         code = self._latest = found[0].code
         if code.ownership is not None:
@@ -316,6 +327,12 @@ class Kernel:
             taken.arrays,
             len(taken.values),
         )
+        if session is not current():
+            raise LaunchError(f"{self!r}: dt.init() was called while its launch was prepared.")
+        if call.suspect is not None:
+            # Before other threads see the call: it learns which numbers need not be looked at.
+            with suppress(IndexOutOfRange):  # said by the launch
+                call.check(call.values)
         self._calls.add(call)
         return call
 
@@ -448,10 +465,10 @@ def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:
     """
     if OPEN_IN.outlook is not None:
         look_at(OPEN_IN.outlook, call, values)
-    if OPEN_IN.thread is not None and OPEN_IN.thread != threading.get_ident():
+    if OPEN_IN.thread is not None:
         raise LaunchError(
-            f"{kernel!r} is launched while a tape is open in another thread, which would miss it. "
-            "Launch kernels from one thread, or after the 'with' block."
+            f"{kernel!r} is launched while a tape is open in another thread or task, which would "
+            "miss it. Launch kernels from one thread, or after the 'with' block."
         )
 
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import itertools
 import linecache
 import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
 import taichi as ti
 from taichi.lang import impl
 
-from difftile.diagnostics import CompileError, DifftileError, LaunchError
+from difftile.diagnostics import CompileError, DifftileError, FieldError, LaunchError
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.types import (
     FLOATS,
@@ -30,8 +32,9 @@ from difftile.ir.types import (
 )
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate import accurate, dense, linalg, predicates, warps
-from difftile.substrate.device import current
+from difftile.substrate.device import at_end, current
 from difftile.substrate.emit import Emitted, emit
+from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.names import to_taichi
 from difftile.substrate.reading import (
@@ -144,9 +147,10 @@ class CompiledProgram:
         if known is not None:
             return known
         serial = self._on_host and self._work.is_for_one(key, self._threads)
-        variant = self._variants.get((serial, fresh))
-        if variant is None:
-            variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)
+        with LOCK:
+            variant = self._variants.get((serial, fresh))
+            if variant is None:
+                variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)
         self._choice[(fresh, key)] = variant
         return variant
 
@@ -178,7 +182,11 @@ class CompiledProgram:
 
 
 class _Variant:
-    """One compiled kernel and its launch context."""
+    """One compiled kernel and its launch context, with the arguments that this holds.
+
+    A launch takes the context away, so that threads never fill the same one; who finds none makes
+    another. A launch that is broken off does not put it back: what it holds is uncertain then.
+    """
 
     def __init__(
         self,
@@ -189,39 +197,50 @@ class _Variant:
         on_host: bool,
         as_written: bool,
     ) -> None:
-        kernel = _build(emitted)
-        primal: Any = kernel._primal
         examples = [_example(param) for param in params]
+
+        def compiled() -> Any:
+            with _built(emitted) as kernel:
+                return kernel.compiled_kernels[kernel.ensure_compiled(*examples)]
+
         try:
             program: Any = impl.get_runtime().prog
             with reading_emitted_source(as_written=as_written) as config:
-                key = primal.ensure_compiled(*examples)
-                self._kernel: Any = primal.compiled_kernels[key]
+                self._kernel: Any = compiled()
                 caps = program.get_device_caps()
                 self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
-        except DifftileError:
+        except (DifftileError, RecursionError, MemoryError):
             raise
         except Exception as error:
-            raise translated(
-                emitted, of, error, lambda: _build(emitted)._primal.ensure_compiled(*examples)
-            ) from None
+            raise translated(emitted, of, error, compiled) from None
         self._name = emitted.name
         self._written = written
         launch: Callable[[Any, Any], None] = program.launch_kernel
         self._run = launch if on_host or not as_written else _as_written(launch)
+        self._program = program
         self._on_host = on_host
-        self._context: Any = self._kernel.make_launch_context()
-        self._last: list[Any] = [None] * len(params)
+        self._context: Any = None
+        self._last: list[Any] = []
         self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
+        _LIVING.add(self)
+
+    def end(self, why: str) -> None:
+        """Refuse to be launched from now on, and let go of what is Taichi's."""
+
+        def refuse(*_: object) -> NoReturn:
+            raise FieldError(why)
+
+        self._run = refuse
+        self._program = self._kernel = self._compiled = self._context = None
+        self._last = []
 
     def launch(self, args: Sequence[Any]) -> None:
         for position in self._written:
             args[position].contents.known = None
-        if not self._on_host:
-            # A context that held ndarrays cannot be launched twice (the launcher rewrites it).
-            self._context = self._kernel.make_launch_context()
-            self._last = [None] * len(self._last)
         context, last = self._context, self._last
+        if context is None:
+            context, last = self._fresh_context()
+        self._context = None
         for position, arg in enumerate(args):
             before = last[position]
             if arg is before:
@@ -242,15 +261,39 @@ class _Variant:
             last[position] = arg
         try:
             self._run(self._compiled, context)
+        except DifftileError:
+            raise
         except Exception as error:
             raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
+        # One that held ndarrays cannot be launched twice: the launcher rewrites it.
+        if self._on_host:
+            self._context, self._last = context, last
+
+    def _fresh_context(self) -> tuple[Any, list[Any]]:
+        """Return a context without arguments, and those; behind them the program, to keep alive."""
+        kernel, program = self._kernel, self._program
+        if kernel is None:
+            self._run(None, None)  # says why there is none
+        kernel = cast(Any, kernel)
+        return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
+
+
+_LIVING: weakref.WeakSet[_Variant] = weakref.WeakSet()
+
+
+@at_end
+def _end_all(why: str) -> None:
+    """Let nothing be launched that belongs to a session which ends; that would be a crash."""
+    for variant in list(_LIVING):
+        variant.end(why)
+    _LIVING.clear()
 
 
 def _as_written(launch: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
     """Return a launch without fast math: on a GPU the first one writes the machine code."""
 
     def launched(compiled: Any, context: Any) -> None:
-        with without_fast_math():
+        with LOCK, without_fast_math():
             launch(compiled, context)
 
     return launched
@@ -265,16 +308,25 @@ _HELPERS = {
 }
 
 
-def _build(emitted: Emitted) -> Any:
-    """Define the kernel; Taichi reads its source back through `linecache`."""
+@contextmanager
+def _built(emitted: Emitted) -> Generator[Any]:
+    """Define the kernel while this is open; Taichi reads its source back through `linecache`.
+
+    Taichi notes every kernel for as long as the process lives: this one is taken off its list.
+    """
     file = f"<difftile {emitted.name} {next(_counter)}>"
     text = emitted.text
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     namespace: dict[str, Any] = {"ti": ti, **_HELPERS}
     namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
-    with defining_emitted_source():
-        exec(compile(text, file, "exec", dont_inherit=True), namespace)
-    return namespace[emitted.name]
+    noted: list[Any] = impl.get_runtime().kernels
+    try:
+        with defining_emitted_source():
+            exec(compile(text, file, "exec", dont_inherit=True), namespace)
+        yield namespace[emitted.name]._primal
+    finally:
+        noted[:] = [one for one in noted if one.func.__code__.co_filename != file]
+        del linecache.cache[file]
 
 
 def _annotation(type_: FieldType) -> Any:

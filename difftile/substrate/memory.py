@@ -11,7 +11,7 @@ import gc
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ import taichi as ti
 from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
+from difftile.substrate.lock import LOCK
 from difftile.substrate.names import to_taichi
 from difftile.substrate.ndarrays import add, copy_rows, fill
 from difftile.substrate.packing import Packed, pack
@@ -106,7 +107,8 @@ class Buffer:
             self._array = np.ndarray(full, dtype, raw.data, offset)
             self.address = start + offset
         else:
-            self.ndarray = ti.ndarray(to_taichi(element), shape)
+            with LOCK:
+                self.ndarray = ti.ndarray(to_taichi(element), shape)
 
     @property
     def zeros(self) -> bool:
@@ -197,7 +199,8 @@ class Buffer:
         """Return a copy of the contents; element components are trailing axes."""
         if self._array is not None:
             return self._array.copy()
-        return self.ndarray.to_numpy().reshape((*self.shape, *shape_of(self.element)))
+        with LOCK:
+            return self.ndarray.to_numpy().reshape((*self.shape, *shape_of(self.element)))
 
     def write(self, values: npt.NDArray[Any]) -> None:
         """Set the contents from an array of the same shape and dtype."""
@@ -205,14 +208,16 @@ class Buffer:
         if self._array is not None:
             self._array[...] = values
         else:
-            self.ndarray.from_numpy(np.array(values, order="C"))
+            with LOCK:
+                self.ndarray.from_numpy(np.array(values, order="C"))
 
     def read_at(self, index: tuple[int, ...]) -> Any:
         """Return one element: a NumPy number, or a copy of its components."""
         if self._array is not None:
             found = self._array[index]
             return found.copy() if isinstance(found, np.ndarray) else found
-        found = self.ndarray[index if index else None]
+        with LOCK:
+            found = self.ndarray[index if index else None]
         dtype = numpy_dtype(scalar_of(self.element))
         return found.to_numpy() if shape_of(self.element) else dtype.type(found)
 
@@ -222,28 +227,33 @@ class Buffer:
         if self._array is not None:
             self._array[index] = value
         else:
-            self.ndarray[index if index else None] = value.tolist()
+            with LOCK:
+                self.ndarray[index if index else None] = value.tolist()
 
     def fill(self, number: float) -> None:
         """Set every number to one value."""
         if number == 0 and self.zeros:
             return
-        self.zeros = number == 0
+        self.zeros = False
         if self._array is not None:
             self._array.fill(number)
         elif float(number) == number:
-            fill(self.ndarray, number, to_taichi(scalar_of(self.element)))
+            with LOCK:
+                fill(self.ndarray, number, to_taichi(scalar_of(self.element)))
         else:  # an integer that double precision does not hold
             full = (*self.shape, *shape_of(self.element))
             self.write(np.full(full, number, numpy_dtype(scalar_of(self.element))))
+        self.zeros = number == 0  # only now: Ctrl+C may come before
 
     def copy_from(self, other: Buffer) -> None:
         """Set the contents from a buffer of the same shape and element."""
-        self.zeros = other.zeros
+        self.zeros = False
         if self._array is not None:
             self._array[...] = other._array
         else:
-            self.ndarray.copy_from(other.ndarray)
+            with LOCK:
+                self.ndarray.copy_from(other.ndarray)
+        self.zeros = other.zeros
 
     def copy_rows(self, other: Buffer, index: Buffer) -> None:
         """Set each row, all elements with one first index, from a row of a buffer of the kind.
@@ -258,7 +268,8 @@ class Buffer:
             np.take(other.array(), rows, axis=0, out=self._array, mode="wrap")
             self._array[rows < 0] = 0
         else:
-            copy_rows(other.ndarray, index.ndarray, self.ndarray)
+            with LOCK:
+                copy_rows(other.ndarray, index.ndarray, self.ndarray)
 
     def add(self, other: Buffer) -> None:
         """Add the contents of a buffer of the same shape and element."""
@@ -266,7 +277,8 @@ class Buffer:
         if self._array is not None:
             self._array += other.array()
         else:
-            add(self.ndarray, other.ndarray)
+            with LOCK:
+                add(self.ndarray, other.ndarray)
 
 
 @dataclass(slots=True)
@@ -280,6 +292,12 @@ class _PackedBuffer:
 
     contents: Packed
     memory: Buffer | None = None
+
+
+class Holder(Protocol):
+    """What has its contents in a buffer."""
+
+    buffer: Buffer
 
 
 class Pool:
@@ -335,20 +353,31 @@ class Pool:
         else:
             self.give(buffer)
 
-    def relieve(self, old: Buffer, *, copy: bool) -> Buffer:
-        """Return a buffer in which a field of a pinned one goes on, with the same contents or any.
+    def relieve(self, holder: Holder, *, copy: bool) -> Buffer:
+        """Let a field of a pinned buffer go on in another one, with the same contents or with any.
+
+        Returns:
+            The buffer that it has left, unless another thread was faster.
 
         Raises:
             OutOfMemory: The memory is not there.
         """
-        fresh = self.take_like(old)
-        if copy:
-            fresh.copy_from(old)
-        fresh.owners += 1
-        old.owners -= 1
-        if not old.owners:
-            self.keep(old.held)
-        return fresh
+        with LOCK:
+            old = holder.buffer
+            if not old.pins:
+                return old
+            fresh = self.take_like(old)
+            if copy:
+                fresh.copy_from(old)
+            # Nothing is called from here on to the end, so that no signal comes in between.
+            fresh.owners += 1
+            holder.buffer = fresh
+            old.owners -= 1
+            if not old.owners:
+                self.kept += old.held
+                if self.kept > self.peak:  # noqa: PLR1730 - a call
+                    self.peak = self.kept
+            return old
 
     def pack(self, *buffers: Buffer) -> None:
         """Pack old contents that are large, mostly zero and read by those who can unpack."""
@@ -411,11 +440,13 @@ def _usable(free: list[Buffer]) -> Buffer | None:
     Where a field was part of a cycle of objects, Python may have told Taichi to free its memory in
     the same breath in which the field gave its buffer back.
     """
-    while free:
-        buffer = free.pop()
+    while True:
+        try:
+            buffer = free.pop()
+        except IndexError:
+            return None
         if buffer.ndarray is None or not gc.is_finalized(buffer.ndarray):
             return buffer
-    return None
 
 
 def _allocate(
@@ -428,6 +459,8 @@ def _allocate(
     """
     try:
         buffer = Buffer(element, shape, session)
+    except RecursionError:
+        raise
     except (MemoryError, RuntimeError) as error:
         raise OutOfMemory(f"No memory for a field of {element}, shape {shape}: {error}") from None
     buffer.siblings = siblings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from difftile.diagnostics import DifftileError
@@ -67,22 +68,23 @@ def report_of(program: Program, marks: tuple[Array, ...]) -> Report | None:
 
 
 _failures: list[DifftileError] = []
-_silenced: list[bool] = []
+_silenced: ContextVar[bool] = ContextVar("difftile_silenced", default=False)
 
 
 @contextmanager
 def silence() -> Generator[None]:
     """Launch inside without printing and reporting: what was said once is not said again."""
-    _silenced.append(True)
+    before = _silenced.get()
     try:
+        _silenced.set(True)
         yield
     finally:
-        _silenced.pop()
+        _silenced.set(before)
 
 
 def is_silenced() -> bool:
     """Tell whether launches run in silence."""
-    return bool(_silenced)
+    return _silenced.get()
 
 
 def failed() -> bool:

@@ -178,7 +178,7 @@ class Diagnosis:
         graded = frozenset(
             p for p, v in params if isinstance(p, Array) and isinstance(v, Field) and v.has_grads
         )
-        self.steps.append(Ran(call, values, plans, graded, bool(NO_GRAD.depth)))
+        self.steps.append(Ran(call, values, plans, graded, NO_GRAD.get()))
         self.launches += 1
         self._numbers[id(values)] = self.launches
         hidden = {field.storage for field in call.code.temps}

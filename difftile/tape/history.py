@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy.typing as npt
 
 from difftile.diagnostics import TapeError
-from difftile.fields.field import WITH_GRADS, Field, Storage
+from difftile.fields.field import Field, Storage, fields_with_grads
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.call import Call
@@ -188,15 +188,14 @@ class FullHistory:
                     yield from entry.backwards(keep=keep)
                     self.recomputed += entry.recomputed - before
                 elif isinstance(entry, Patch):
-                    entry.exchange()
                     undone.append(entry)
+                    entry.exchange()
                 else:
                     yield entry
                     if not keep:
                         entry.release()
         finally:
-            for patch in reversed(undone):
-                patch.exchange()
+            _put_back(undone)
 
     @property
     def nbytes(self) -> int:
@@ -216,9 +215,21 @@ class FullHistory:
 
     def release(self) -> None:
         """Let go of all old values."""
-        for entry in self.entries:
+        entries, self.entries = self.entries, []
+        for entry in entries:
             entry.release()
-        self.entries = []
+
+
+def _put_back(undone: list[Patch]) -> None:
+    """Let fields hold again what they did before patches were undone; Ctrl+C waits for that."""
+    try:
+        while undone:
+            if undone[-1].undone:
+                undone[-1].exchange()
+            del undone[-1]
+    except BaseException:
+        _put_back(undone)
+        raise
 
 
 class LimitedHistory:
@@ -450,7 +461,7 @@ class LimitedHistory:
         """
         gradients = {
             gradient.storage
-            for field in list(WITH_GRADS)
+            for field in fields_with_grads()
             for gradient in (field.grad_in, field.grad_out)
             if gradient is not None
         }

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, TapeError
-from difftile.fields.field import GRADIENTS, WITH_GRADS, Field, Storage
+from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
@@ -250,10 +250,10 @@ class OpaqueRecord:
 
     def release(self) -> None:
         """Let go of the old values."""
-        for buffer in self.kept.values():
-            POOL.unpin(buffer)
-        POOL.keep(-self.saved_nbytes)
+        kept, nbytes = self.kept, self.saved_nbytes
         self.kept, self.saved, self.saved_nbytes = {}, None, 0
+        POOL.unpin(*kept.values())
+        POOL.keep(-nbytes)
 
 
 class _Found:
@@ -335,27 +335,28 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     """
     guarded = {
         gradient.storage: gradient.storage.buffer
-        for field in list(WITH_GRADS)
+        for field in fields_with_grads()
         for gradient in (field.grad_in, field.grad_out)
         if gradient is not None and gradient.storage not in keeping
     }
     for buffer in guarded.values():
         buffer.pins += 1
     graded = {storage: storage.graded for storage in keeping}
-    token = OPEN_TAPE.set(None)
-    thread, OPEN_IN.thread = OPEN_IN.thread, None
-    depth, NO_GRAD.depth = NO_GRAD.depth, 0
+    tape, thread, constant = OPEN_TAPE.get(), OPEN_IN.thread, NO_GRAD.get()
     replays, peak = REPLAYS.count, POOL.peak
     LIVE.tapes += 1
     try:
+        OPEN_TAPE.set(None)
+        OPEN_IN.thread = None
+        NO_GRAD.set(False)
         yield
     finally:
         LIVE.tapes -= 1
         REPLAYS.count = replays
         POOL.peak = max(peak, POOL.kept)  # what the work kept meanwhile is its own affair
-        NO_GRAD.depth = depth
+        NO_GRAD.set(constant)
         OPEN_IN.thread = thread
-        OPEN_TAPE.reset(token)
+        OPEN_TAPE.set(tape)
         for storage, field in graded.items():
             if storage.graded is not field:
                 storage.graded = field

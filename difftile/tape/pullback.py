@@ -45,12 +45,13 @@ from difftile.tape.working import copied, zeros_of
 @contextmanager
 def recording(recorder: Recorder | None) -> Generator[None]:
     """Let launches and writes inside the block go to a recorder, or with None to no tape."""
-    token = OPEN_TAPE.set(recorder)
-    thread, OPEN_IN.thread = OPEN_IN.thread, None if recorder is None else threading.get_ident()
+    before, thread = OPEN_TAPE.get(), OPEN_IN.thread
     try:
+        OPEN_TAPE.set(recorder)
+        OPEN_IN.thread = None if recorder is None else threading.get_ident()
         yield
     finally:
-        OPEN_TAPE.reset(token)
+        OPEN_TAPE.set(before)
         OPEN_IN.thread = thread
 
 
@@ -173,7 +174,7 @@ class Pullback(Recorder):
 
     def host_copy(self, target: Values, source: Values) -> None:
         """Remember a copy from Python that is about to happen."""
-        if NO_GRAD.depth:
+        if NO_GRAD.get():
             self.host_write(target.base, target.window, source.to_numpy())
             return
         step = HostCopy(target, source)
@@ -184,7 +185,7 @@ class Pullback(Recorder):
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step whose inside is not seen, remember it, and return what it saved."""
-        opaque = Opaque(step, step.uses, constant=NO_GRAD.depth > 0)
+        opaque = Opaque(step, step.uses, constant=NO_GRAD.get())
         saved = self._run.opaque(opaque, 0)
         self._remember(opaque)
         for use in opaque.uses:
@@ -192,7 +193,7 @@ class Pullback(Recorder):
         return saved
 
     def _remember(self, step: Step) -> None:
-        self.steps.append((step, NO_GRAD.depth > 0))
+        self.steps.append((step, NO_GRAD.get()))
 
     def _touch(self, field: Field) -> None:
         if field.storage not in self._touched or field.has_grads:

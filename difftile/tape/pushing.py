@@ -40,7 +40,7 @@ class Pushforward(Recorder):
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and push tangents through it."""
-        self._dots.launch(Launch(call, values, []), constant=NO_GRAD.depth > 0)
+        self._dots.launch(Launch(call, values, []), constant=NO_GRAD.get())
 
     def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
         """Return what remembers a read of what varies from Python."""
@@ -56,7 +56,7 @@ class Pushforward(Recorder):
             TapeError: What it writes was computed from what varies.
         """
         reads = [read for read in reads_in(values) if read.recorder is self._identity]
-        if reads and is_float(field.element) and not NO_GRAD.depth:
+        if reads and is_float(field.element) and not NO_GRAD.get():
             raise computed_by_python(field, reads)
         self._dots.wrote(HostWrite(field, where, None))
         return False
@@ -64,8 +64,8 @@ class Pushforward(Recorder):
     def host_copy(self, target: Values, source: Values) -> None:
         """Copy the tangent of what Python is about to copy."""
         constant = HostWrite(target.base, target.window, None)
-        self._dots.wrote(constant if NO_GRAD.depth else HostCopy(target, source))
+        self._dots.wrote(constant if NO_GRAD.get() else HostCopy(target, source))
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step whose inside is not seen, with tangents; return what it saved."""
-        return self._dots.opaque(Opaque(step, step.uses, constant=NO_GRAD.depth > 0))
+        return self._dots.opaque(Opaque(step, step.uses, constant=NO_GRAD.get()))

@@ -66,7 +66,7 @@ class HostReads:
         Raises:
             TapeError: It was computed from fields that have gradients.
         """
-        if NO_GRAD.depth or not is_float(target.element):
+        if NO_GRAD.get() or not is_float(target.element):
             return []
         reads = [read for read in reads_in(values) if read.recorder is self._identity]
         graded = [read for read in reads if read.graded]
@@ -76,7 +76,7 @@ class HostReads:
 
     def check_numbers(self, call: Call, values: list[Any]) -> None:
         """Warn of numbers passed to a launch that were computed from fields with gradients."""
-        for k in () if NO_GRAD.depth else call.tracked:
+        for k in () if NO_GRAD.get() else call.tracked:
             reads = [r for r in values[k].reads if r.recorder is self._identity and r.graded]
             if reads:
                 warn_of_number(call, k, reads, stacklevel=5)

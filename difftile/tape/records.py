@@ -46,8 +46,8 @@ class LaunchRecord:
     def release(self) -> None:
         """Let go of the old values."""
         if self.kept:
-            POOL.unpin(*self.kept, packing=self.packing)
-            self.kept = []
+            kept, self.kept = self.kept, []  # first: Ctrl+C must not let go of it twice
+            POOL.unpin(*kept, packing=self.packing)
 
 
 @dataclass(slots=True)

@@ -47,10 +47,8 @@ class DualRecord:
     def release(self) -> None:
         """Let go of the old values."""
         self.record.release()
-        for dot in self.dots:
-            if dot is not None:
-                POOL.unpin(dot)
-        self.dots = []
+        dots, self.dots = self.dots, []
+        POOL.unpin(*(dot for dot in dots if dot is not None))
 
 
 def push_pull(

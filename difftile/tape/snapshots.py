@@ -33,9 +33,8 @@ class Snapshot:
 
     def release(self) -> None:
         """Let go of the contents."""
-        for buffer in self.held.values():
-            POOL.unpin(buffer)
-        self.held = {}
+        held, self.held = self.held, {}
+        POOL.unpin(*held.values())
 
 
 class Snapshots:

@@ -14,7 +14,6 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import Token
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,7 +40,7 @@ from difftile.launch.plan import check_ownership
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
-from difftile.tape.counts import LIVE, REPLAYS
+from difftile.tape.counts import LIVE, REPLAYS, TURN
 from difftile.tape.cuts import Cuts, warn_of_result
 from difftile.tape.dependence import depends
 from difftile.tape.diagnosis import Diagnosis
@@ -112,7 +111,7 @@ class Tape(Recorder):
         if self._diagnosis is not None:
             self._into = WatchedHistory(self._history, self._diagnosis)
         self._report: Report | None = None
-        self._token: Token[Recorder | None] | None = None
+        self._open = False
         self._entered = False
         self._done = False
         self._replays = 0
@@ -134,18 +133,30 @@ class Tape(Recorder):
     def __enter__(self) -> Tape:
         if OPEN_TAPE.get() is not None:
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
-        if OPEN_IN.thread is not None:
-            raise TapeError("A tape is open in another thread; one can be open at a time.")
         if self._entered:
             raise TapeError("This tape has been used; make a new one for each recording.")
-        self._entered = True
-        if not self.accumulate:
-            zero_grads()
-        self._base = POOL.peak = POOL.kept
-        self._replays = REPLAYS.count
-        LIVE.tapes += 1
-        self._token = OPEN_TAPE.set(self)
-        OPEN_IN.thread = threading.get_ident()
+        try:
+            with TURN:  # a backward pass in another thread has ended
+                if OPEN_IN.thread is not None:
+                    raise TapeError(
+                        "A tape is open in another thread or task; one can be open at a time."
+                    )
+                self._entered = True
+                LIVE.tapes += 1
+                self._open = True
+                OPEN_IN.thread = threading.get_ident()
+                if not self.accumulate:
+                    zero_grads()
+                self._base = POOL.peak = POOL.kept
+                self._replays = REPLAYS.count
+                OPEN_TAPE.set(self)
+        except BaseException:  # Ctrl+C, too: `__exit__` will not be called
+            if self._open:
+                OPEN_TAPE.set(None)
+                OPEN_IN.thread = None
+                self._open = False
+                self.release()
+            raise
         return self
 
     def __exit__(
@@ -154,10 +165,16 @@ class Tape(Recorder):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._token is not None:
-            OPEN_TAPE.reset(self._token)
-            OPEN_IN.thread = None
-            self._token = None
+        if self._open:
+            try:
+                here = OPEN_TAPE.get() is self
+            finally:  # even after Ctrl+C
+                OPEN_TAPE.set(None)
+                OPEN_IN.thread = None
+                self._open = False
+            if not here:
+                self.release()
+                raise TapeError("A tape is left in the thread or task in which it was opened.")
             if OPEN_IN.outlook is not None and kind is None:
                 look_back(OPEN_IN.outlook, self._history.steps())
         self._peak = POOL.peak - self._base
@@ -168,7 +185,7 @@ class Tape(Recorder):
             self.backward(self.loss)
 
     def __repr__(self) -> str:
-        state = "open" if self._token is not None else "done" if self._done else "recorded"
+        state = "open" if self._open else "done" if self._done else "recorded"
         return f"<tape {state}: {', '.join(self.summary().splitlines())}>"
 
     def __len__(self) -> int:
@@ -182,7 +199,7 @@ class Tape(Recorder):
     @property
     def peak_nbytes(self) -> int:
         """The most bytes of old values that were kept at any time."""
-        return max(self._peak, POOL.peak - self._base if self._token is not None else 0)
+        return max(self._peak, POOL.peak - self._base if self._open else 0)
 
     @property
     def recomputed(self) -> int:
@@ -255,7 +272,7 @@ class Tape(Recorder):
 
     def host_copy(self, target: Values, source: Values) -> None:
         """Record a copy from Python that is about to happen."""
-        if NO_GRAD.depth:
+        if NO_GRAD.get():
             self.host_write(target.base, target.window, source.to_numpy())
             return
         _check_twin(target.base)
@@ -270,7 +287,7 @@ class Tape(Recorder):
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
-        plans = call.plans(constant=NO_GRAD.depth > 0)
+        plans = call.plans(constant=NO_GRAD.get())
         check_ownership(plans.stages, values)
         if call.tracked:
             self.reads.check_numbers(call, values)
@@ -309,7 +326,7 @@ class Tape(Recorder):
         Raises:
             LaunchError: It writes a field that it is said to read only.
         """
-        opaque = Opaque(step, step.uses, constant=NO_GRAD.depth > 0)
+        opaque = Opaque(step, step.uses, constant=NO_GRAD.get())
         self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
         self._approximate |= {step.title} if step.approximate else set()
         started = time.perf_counter()
@@ -376,7 +393,7 @@ class Tape(Recorder):
             TapeError: Nothing was recorded, the tape is open or was used, no launch wrote an
                 output, or a launch of the replay failed.
         """
-        if self._token is not None:
+        if self._open:
             raise TapeError("The tape is open; call backward() after its 'with' block.")
         if not self._entered:
             raise TapeError("The tape recorded nothing: put the launches into 'with tape:'.")
@@ -406,15 +423,16 @@ class Tape(Recorder):
                 raise TapeError(f"retain takes whole fields, not {field!r}.")
         if self._times is not None:
             self._trace = Trace(self._history.steps())
-        base = POOL.peak = POOL.kept
         finished = False
-        try:
-            self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
-            finished = True
-        finally:
-            self._peak = max(self._peak, POOL.peak - base + self.nbytes)
-            if not (keep and finished):
-                self.release()
+        with TURN:
+            base = POOL.peak = POOL.kept
+            try:
+                self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
+                finished = True
+            finally:
+                self._peak = max(self._peak, POOL.peak - base + self.nbytes)
+                if not (keep and finished):
+                    self.release()
         if self._report is not None and self._report.findings:
             text = "\n\n".join(finding.text for finding in self._report.findings)
             warnings.warn(GradientWarning(text), stacklevel=3 if self.loss is not None else 2)
@@ -576,13 +594,15 @@ def _reverse(
 def no_grad() -> Generator[None]:
     """Take what launches inside the block write as constants: no gradient passes through them.
 
-    A tape still reverses such writes: what they overwrite gets no gradient from later reads.
+    A tape still reverses such writes: what they overwrite gets no gradient from later reads. Other
+    threads and tasks are not concerned.
     """
-    NO_GRAD.depth += 1
+    before = NO_GRAD.get()
     try:
+        NO_GRAD.set(True)
         yield
     finally:
-        NO_GRAD.depth -= 1
+        NO_GRAD.set(before)
 
 
 def _check_twin(field: Field) -> None:

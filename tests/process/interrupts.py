@@ -1,0 +1,183 @@
+"""Ctrl+C at every place where Python listens for it; everything goes on afterwards.
+
+CPython runs handlers of signals where a function begins, where a loop jumps back, and after calls.
+Here an exception is raised at such a place of the library, one after the other.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import difftile as dt
+from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
+from difftile.substrate.memory import POOL, Buffer
+
+_LIBRARY = str(Path(dt.__file__).parent)
+_PLACES = int(os.environ.get("DIFFTILE_INTERRUPTS", "150"))
+
+
+@dt.kernel
+def step(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+    for i in x:
+        x[i] = 0.5 * y[i] + x[i]
+
+
+@dt.kernel
+def poke(x, k: int):
+    x[k] = x[k] * x[k]
+
+
+@dt.kernel
+def sum_of(x, loss):
+    for i in x:
+        loss[None] += x[i] * x[i]
+
+
+@dt.kernel
+def mean(x):
+    total = 0.0
+    for i in x:
+        total += x[i]
+    return total / x.shape[0]
+
+
+class Scene:
+    """A few launches and writes, of which some overwrite what the tape needs."""
+
+    def __init__(self) -> None:
+        self.x, self.y = dt.ones(300, grad=True), dt.zeros(300, grad=True)
+        self.other = dt.full((300,), 7.0)
+        self.loss = dt.zeros((), grad=True)
+
+    def run(self) -> None:
+        """Record, replay and read."""
+        self.x.fill(0.5)
+        self.loss.fill(0.0)
+        with dt.Tape(self.loss):
+            for k in range(2):
+                step(self.x, self.y)
+                poke(self.x, k)
+                self.x[5] = 0.25
+            with dt.no_grad():
+                step(self.other, self.y)
+            sum_of(self.x, self.loss)
+        mean(self.x)
+        self.other.fill(7.0)
+
+    def outcome(self) -> list[Any]:
+        """Return what there is in the end."""
+        fields = (self.x, self.loss, self.x.grad, self.other)
+        return [*(field.to_numpy() for field in fields), mean(self.x)]
+
+
+class Interrupt:
+    """Raises at one of the places, counted from 0; counts them."""
+
+    def __init__(self, at: int | None) -> None:
+        self.at, self.count, self.where = at, 0, ""
+        self._before: dict[FrameType, str] = {}
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> Any:
+        """Trace, as `sys.settrace` has it."""
+        if not frame.f_code.co_filename.startswith(_LIBRARY) or _is_finaliser(frame):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "call":
+            # CPython may break in as `__exit__` begins, which no library can help (bpo-29988).
+            self.where = f"{frame.f_code.co_name}, line {frame.f_lineno}"
+            if frame.f_code.co_name != "__exit__":
+                self._listen()
+        elif event == "opcode":
+            name = dis.opname[frame.f_code.co_code[frame.f_lasti]]
+            if self._before.get(frame, "").startswith("CALL") or name.startswith("JUMP_BACKWARD"):
+                self.where = f"{frame.f_code.co_name}, line {frame.f_lineno}"
+                self._listen()
+            self._before[frame] = name
+        elif event == "return":
+            self._before.pop(frame, None)
+        return self
+
+    def _listen(self) -> None:
+        self.count += 1
+        if self.count - 1 == self.at:
+            raise KeyboardInterrupt
+
+    def around(self, work: Callable[[], object]) -> bool:
+        """Run; tell whether it was broken off."""
+        sys.settrace(self)
+        try:
+            work()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+
+def _is_finaliser(frame: FrameType | None) -> bool:
+    """Tell whether Python would swallow what is raised."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def shared_memory(scene: Scene) -> list[str]:
+    """Return what is wrong with who has which memory."""
+    fields = [scene.x, scene.y, scene.other, scene.loss, scene.x.grad, scene.y.grad]
+    held = [field.storage.buffer for field in fields]
+    free: list[Buffer] = [buffer for several in POOL._free.values() for buffer in several]
+    found: list[str] = []
+    if len({id(buffer) for buffer in (*held, *free)}) < len(held) + len(free):
+        found.append("memory is held twice, or held and free")
+    if any(buffer.owners < 1 for buffer in held):
+        found.append("memory is held, and nobody knows")
+    return found
+
+
+def main() -> None:
+    """Break the scene off at places that are spread over it."""
+    scene = Scene()
+    scene.run()
+    expected = scene.outcome()
+    for _ in range(5):  # the first ones prepare launches
+        whole = Interrupt(None)
+        assert not whole.around(scene.run)
+    places = np.unique(np.linspace(0, whole.count - 1, min(_PLACES, whole.count)).astype(int))
+    wrong: list[str] = []
+    tried = 0
+    for place in places.tolist():
+        raiser = Interrupt(place)
+        tried += raiser.around(scene.run)  # the last ones may not be there every time
+        said = shared_memory(scene)
+        if OPEN_TAPE.get() is not None or OPEN_IN.thread is not None or NO_GRAD.get():
+            said.append(f"something is still open: {raiser.where}")
+            OPEN_TAPE.set(None)
+            NO_GRAD.set(False)
+            OPEN_IN.thread = None
+        if not np.isin(np.round(scene.other.to_numpy(), 3), (7.0, 31.5)).all():
+            said.append("a field holds what it never held between two launches")
+        scene.run()
+        same = [np.array_equal(a, b) for a, b in zip(scene.outcome(), expected, strict=True)]
+        if not all(same):
+            said.append(f"later results differ: {same}, {raiser.where}")
+        if said:
+            wrong.append(f"place {place}: {'; '.join(said)}")
+    print(f"{whole.count} places, {tried} tried")
+    assert not wrong, "\n".join(wrong)
+    assert tried > 0.8 * len(places), tried
+
+
+if __name__ == "__main__":
+    main()

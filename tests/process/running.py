@@ -1,0 +1,42 @@
+"""Programs in processes of their own, which end even if they hang."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[2]
+_SECONDS = 120.0
+
+
+def run(
+    program: str, *words: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run one of the modules beside this one.
+
+    Args:
+        program: Its name.
+        words: What it is told.
+        environment: All variables that it has; those of this process by default.
+    """
+    command = [sys.executable, "-X", "faulthandler", "-m", f"tests.process.{program}", *words]
+    return subprocess.run(
+        command,
+        cwd=_ROOT,
+        env=dict(os.environ) if environment is None else environment,
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+
+
+def check(program: str, *words: str, environment: dict[str, str] | None = None) -> str:
+    """Run a program that must end well and say nothing on stderr; return what it printed."""
+    ended = run(program, *words, environment=environment)
+    said = f"{ended.stdout}\n{ended.stderr}"
+    assert ended.returncode == 0, f"{program} {words}: exit code {ended.returncode}\n{said}"
+    assert not ended.stderr, said
+    return ended.stdout

@@ -1,0 +1,20 @@
+"""Forked processes: refused with a word, or started anew; they never hang."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.process.running import check
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.parametrize(
+    "programs",
+    [["before_the_start", "refused"], ["started_anew", "in_a_pool", "with_a_thread"]],
+    ids=lambda programs: programs[0],
+)
+def test_forks(programs: list[str]) -> None:
+    for program in programs:
+        assert "done" in check("forks", program)
