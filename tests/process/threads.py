@@ -183,13 +183,13 @@ def starts() -> None:
     refused: list[str] = []
 
     def launch() -> None:
-        x = dt.ones(100)
         while not ended.is_set():
             try:
-                add(x, 1.0)
+                x = dt.ones(100)
+                for _ in range(1000):
+                    add(x, 1.0)
             except dt.DifftileError as error:
                 refused.append(str(error))
-                x = dt.ones(100)
 
     sys.setswitchinterval(1e-5)
     thread = threading.Thread(target=launch)
