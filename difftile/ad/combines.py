@@ -13,22 +13,34 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from difftile.ad.effects import without_effects
-from difftile.diagnostics import NotDifferentiable
+from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
+    Accumulate,
     Array,
     Block,
     Combine,
     Const,
     Let,
     Load,
+    Memory,
     ParallelFor,
     Stmt,
+    Store,
     Value,
     Var,
 )
 from difftile.ir.types import I32, Type
-from difftile.ir.walk import Cloner, definitions, regions, walk, with_blocks
+from difftile.ir.walk import (
+    Cloner,
+    array_of,
+    defined_in,
+    definitions,
+    regions,
+    walk,
+    with_blocks,
+)
 from difftile.ops.build import OpBuilder, zero
+from difftile.passes.affine import Affine, affine, definitions_of, disjoint
 
 # Ops that round nothing, and those that round once: computed again, they give the same bits.
 _EXACT = frozenset(("neg", "abs", "max", "min", "select", "extract", "vec", "mat", "cast", "sign"))
@@ -71,10 +83,13 @@ def prepare(r: Reversing, loop: ParallelFor) -> None:
     Afterwards the gradient of the field is that with respect to what it held before the loop.
 
     Raises:
-        NotDifferentiable: Contenders cannot be told, since they would be rounded differently.
+        NotDifferentiable: Contenders cannot be told, since they would be rounded differently; or
+            the loop touches the field in another way, too.
     """
-    found = {s.array: s.op for s in walk(loop.body) if isinstance(s, Combine) and s.array in r.bars}
-    for array, op in found.items():
+    found = {s.array: s for s in walk(loop.body) if isinstance(s, Combine) and s.array in r.bars}
+    for array, stmt in found.items():
+        op = stmt.op
+        _check_alone(loop, stmt)
         if op in _WORDS:
             _check_exact(r, loop, array)
             _share(r, loop, array)
@@ -203,6 +218,53 @@ def _again(r: Reversing, loop: ParallelFor, array: Array, make: Callable[[Combin
     copy = cloner.stmt(changed)
     r.note_loads(Block((changed,)), cloner)
     r.b.append(copy)
+
+
+def _check_alone(loop: ParallelFor, combine: Combine) -> None:
+    """Check that nothing else of the loop changes what the passes above take for combined.
+
+    They compare what every element held before the loop with what it holds after it. Sums and loads
+    of elements that are certainly other ones do not disturb them, but sums do disturb a maximum,
+    which would not know an element that was added to.
+    """
+    defs = definitions_of(loop.body)
+    varying = defined_in(loop.body) | set(loop.indices)
+
+    def apart(other: Memory) -> bool:
+        every = (s for s in walk(loop.body) if isinstance(s, Combine) and s.array is other.array)
+        return all(disjoint(_place(one, defs), _place(other, defs), varying) for one in every)
+
+    for other in walk(loop.body):
+        if array_of(other) is not combine.array:
+            continue
+        match other:
+            case Combine(op=op):
+                allowed = op == combine.op
+            case Load():
+                allowed = apart(other)
+            case Accumulate():
+                allowed = combine.op == "mul" and apart(other)
+            case _:
+                allowed = False
+        if not allowed:
+            assert isinstance(other, (Load, Store, Accumulate, Combine))
+            raise _not_alone(combine, other)
+
+
+def _place(stmt: Memory, defs: dict[Var, Stmt]) -> tuple[Affine, ...]:
+    return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
+
+
+def _not_alone(combine: Combine, other: Memory) -> NotDifferentiable:
+    word = _WORDS.get(combine.op, "product")
+    name = combine.array.name
+    return NotDifferentiable(
+        combine.span,
+        f"a {word} over iterations, into a field that the same loop touches in another way.",
+        f"a {word} in '{name}'",
+        related=() if other.span is None else (Label(other.span, f"'{name}' is touched here too"),),
+        hint="use two loops, or two fields.",
+    )
 
 
 def _check_exact(r: Reversing, loop: ParallelFor, array: Array) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tests.hunt.accesses import draw_accesses
 from tests.hunt.kernels import Kernel
 from tests.hunt.program import Given, Launch, Program, Write
 
@@ -27,6 +28,9 @@ SHIFT = 1
 def _values(rng: np.random.Generator, shape: tuple[int, ...], zeros: bool) -> np.ndarray:
     values = rng.uniform(-1.5, 1.5, shape)
     return np.where(rng.random(shape) < 0.3, 0.0, values) if zeros else values
+
+
+ACCESSES = 0.3  # of the programs are small ones, about one field
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,8 @@ VIEWS = ("[1:]", "[:-1]", "[::2]", "[::-1]", "[1:-1]", "[1::2]", "[::-2]")
 def draw(number: int) -> Program:
     """Return the program of a number."""
     rng = random.Random(number)
+    if rng.random() < ACCESSES:
+        return draw_accesses(number, HEAD)
     n = rng.randint(1, 6)
     mix = rng.choice(MIXES)
     fields = _fields(rng, n, mix)

@@ -30,13 +30,11 @@ class Run:
         seed: The seed of random numbers.
         stream: The first stream of the launch.
         iteration: The iteration of the parallel loop; None in serial code.
-        backwards: The iterations of parallel loops run from the last to the first.
         met: Where two iterations have met, and how.
     """
 
     seed: int = 0
     stream: int = 0
-    backwards: bool = False
     iteration: int | None = None
     loop: int = 0
     draws: int = 0
@@ -62,8 +60,7 @@ class Run:
         """Run a parallel loop."""
         self.loop += 1
         serial = self.draws
-        iterations = list(enumerate(iterable))
-        for number, index in reversed(iterations) if self.backwards else iterations:
+        for number, index in enumerate(iterable):
             self.iteration, self.draws = number, 0
             self.step()
             yield index

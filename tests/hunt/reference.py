@@ -63,8 +63,6 @@ def refer(
     program: Program,
     directions: Mapping[str, np.ndarray],
     seed: int,
-    *,
-    backwards: bool = False,
 ) -> Reference:
     """Run a program in plain Python.
 
@@ -72,7 +70,6 @@ def refer(
         program: The program.
         directions: The tangents of the fields that have gradients.
         seed: The seed of random numbers.
-        backwards: The iterations of parallel loops run from the last to the first.
 
     Raises:
         Discard: Nothing can be compared with it.
@@ -91,7 +88,7 @@ def refer(
         parts[name] = _Part(memory, np.arange(np.prod(given.shape, dtype=int)).reshape(given.shape))
     outside = {name: _field(interpreter, parts[name]) for name in program.captured}
     names = interpreter.execute(ast.parse(program.text), kernels=True, **outside)
-    met = _run(program, interpreter, names, parts, seed, backwards)
+    met = _run(program, interpreter, names, parts, seed)
     values: Arrays = {}
     tangents: Arrays = {}
     for name, given in program.fields.items():
@@ -107,28 +104,12 @@ def refer(
     return Reference(values, tangents, met, cut)
 
 
-def order_matters(
-    program: Program, found: Reference, directions: Mapping[str, np.ndarray], seed: int
-) -> bool:
-    """Tell whether the order of iterations that meet decides what a program computes."""
-    try:
-        other = refer(program, directions, seed, backwards=True)
-    except Discard:
-        return True
-    return any(
-        not np.allclose(one[name], another[name], rtol=1e-9, atol=1e-11)
-        for one, another in ((found.values, other.values), (found.tangents, other.tangents))
-        for name in one
-    )
-
-
 def _run(
     program: Program,
     interpreter: Interpreter,
     names: Mapping[str, Any],
     parts: Mapping[str, _Part],
     seed: int,
-    backwards: bool,
 ) -> str:
     met, stream = "", 0
     for step in program.steps:
@@ -136,7 +117,7 @@ def _run(
             part = parts[step.field]
             part.memory.put(int(part.places[step.index]), step.value)
             continue
-        interpreter.run = Run(seed, stream, backwards)
+        interpreter.run = Run(seed, stream)
         arguments = [_argument(interpreter, parts, text) for text in step.arguments]
         try:
             names[step.kernel](*arguments)
