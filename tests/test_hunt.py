@@ -21,7 +21,7 @@ from tests.hunt.program import Given, Launch, Program
 from tests.hunt.reference import refer
 from tests.hunt.report import examine
 
-PROGRAMS = int(os.environ.get("HUNT", "2400"))
+PROGRAMS = int(os.environ.get("HUNT", "3600"))
 COMPILED = int(os.environ.get("HUNT_COMPILED", "60"))
 PARTS = 12  # which processes share
 
@@ -49,7 +49,7 @@ def test_compiled_programs_have_the_derivatives_of_dual_numbers(part: int) -> No
 
 @pytest.mark.parametrize("part", range(4))
 def test_programs_of_the_older_generator_have_them_too(part: int) -> None:
-    for seed in range(part, PROGRAMS // 40, 4):
+    for seed in range(part, PROGRAMS // 60, 4):
         check(of_random_programs(seed), thorough=seed % 8 == 0)
 
 

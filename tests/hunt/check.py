@@ -19,7 +19,13 @@ import difftile as dt
 from difftile import interp
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
-from difftile.diagnostics import DifftileError, KernelError, NotDifferentiable, Race
+from difftile.diagnostics import (
+    DifftileError,
+    IndexOutOfRange,
+    KernelError,
+    NotDifferentiable,
+    Race,
+)
 from difftile.ir.nodes import Array, Var
 from difftile.ir.nodes import Program as Code
 from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of, shaped
@@ -133,6 +139,8 @@ def make(program: Program) -> Made:
                 continue
             given = arguments_of(step, made.fields)
             call, values = kernels[step.kernel]._ready(tuple(given), {})
+            if call.suspect is not None and call.suspect(values):
+                call.check(values)
             if call.code.streams:
                 call.draw_anew(values)
             made.steps.append(Ready(call, list(values)))
@@ -193,6 +201,9 @@ class Runner:
         for one in code.launches:
             program = one.stage.program
             wanted = every & {p for p in (*program.params, *program.temps) if isinstance(p, Array)}
+            ownership = code.passed(one.stage, wanted)
+            if ownership is not None:
+                ownership.check(ready.values)
             mine = {p: key for p, key in of.items() if p in {*program.params, *program.temps}}
             ran = _Stage(program, wanted, numbers, mine, self._copy(mine))
             tangents = forward(program, wanted)
@@ -292,12 +303,15 @@ def check(program: Program, *, thorough: bool = False) -> Verdict:
         return Verdict("discarded", str(reason))
     try:
         made = make(program)
+    except IndexOutOfRange as error:
+        raise Wrong(f"refused, and no index leaves a shape: {error}") from None
     except DifftileError as error:
         return Verdict("refused", title_of(error), found.met, isinstance(error, Race))
-    if found.met:
-        return Verdict("accepted", "iterations meet", found.met)  # not all of these are refused yet
     runner = Runner(program, made, directions, thorough)
-    runner.push()
+    try:
+        runner.push()
+    except Race as error:
+        return Verdict("refused", title_of(error), found.met, race=True)
     for name, expected in found.values.items():
         compare(f"{name} at the end", runner.held[name], expected)
     if found.cut:

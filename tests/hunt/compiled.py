@@ -17,7 +17,7 @@ from unittest import mock
 import numpy as np
 
 import difftile as dt
-from difftile.diagnostics import DifftileError, NotDifferentiable
+from difftile.diagnostics import DifftileError, IndexOutOfRange, NotDifferentiable
 from difftile.launch import call as launches
 from difftile.launch.random import Streams
 from difftile.substrate import compile as compiling
@@ -25,6 +25,7 @@ from difftile.substrate.device import current
 from tests.harness import many_threads
 from tests.hunt.check import (
     Verdict,
+    Wrong,
     arguments_of,
     compare,
     compare_products,
@@ -67,6 +68,8 @@ def check_compiled(program: Program) -> Verdict:
             for name, expected in found.tangents.items():
                 compare(f"tangent of {name}, compiled", tangents[name], expected)
             gradients, used = _pulled(program, fields, kernels, weights, found.values)
+        except IndexOutOfRange as error:
+            raise Wrong(f"refused, and no index leaves a shape: {error}") from None
         except NotDifferentiable as error:
             return Verdict("no adjoint", title_of(error))
         except DifftileError as error:
