@@ -184,10 +184,10 @@ def observe(cloth: FallingCloth, noise: float = 0.0, seed: int = 0) -> None:
 def full_storage(cloth: FallingCloth) -> float:
     """Return about how many bytes a tape without a limit keeps, from a run over fewer steps."""
     steps, cloth.steps = cloth.steps, max(cloth.steps // 10, 1)
-    with dt.Tape(cloth.loss) as tape:
+    with dt.Tape() as tape:
         cloth.run()
     share, cloth.steps = cloth.steps / steps, steps
-    return tape.peak_nbytes / share
+    return tape.nbytes / share
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -56,6 +56,8 @@ class StagePlan:
         kept: The positions of the fields whose buffers those are.
         both: Positions of fields of which the adjoint reads both versions.
         scratch_places: Places of scratch memory.
+        varying: Positions of fields that are given values which vary with fields that have a
+            gradient; None until somebody asks.
     """
 
     code: Specialisation
@@ -78,6 +80,7 @@ class StagePlan:
     kept: tuple[int, ...] = field(init=False)
     both: frozenset[int] = field(init=False)
     scratch_places: tuple[int, ...] = field(init=False)
+    varying: frozenset[int] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.number = self.stage_launch.number

@@ -93,12 +93,12 @@ ROWS = (
         meaning.maximum,
         elementwise,
         (
-            "select(a > b, z_bar, select(a == b, 0.5 * z_bar, select(b == b, 0, z_bar)))",
-            "select(b > a, z_bar, select(a == b, 0.5 * z_bar, select(a == a, 0, z_bar)))",
+            "select(a > b, z_bar, select(b > a, 0, 0.5 * z_bar))",
+            "select(b > a, z_bar, select(a > b, 0, 0.5 * z_bar))",
         ),
         (_WIDE, _WIDE),
         masks=True,
-        kinks="half to each at a tie; all to the number beside NaN",
+        kinks="half to each where neither is larger",
         tie="a == b",
     ),
     Op(
@@ -107,12 +107,12 @@ ROWS = (
         meaning.minimum,
         elementwise,
         (
-            "select(a < b, z_bar, select(a == b, 0.5 * z_bar, select(b == b, 0, z_bar)))",
-            "select(b < a, z_bar, select(a == b, 0.5 * z_bar, select(a == a, 0, z_bar)))",
+            "select(a < b, z_bar, select(b < a, 0, 0.5 * z_bar))",
+            "select(b < a, z_bar, select(a < b, 0, 0.5 * z_bar))",
         ),
         (_WIDE, _WIDE),
         masks=True,
-        kinks="half to each at a tie; all to the number beside NaN",
+        kinks="half to each where neither is smaller",
         tie="a == b",
     ),
     Op(

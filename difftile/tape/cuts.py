@@ -18,10 +18,14 @@ class Cuts:
     """The fields without gradient that hold values which vary with fields that have one.
 
     Reading such a field cuts the gradient, which is reported at the first read.
+
+    Attributes:
+        told: Whether a cut was reported.
     """
 
     def __init__(self) -> None:
         self._held: dict[Storage, tuple[str, Span | None]] = {}
+        self.told = False
 
     def __bool__(self) -> bool:
         return bool(self._held)
@@ -87,6 +91,7 @@ class Cuts:
         found = self._held.pop(storage, None)
         if found is not None:
             name, span = found
+            self.told = True
             warn_of_field(name or reader, span, "gradient", "has none and is read again", 6)
 
 

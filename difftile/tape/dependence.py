@@ -19,12 +19,11 @@ def depends(steps: Iterable[Record | Step], outputs: Collection[Storage]) -> boo
 
     Where it does the output may still be constant, as the field may hold constants.
     """
-    varying: dict[int, frozenset[int]] = {}
 
     def writes(plan: StagePlan, values: list[object]) -> bool:
-        if id(plan) not in varying:
-            varying[id(plan)] = _varying(plan)
-        return any(values[k].storage in outputs for k in varying[id(plan)])  # type: ignore[attr-defined]
+        if plan.varying is None:
+            plan.varying = _varying(plan)
+        return any(values[k].storage in outputs for k in plan.varying)  # type: ignore[attr-defined]
 
     for step in steps:
         match step:

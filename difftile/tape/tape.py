@@ -442,7 +442,7 @@ class Tape(Recorder):
         constant = not depends(reversed(list(self._history.steps())), {loss.base.storage})
         if self._diagnosis is not None:
             self._diagnosis.constant = loss.base if constant else None
-        elif constant:
+        elif constant and not self._cuts.told:
             title = (
                 f"All gradients are zero: the loss {loss!r} depends smoothly on no field with one."
             )

@@ -69,7 +69,7 @@ def test_demo_checks_its_gradient(model: str) -> None:
 
 def test_a_wrong_photograph_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, said in (
-        (["missing.jpg"], "missing.jpg: No such file or directory"),
+        (["missing.jpg"], "missing.jpg: is not there"),
         (["--size", "1"], "--size"),
     ):
         with pytest.raises(SystemExit) as caught:
