@@ -57,9 +57,6 @@ def show(app: dt.viewer.App, options: argparse.Namespace) -> int:
     except dt.ViewerError as error:
         print(_said(error), file=sys.stderr)
         return 1
-    if app.error is not None:
-        print(app.error, file=sys.stderr)
-        return 1
     if options.record is not None:
         print(f"recorded {options.record}")
     return 0

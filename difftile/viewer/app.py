@@ -226,6 +226,10 @@ class App(Desk):
     ) -> None:
         """Open the viewer and run until it is closed.
 
+        What a step, drawing or a control raises is shown in the picture, and the app goes on. If it
+        still stands there at the end, it is raised then. The null backend, where nobody could do
+        something about it, ends with that picture unless events are to come.
+
         Args:
             frames: End after so many pictures; None for when it is closed. The null backend, which
                 nobody closes, then ends after the last event.
@@ -237,6 +241,7 @@ class App(Desk):
         Raises:
             ViewerError: A display or library is missing, nothing can be recorded there, or the app
                 runs already; the message is one line that says what to do.
+            Exception: What was wrong as the app ended; what was recorded is written.
         """
         if self._running:
             raise ViewerError("the app runs already: run() is not called in what it calls")
@@ -252,6 +257,7 @@ class App(Desk):
         if record is not None:
             self._recorder = recorder(record, *self._stage.size, fps)
         self._running = True
+        self._course.watched = not null
         try:
             self._backend.open(self.title, *self._stage.size)
             run(
@@ -271,10 +277,13 @@ class App(Desk):
             if self._recorder is not None:
                 self._recorder.close()
                 self._recorder = None
+        if self._course.failure is not None:
+            raise self._course.failure
 
     def restart(self) -> None:
         """Start anew, as the button and the key `r` do."""
-        self._course.done, self._course.error = 0, None
+        self._course.done = 0
+        self._course.forgive()
         for series in self._panel.series.values():
             series.clear()
         if self._reset is not None:
@@ -324,7 +333,7 @@ class App(Desk):
 
     def _single(self) -> None:
         self._course.playing = False
-        self._course.error = None
+        self._course.forgive()
         self._course.advance(self._step or (lambda: None))
 
     def _toggle_gradients(self) -> None:

@@ -29,6 +29,8 @@ class Course:
         playing: Whether steps go on by themselves.
         done: Steps since the last reset.
         error: What went wrong, in lines; None while nothing has.
+        failure: The exception that said so.
+        watched: Whether somebody sees the pictures; who does not gets the exception from `run`.
     """
 
     def __init__(self, speed: float) -> None:
@@ -36,6 +38,8 @@ class Course:
         self.speed = speed
         self.done = 0
         self.error: str | None = None
+        self.failure: Exception | None = None
+        self.watched = True
         self.pace = 1  # steps of the last picture, as fast as it goes
         self._owed = 0.0
 
@@ -43,7 +47,11 @@ class Course:
         """Play or pause; going on forgets an error."""
         self.playing = not self.playing
         if self.playing:
-            self.error = None
+            self.forgive()
+
+    def forgive(self) -> None:
+        """Forget what went wrong."""
+        self.error = self.failure = None
 
     def change_speed(self, by: int) -> None:
         """Take the next faster (1) or slower (-1) speed.
@@ -69,9 +77,9 @@ class Course:
             action()
         except Exception as error:
             said = described(error)
-            if said != self.error:  # drawing may fail in every picture
+            if said != self.error and self.watched:  # drawing may fail in every picture
                 traceback.print_exc()
-            self.error = said
+            self.error, self.failure = said, error
             self.playing = False
             return False
         return True
@@ -141,6 +149,8 @@ def run(
         refreshed = now if fresh else refreshed
         picture(fresh)
         shown += 1
+        if course.failure is not None and not course.watched and not waiting:
+            return  # nobody is there, and no event to come, that could do something about it
 
 
 def described(error: Exception) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,3 +114,42 @@ def test_the_panel_is_drawn_seldom_if_nothing_happens() -> None:
     assert texts[0] == 0
     assert 4 in texts
     assert len(texts) <= 4
+
+
+def test_what_stands_in_the_picture_at_the_end_is_raised(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    mended = (2, KeyDown("r")), (2, KeyDown("space"))
+    for events, raised in ((mended, 0), ((), 1)):
+        backend = Clocked(*events, (4, Close()))
+        app = App(backend=backend, size=(480, 320))
+
+        @app.step
+        def step(backend: Clocked = backend) -> None:
+            if backend.shown < 2:
+                raise ZeroDivisionError("so early")
+
+        if raised:
+            with pytest.raises(ZeroDivisionError, match="so early"):
+                app.run()
+        else:
+            app.run()
+        assert backend.shown == 4  # somebody had time to look at it
+        assert capsys.readouterr().err.count("Traceback") == 1
+
+
+def test_a_program_whose_step_raises_without_a_viewer_ends_with_an_error(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import difftile as dt\n"
+        "app = dt.viewer.App(backend='null', size=(480, 320))\n"
+        "app.step(lambda: 1 / app.steps)\n"
+        f"app.run(frames=10_000, record={str(tmp_path / 'pictures')!r})\n"
+        "print('not reached')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, check=False, timeout=100
+    )
+    assert ended.returncode == 1 and not ended.stdout
+    assert ended.stderr.count("Traceback") == 1 and "ZeroDivisionError" in ended.stderr
+    assert [file.name for file in (tmp_path / "pictures").iterdir()] == ["frame_00000.png"]

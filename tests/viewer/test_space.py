@@ -224,15 +224,13 @@ def test_the_camera_looks_around_what_it_is_told() -> None:
     assert (app.orbit.target, app.orbit.distance) == ((6.0, 6.0, 6.0), 3.0)
 
 
-def test_what_a_backdrop_returns_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_backdrop_returns_is_checked() -> None:
     app = App(backend="null", size=(640, 400))
     results: list[object] = [np.zeros((3, 4)), (np.zeros((3, 4, 3)), np.zeros((4, 4)))]
     app.backdrop(lambda view: results.pop(0))
-    app.run(frames=1)
-    assert app.error is not None and "shape (h, w, 3), not (3, 4)" in app.error
-    app.run(frames=1)
-    assert app.error is not None and "depth of a backdrop of (3, 4) pixels has the" in app.error
-    capsys.readouterr()
+    for said in (r"shape \(h, w, 3\), not \(3, 4\)", r"of a backdrop of \(3, 4\) pixels has the"):
+        with pytest.raises(ViewerError, match=said):
+            app.run(frames=1)
 
 
 @pytest.mark.parametrize(
