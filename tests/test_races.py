@@ -110,6 +110,13 @@ def components(x, z):
 
 
 @dt.kernel
+def by_a_matrix(x, z):
+    for i in z:
+        if ti.Matrix([[1.0, 0.0], [2.0, i * i]]).trace() > 5.5:
+            x[i // 4] = z[i] * z[i]
+
+
+@dt.kernel
 def triangle(x, z):
     for i in z:
         for j in range(i):
@@ -196,6 +203,7 @@ ACCEPTED = {
     "one iteration of a view": (halved, lambda: (_zeros(4), _z()[1:2]), [4]),
     "components": (components, lambda: (_zeros(2, dtype=dt.vec(2, ti.f64)), _z()), [2, 4, 6, 8]),
     "products of indices": (triangle, lambda: (_zeros(6), _z()), [9, 8, 7, 6]),
+    "a matrix decides": (by_a_matrix, lambda: (_zeros(4), _z()), [0, 0, 0, 8]),
     "bits": (bits, lambda: (_zeros(4), _z()), [2, 4, 6, 8]),
     "an offset": (
         moved_by_a_field,

@@ -99,8 +99,10 @@ class Iterations:
             case Let(op="cast", args=(arg,)):
                 return np.asarray(self._value(arg, values)).astype(dtype)[()]
             case Let(op=op, args=args) if op not in ("bit_cast", "random"):
-                found = OPS[op].numpy(*(self._value(arg, values) for arg in args))
-                return np.asarray(found).astype(dtype)[()]
+                found = np.asarray(OPS[op].numpy(*(self._value(arg, values) for arg in args)))
+                if op == "mat":
+                    found = found.reshape(shape_of(value.type))
+                return found.astype(dtype)[()]
             case Size(array=array, axis=axis) if (array, axis) in self._known:
                 return dtype.type(self._known[array, axis])
             case If(cond=cond, then=then, orelse=orelse):

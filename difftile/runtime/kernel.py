@@ -301,7 +301,9 @@ class Kernel:
             with LOCK:
                 call = self._prepare(args, session)
             found = call, call.values.copy()
-        self._latest = found[0].code
+        code = self._latest = found[0].code
+        if code.ownership is not None:
+            code.ownership.check(found[1])
         return found
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:

@@ -219,7 +219,8 @@ class _Variant:
         self._run = launch if on_host or not as_written else _as_written(launch)
         self._program = program
         self._on_host = on_host
-        self._held: tuple[Any, list[Any]] | None = None
+        self._context: Any = None
+        self._last: list[Any] = []
         self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
         _LIVING.add(self)
 
@@ -230,16 +231,16 @@ class _Variant:
             raise FieldError(why)
 
         self._run = refuse
-        self._program = self._kernel = self._compiled = self._held = None
+        self._program = self._kernel = self._compiled = self._context = None
+        self._last = []
 
     def launch(self, args: Sequence[Any]) -> None:
         for position in self._written:
             args[position].contents.known = None
-        held = self._held
-        if held is None:
-            held = self._fresh_context()
-        self._held = None
-        context, last = held
+        context, last = self._context, self._last
+        if context is None:
+            context, last = self._fresh_context()
+        self._context = None
         for position, arg in enumerate(args):
             before = last[position]
             if arg is before:
@@ -266,7 +267,7 @@ class _Variant:
             raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
         # One that held ndarrays cannot be launched twice: the launcher rewrites it.
         if self._on_host:
-            self._held = held
+            self._context, self._last = context, last
 
     def _fresh_context(self) -> tuple[Any, list[Any]]:
         """Return a context without arguments, and those; behind them the program, to keep alive."""

@@ -170,14 +170,23 @@ def power(a: Dual, b: Any) -> Dual:
     return Dual(z, dot)
 
 
+def quotient(a: Any, b: Any) -> Any:
+    """Return a // b; constants that lie at a jump are seen, too."""
+    return dual(a) // b if isinstance(a, float) or isinstance(b, float) else a // b
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """Return a % b; constants that lie at a jump are seen, too."""
+    return dual(a) % b if isinstance(a, float) or isinstance(b, float) else a % b
+
+
 def floor(x: Any) -> Any:
     """Return x rounded down."""
     return stepped(x, math.floor)
 
 
 def stepped(x: Any, function: Callable[[float], float]) -> Any:
-    if not isinstance(x, Dual):
-        return float(function(x))
+    x = dual(x)
     at = x.real * 2  # `round` jumps at halves
     if at != round(at) and abs(at - round(at)) < NEAR:
         raise Discard("near a jump")

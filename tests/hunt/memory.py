@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tests.hunt import functions
-from tests.hunt.duals import Discard, Dual, apart, dual
+from tests.hunt.duals import Discard, Dual, apart, dual, quotient, remainder
 from tests.hunt.small import Small, swizzle
 
 MOST_STEPS = 4000  # iterations of loops in one launch
@@ -269,8 +269,8 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "div": _divided,
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
+    "floordiv": quotient,
+    "mod": remainder,
     "pow": lambda a, b: a**b,
     "max": functions.largest,
     "min": functions.smallest,

@@ -139,8 +139,8 @@ class Rewritten(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Div):  # of two integers it is a float with a tangent
-            return _call("_operate", ast.Constant("div"), node.left, node.right)
+        if isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):  # also of plain numbers
+            return _call("_operate", ast.Constant(_OPERATORS[type(node.op)]), node.left, node.right)
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:

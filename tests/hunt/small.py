@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tests.hunt.duals import dual, pair, root, value_of
+from tests.hunt.duals import dual, pair, quotient, remainder, root, value_of
 
 _LETTERS = {letter: k for letters in ("xyzw", "rgba") for k, letter in enumerate(letters)}
 
@@ -51,10 +51,10 @@ class Small:
         return self.zip(other, lambda a, b: dual(b) / a)
 
     def __floordiv__(self, other: Any) -> Small:
-        return self.zip(other, lambda a, b: a // b)
+        return self.zip(other, quotient)
 
     def __mod__(self, other: Any) -> Small:
-        return self.zip(other, lambda a, b: a % b)
+        return self.zip(other, remainder)
 
     def __pow__(self, other: Any) -> Small:
         return self.zip(other, lambda a, b: a**b)
