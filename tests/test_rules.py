@@ -447,3 +447,241 @@ def test_a_forward_rule_reads_tangents_of_fields():
     dt.zero_grads((x, y))
     with pytest.raises(dt.KernelError, match="has a forward rule alone, which reads the tangent"):
         gradients(lambda: run(x, y), y, x)
+
+
+# What a call found, and what it left
+
+
+@dt.func
+def store_exp(buf, i, x):
+    buf[i] = ti.exp(x)
+
+
+@store_exp.backward
+def _(buf, i, x):
+    return buf.grad_in[i] * buf[i]
+
+
+@dt.func
+def store_exp_by_name(buf, i, x):
+    buf[i] = ti.exp(x)
+
+
+@store_exp_by_name.backward
+def _(buf, i, x):
+    return buf.grad_in[i] * buf.after[i] + 0.0 * buf.before[i]
+
+
+@dt.func
+def grow(buf, i, x):
+    buf[i] = ti.exp(x) * buf[i]
+
+
+@grow.backward
+def _(buf, i, x):
+    return buf.grad_in[i] * (buf.after[i] + 0.5 * ti.exp(x) * (buf[i] - buf.before[i]))
+
+
+@dt.func
+def grow_by_old(buf, i, x):
+    buf[i] = ti.exp(x) * buf[i]
+
+
+@grow_by_old.backward
+def _(buf, i, x):
+    return buf.grad_in[i] * ti.exp(x) * buf[i]
+
+
+FUNCS = [store_exp, store_exp_by_name, grow, grow_by_old]
+
+
+def in_parallel(f):
+    @dt.kernel
+    def run(x, buf):
+        for i in x:
+            f(buf, i, x[i])
+
+    return run
+
+
+def in_order(f):
+    @dt.kernel
+    def run(x, buf):
+        ti.loop_config(serialize=True)
+        for i in x:
+            f(buf, i, x[i])
+
+    return run
+
+
+def in_two_loops(f):
+    @dt.kernel
+    def run(x, buf):
+        for i in range(2):
+            for k in range(2):
+                f(buf, 2 * i + k, x[2 * i + k])
+
+    return run
+
+
+def before_another_stage(f):
+    @dt.kernel
+    def run(x, buf):
+        for i in x:
+            f(buf, i, x[i])
+        for i in x:
+            buf[i] = 2.0 * buf[i] + 1.0
+
+    return run
+
+
+def after_another_stage(f):
+    @dt.kernel
+    def run(x, buf):
+        for i in x:
+            buf[i] = 2.0 * buf[i] * buf[i]
+        for i in x:
+            f(buf, i, 2.0 * x[i])
+
+    return run
+
+
+def two_calls(f):
+    @dt.kernel
+    def run(x, buf):
+        for i in range(2):
+            f(buf, 2 * i, x[i])
+            f(buf, 2 * i + 1, x[i + 2])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "around",
+    [in_parallel, in_order, in_two_loops, before_another_stage, after_another_stage, two_calls],
+)
+def test_rules_of_funcs_read_what_was_found_and_what_was_left(around):
+    for f in FUNCS:
+        kernel = around(f)
+        x, buf = floats(0.1, 0.2, -0.3, 0.4), floats(3, -4, 5, 6)
+        # The func has no gradient for what it overwrites: by `x` alone.
+        report = dt.gradcheck(lambda: kernel(x, buf), x, outputs=buf)  # noqa: B023
+        assert report, f"{f}: {report}"
+        found = []
+        for limits in ({}, {"memory": "10kB"}, {"snapshots": 8}):
+            x, buf = floats(0.1, 0.2, -0.3, 0.4), floats(3, -4, 5, 6)
+            with dt.Tape(**limits) as tape:
+                for _ in range(3):
+                    kernel(x, buf)
+                    buf.fill(7.0)
+                kernel(x, buf)
+            tape.backward({buf: 1.0})
+            found.append(x.grad.to_numpy())
+        np.testing.assert_allclose(found, [found[0]] * 3)
+
+
+def test_rules_of_kernels_read_what_was_found_and_what_was_left():
+    @dt.kernel
+    def run(x, buf):
+        for i in x:
+            buf[i] = ti.exp(x[i]) * buf[i]
+
+    @run.backward
+    @dt.kernel
+    def _(x, buf):
+        for i in x:
+            x.grad_out[i] += buf.grad_in[i] * buf.after[i]
+            buf.grad_out[i] += buf.grad_in[i] * buf.after[i] / buf.before[i]
+            buf.grad_out[i] += buf[i] - buf.before[i]
+
+    @dt.kernel
+    def fresh(x, buf):
+        for i in x:
+            buf[i] = ti.exp(x[i])
+
+    @fresh.backward
+    @dt.kernel
+    def _(x, buf):
+        for i in x:
+            x.grad_out[i] += buf.grad_in[i] * (0.5 * (buf[i] + buf.after[i]) + 0.0 * buf.before[i])
+
+    for kernel in (run, fresh):
+        x, buf = floats(0.1, 0.2), floats(3, 4)
+        dt.gradcheck(kernel, (x, buf), strict=True)
+        dt.check_rule(kernel, x, buf, strict=True)
+        found = []
+        for limits in ({}, {"memory": "10kB"}, {"snapshots": 3}):
+            x, buf = floats(0.1, 0.2), floats(3, 4)
+            with dt.Tape(**limits) as tape:
+                for _ in range(5):
+                    kernel(x, buf)
+            tape.backward({buf: 1.0})
+            found.append([x.grad.to_numpy(), buf.grad.to_numpy()])
+        factors = np.exp(5 * np.array([0.1, 0.2])) if kernel is run else np.zeros(2)
+        np.testing.assert_allclose(found, [found[0]] * 3)
+        np.testing.assert_allclose(found[0][1], factors)
+        buf.grad.fill(1.0)
+        x.grad.clear()
+        held = buf.to_numpy()
+        kernel.bwds(x, buf)
+        left = np.exp(x.to_numpy()) * (held if kernel is run else 1.0)
+        np.testing.assert_allclose(x.grad.to_numpy(), left)
+
+
+def test_fields_of_structs_are_read_before_and_after():
+    @dt.func
+    def store(p, i, x):
+        p[i].pos = ti.exp(x)
+
+    @store.backward
+    def _(p, i, x):
+        return p.grad_in[i].pos * p.after[i].pos + 0.0 * p.before[i].pos
+
+    @dt.kernel
+    def run(x, p):
+        for i in x:
+            store(p, i, x[i])
+
+    p = dt.field(ti.types.struct(pos=ti.f64, n=ti.i32), 2, grad=True)
+    x = floats(0.1, 0.2)
+    with dt.Tape() as tape:
+        run(x, p)
+    tape.backward({p.pos: 1.0})
+    np.testing.assert_allclose(x.grad.to_numpy(), np.exp([0.1, 0.2]))
+
+
+def test_results_of_a_run_before_hide_nothing():
+    @dt.func
+    def wrong(buf, i, x):
+        buf[i] = ti.exp(x)
+
+    @wrong.backward
+    def _(buf, i, x):
+        return buf.grad_in[i] * buf.before[i]
+
+    @dt.kernel
+    def by_func(x, buf):
+        for i in x:
+            wrong(buf, i, x[i])
+
+    @dt.kernel
+    def alone(x, buf):
+        for i in x:
+            buf[i] = ti.exp(x[i])
+
+    @alone.backward
+    @dt.kernel
+    def _(x, buf):
+        for i in x:
+            x.grad_out[i] += buf.grad_in[i] * buf.before[i]
+
+    x, buf = floats(0.1, 0.2), floats(0, 0)
+    for kernel in (by_func, alone):
+        kernel(x, buf)
+        held = buf.to_numpy()
+        assert not dt.gradcheck(kernel, (x, buf))
+        np.testing.assert_array_equal(buf.to_numpy(), held)
+    assert not dt.check_rule(alone, x, buf)
+    assert not dt.check_rule(wrong, buf, 0, 0.1)
+    assert dt.check_rule(store_exp, buf, 1, 0.1)
+    assert dt.check_rule(grow, floats(2, 3), 1, domain={"x": (-1.0, 1.0)}).label is not None

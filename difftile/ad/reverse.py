@@ -55,6 +55,7 @@ from difftile.ir.walk import (
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.formula import adjoints, multiplies
 from difftile.ops.table import ELEMENTWISE, OPS
+from difftile.passes.afterwards import overwritten_later, reads_late
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
 from difftile.passes.versions import late_loads, redirect
@@ -109,6 +110,7 @@ def reverse(
         {v: (after[array], index) for v, (array, index) in kept.items()},
         suspects(primal),
         after,
+        overwritten_later(program) if reads_late(program.body) else {},
     )
     reverser.sweep(body, {})
     raw = Program(
@@ -137,6 +139,7 @@ class Reverser:
         read_back: Values to be loaded instead of computed, and from where.
         suspects: Values that may be infinite where they are not used.
         after: The parameter that stands for the contents of each field after the stage.
+        overwritten: Reads, by rules, of what their calls have left, that may find something else.
     """
 
     active: set[Var]
@@ -145,6 +148,9 @@ class Reverser:
     read_back: dict[Var, tuple[Array, tuple[Value, ...]]]
     suspects: set[Var]
     after: Mapping[Array, Array]
+    overwritten: Mapping[Var, tuple[Load, Memory]] = field(
+        default_factory=dict[Var, "tuple[Load, Memory]"]
+    )
     b: OpBuilder = field(default_factory=OpBuilder)
     cloner: Cloner = field(default_factory=Cloner)
     temps: list[Array] = field(default_factory=list[Array])

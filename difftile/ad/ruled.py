@@ -8,12 +8,14 @@ transpose.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
 
 from difftile.ad.activity import fields_of
-from difftile.diagnostics import NotDifferentiable
+from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -22,6 +24,7 @@ from difftile.ir.nodes import (
     Const,
     Let,
     Load,
+    Memory,
     Rule,
     Ruled,
     Stmt,
@@ -57,6 +60,8 @@ class Reversing(Protocol):
     cloner: Cloner
     masked: set[Value]
     suspects: set[Var]
+    after: Mapping[Array, Array]
+    overwritten: Mapping[Var, tuple[Load, Memory]]
 
     def add(  # noqa: D102
         self, bars: dict[Var, Value], to: Value, bar: Value, *, masked: bool = False
@@ -109,7 +114,7 @@ def reverse_ruled(r: Reversing, stmt: Ruled, bars: dict[Var, Value], loops: obje
         seeds = [zero(o.type) if bar is None else bar for o, bar in floats]
         rule = _the_rule(stmt)
         if rule is stmt.backward:
-            found = _run_rule(r, rule, seeds)
+            found = _run_rule(r, stmt, rule, seeds)
         else:
             found = _transposed(r, stmt, rule, seeds)
         known = [bar for bar in out_bars if bar is not None]
@@ -159,13 +164,48 @@ def _may_be_infinite(rule: Rule, args: Sequence[Value], suspects: set[Var]) -> b
     )
 
 
-def _run_rule(r: Reversing, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
-    """Append a rule for adjoints of the outs, and return those of the args."""
+def _run_rule(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
+    """Append a rule for adjoints of the outs, and return those of the args.
+
+    Raises:
+        NotDifferentiable: It reads what the call has left in a field, and that is not there.
+    """
+    for load in walk(rule.block):
+        if isinstance(load, Load) and load.array.late:
+            _check_left(r, stmt, load)
     cloner = Cloner(r.cloner.env)
     cloner.env |= dict(zip(rule.params, seeds, strict=True))
     copy = cloner.block(rule.block)
     r.note_loads(rule.block, cloner)
-    return _with_gradients(r.b, copy, r.bars, _add)
+    return _with_gradients(r.b, copy, r.bars, _add, r.after)
+
+
+def _check_left(r: Reversing, stmt: Ruled, load: Load) -> None:
+    """Check that the adjoint finds what a call has left in a field.
+
+    Raises:
+        NotDifferentiable: Something may have overwritten it; or the call is not run at all.
+    """
+    field = load.array.contents_of
+    assert field is not None
+    if field not in r.after:
+        raise NotDifferentiable(
+            load.span,
+            f"the rule of '{stmt.name}' reads what the call leaves in '{field.name}', and a "
+            "derivative inside a kernel runs no stores.",
+            "read here",
+            hint=f"compute it in the rule, or read '{field.name}.before[...]'.",
+        )
+    if load.out in r.overwritten:
+        _, write = r.overwritten[load.out]
+        raise NotDifferentiable(
+            load.span,
+            f"the rule of '{stmt.name}' reads what the call leaves in '{field.name}', and that may "
+            "be overwritten in the same loop.",
+            "read here",
+            related=() if write.span is None else (Label(write.span, "written here"),),
+            hint=f"read '{field.name}.before[...]', or launch one step of the loop at a time.",
+        )
 
 
 def _transposed(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
@@ -183,7 +223,7 @@ def _transposed(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -
         parts: list[Value] = []
         for unit in _units(r.b, arg.type):
             dots = [unit if k == j else zero(a.type) for j, a in enumerate(stmt.args)]
-            pushed = _run_rule(r, rule, dots)
+            pushed = _run_rule(r, stmt, rule, dots)
             parts.append(_total(r.b, list(zip(seeds, pushed, strict=True)), arg.type))
         found.append(r.b.assembled(shape_of(arg.type), parts))
     return found
@@ -260,10 +300,17 @@ def _pulled(
 class _Bound:
     """Appends a rule's statements with the gradients of fields bound to memory."""
 
-    def __init__(self, b: OpBuilder, to: Mapping[Array, Array], add: GradientRule) -> None:
+    def __init__(
+        self,
+        b: OpBuilder,
+        to: Mapping[Array, Array],
+        add: GradientRule,
+        after: Mapping[Array, Array],
+    ) -> None:
         self.b = b
         self.to = to
         self.add = add
+        self.after = after
         self.env: dict[Var, Value] = {}
 
     def value(self, value: Value) -> Value:
@@ -280,6 +327,10 @@ class _Bound:
 
     def stmt(self, stmt: Stmt) -> None:
         array = array_of(stmt)
+        if isinstance(stmt, Load) and stmt.array.contents_of is not None:
+            of = stmt.array.contents_of
+            self.b.append(replace(stmt, array=self.after.get(of, of)))
+            return
         if array is None or array.gradient_of is None:
             self.b.append(with_blocks(stmt, self.block))
             return
@@ -300,10 +351,22 @@ def _add(bound: _Bound, stmt: Accumulate) -> None:
 
 
 def _with_gradients(
-    b: OpBuilder, block: Block, to: Mapping[Array, Array], add: GradientRule
+    b: OpBuilder,
+    block: Block,
+    to: Mapping[Array, Array],
+    add: GradientRule,
+    after: Mapping[Array, Array] = MappingProxyType({}),
 ) -> list[Value]:
-    """Append a block whose gradients of fields are bound, and return its results."""
-    bound = _Bound(b, to, add)
+    """Append a block whose gradients of fields are bound, and return its results.
+
+    Args:
+        b: What it is appended to.
+        block: The block of a rule.
+        to: The memory of the gradients.
+        add: What becomes of an addition to one.
+        after: Where the contents from after the call are; the fields themselves by default.
+    """
+    bound = _Bound(b, to, add, after)
     span = b.span
     bound.stmts(block)
     b.span = span

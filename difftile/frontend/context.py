@@ -118,12 +118,16 @@ class RuleScope:
             out in memory of their own.
         forward: It is a rule of a kernel for tangents: it reads those before, and sets those after.
         gradients: The gradients of fields used so far: incoming or not.
+        contents: The contents of fields used by name so far: from after the call, or before it.
     """
 
     name: str
     written: frozenset[Array] | None
     forward: bool = False
     gradients: dict[tuple[Array, bool], Array] = field(
+        default_factory=dict[tuple[Array, bool], Array]
+    )
+    contents: dict[tuple[Array, bool], Array] = field(
         default_factory=dict[tuple[Array, bool], Array]
     )
 
@@ -134,6 +138,16 @@ class RuleScope:
             name = f"{array.name}_{'in' if incoming else 'out'}_bar"
             self.gradients[key] = Array(name, array.type, gradient_of=array, incoming=incoming)
         return self.gradients[key]
+
+    def content(self, array: Array, *, late: bool) -> Array:
+        """Return the contents of a field from before the call or launch, or from after it."""
+        if self.written is not None and not (late and array in self.written):
+            return array  # a rule of a func reads fields as the call found them
+        key = (array, late)
+        if key not in self.contents:
+            name = f"{array.name}_{'after' if late else 'before'}"
+            self.contents[key] = Array(name, array.type, contents_of=array, late=late)
+        return self.contents[key]
 
 
 @dataclass

@@ -233,6 +233,9 @@ def _member(cx: Context, node: ast.Attribute, item: Record) -> Item:
     if node.attr in item.names:
         return item.items[item.names.index(node.attr)]
     field = field_of(item)
+    if field is not None and node.attr in _CONTENTS and cx.rule is not None:
+        parts = (attribute_of(cx, node, part) for part in item.items)
+        return Record(item.names, tuple(parts))
     if field is not None and node.attr in ("grad_in", "grad_out") and cx.rule is not None:
         floats = [k for k, part in enumerate(item.items) if _holds_floats(part)]
         return Record(
@@ -263,6 +266,11 @@ def _field_attribute(
     span = cx.source.attribute_span(node)
     if node.attr in ("grad_in", "grad_out") and cx.rule is not None:
         return _gradient(cx, node, field, cx.rule)
+    if node.attr in _CONTENTS and cx.rule is not None:
+        if array.gradient_of is not None:
+            raise UndefinedAttribute(span, "A gradient", node.attr)
+        of = array.contents_of or array
+        return replace(field, array=cx.rule.content(of, late=node.attr == "after"))
     if node.attr in ("grad", "grad_in", "grad_out"):
         raise KernelError(
             f"The gradient of '{array.name}' cannot be reached in a kernel.",
@@ -279,6 +287,9 @@ def _field_attribute(
     )
 
 
+_CONTENTS = ("before", "after")
+
+
 def _holds_floats(item: Item) -> bool:
     return any(
         isinstance(leaf, FieldRef) and is_float(leaf.array.type.element) for leaf in leaves(item)
@@ -287,7 +298,7 @@ def _holds_floats(item: Item) -> bool:
 
 def _gradient(cx: Context, node: ast.Attribute, field: FieldRef, rule: RuleScope) -> FieldRef:
     """Return the gradient of a field inside a rule: to be read, or to be added to."""
-    array, incoming = field.array, node.attr == "grad_in"
+    array, incoming = field.array.contents_of or field.array, node.attr == "grad_in"
     span = cx.source.attribute_span(node)
     if array.gradient_of is not None:
         raise UndefinedAttribute(span, "A gradient", node.attr)

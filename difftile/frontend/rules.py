@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,9 +26,9 @@ from difftile.frontend.items import (
     regrown,
 )
 from difftile.frontend.source import Source, source_of
-from difftile.ir.nodes import Block, Const, Rule, Ruled, Stmt, Value, Var
+from difftile.ir.nodes import Array, Block, Const, Rule, Ruled, Stmt, Value, Var
 from difftile.ir.types import F64, I32, is_float, scalar_of, shape_of
-from difftile.ir.walk import arrays_written
+from difftile.ir.walk import arrays_loaded, arrays_written
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import Differences, FuncMeaning, PythonFunction, RuleMeaning, Rules
 
@@ -120,7 +120,7 @@ def _lowered_rules(
     try:
         backward = forward = None
         if rules.backward is not None:
-            backward = _backward(cx, call, rules.backward, result)
+            backward = _backward(cx, call, rules.backward, result, arrays_loaded(body))
         elif rules.substitute is not None or rules.differences is not None:
             backward = _stand_in(cx, call, rules, result)
         if rules.forward is not None:
@@ -138,13 +138,16 @@ def _has_result(item: Item) -> bool:
 # Rules that are functions
 
 
-def _backward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
+def _backward(
+    cx: Context, call: Call, rule: RuleMeaning, result: Item, loaded: Collection[Array]
+) -> Rule:
     params: list[Var] = []
     d_out = adjoint_like(result, params)
     incoming = [d_out] if _has_result(result) else []
     source = source_of(rule.function).called(cx.source, call.node)
-    _check_parameters(cx, source, call, result, "backward", [*call.env.values(), *incoming])
-    returned, block = _run(cx, source, [*call.env.values(), *incoming])
+    given = [*(_as_left(cx, item, loaded) for item in call.env.values()), *incoming]
+    _check_parameters(cx, source, call, result, "backward", given)
+    returned, block = _run(cx, source, given)
     wanted = [(name, item) for name, item in call.env.items() if floats_in(item)]
     loose = [name for name, item in call.env.items() if is_number(item)]
     with cx.b.region() as casts:
@@ -156,6 +159,19 @@ def _backward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
         ]
     whole = Block((*block, *casts), tuple(values))
     return Rule(tuple(params), whole, rule.approximate, _place(source))
+
+
+def _as_left(cx: Context, item: Item, loaded: Collection[Array]) -> Item:
+    """Return a field that the func writes and does not read as what the func leaves in it."""
+    scope = cx.rule
+    assert scope is not None
+
+    def left(part: Item) -> Item:
+        if not isinstance(part, FieldRef) or part.array in loaded:
+            return part
+        return replace(part, array=scope.content(part.array, late=True))
+
+    return regrown(item, map(left, leaves(item)))
 
 
 def _forward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:

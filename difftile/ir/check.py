@@ -102,7 +102,7 @@ class _Checker:
             case _:
                 pass
         if array is not None:
-            known = array.gradient_of or array
+            known = array.in_rule or array
             self.require(known in self.arrays, f"{array.name} is no parameter and not declared")
 
     def joins(self, stmt: Stmt) -> None:

@@ -56,6 +56,9 @@ class Array:
         gradient_of: For what a rule reads and adds to: the field whose gradient it is, with
             respect to the contents after the call or launch (`incoming`) or before it.
         incoming: See `gradient_of`.
+        contents_of: For what a rule reads by name: the field whose contents it is, from after the
+            call or launch (`late`) or from before it.
+        late: See `contents_of`.
     """
 
     name: str
@@ -64,6 +67,13 @@ class Array:
     like: Array | None = None
     gradient_of: Array | None = None
     incoming: bool = False
+    contents_of: Array | None = None
+    late: bool = False
+
+    @property
+    def in_rule(self) -> Array | None:
+        """For what only rules name: the field whose gradient or contents it is."""
+        return self.gradient_of or self.contents_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,8 +266,8 @@ def array_of(stmt: Stmt) -> Array | None:
 
 
 def arrays_loaded(block: Block) -> set[Array]:
-    """Return the arrays that the block reads; gradients that rules read are none of them."""
-    return {s.array for s in walk(block) if isinstance(s, Load) and s.array.gradient_of is None}
+    """Return the arrays that the block reads, but none that only rules name."""
+    return {s.array for s in walk(block) if isinstance(s, Load) and s.array.in_rule is None}
 
 
 def arrays_written(block: Block) -> set[Array]:

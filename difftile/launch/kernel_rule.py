@@ -46,22 +46,25 @@ class RuleCode:
 
     Args:
         code: What is launched: its parameters are those of the kernel without what that captures,
-            then what the rule captures, then gradients.
+            then what the rule captures, then gradients and contents by name.
         captures: What the rule takes from outside.
         loads: The positions of the fields whose contents it reads.
         gradients: For each gradient its position, that of the field, and whether it is the one
             with respect to the contents after the launch.
+        contents: For each field whose contents it reads by name, as `x.after`, its position, that
+            of the field, and whether it is those from after the launch.
     """
 
     code: Specialisation
     captures: tuple[Capture, ...]
     loads: frozenset[int]
     gradients: tuple[tuple[int, int, bool], ...]
+    contents: tuple[tuple[int, int, bool], ...]
 
     def values(
         self, given: list[Any], arrays: Mapping[str, Field], known: Mapping[str, Any]
     ) -> list[Any]:
-        """Return the values of the parameters, with None for the gradients.
+        """Return the values of the parameters, with None for gradients and contents by name.
 
         Args:
             given: Those of the kernel's own parameters.
@@ -71,7 +74,8 @@ class RuleCode:
         captured = current_captures(self.captures, arrays, known)
         if captured is None:
             raise LaunchError(f"{self.code.name}: a name that its rule captures has changed.")
-        return [*given, *captured, *(None,) * len(self.gradients), *self.code.temps]
+        by_name = len(self.gradients) + len(self.contents)
+        return [*given, *captured, *(None,) * by_name, *self.code.temps]
 
 
 def check_rule(kernel: PythonFunction, rule: PythonFunction, word: str) -> None:
@@ -133,5 +137,10 @@ def compile_rule(
         if old.gradient_of is not None
     )
     loads = {code.position[a] for stage in stages for a in stage.loaded}
-    own = {position for position, _, _ in gradients}
-    return RuleCode(code, lowered.captures, frozenset(loads - own), gradients)
+    contents = tuple(
+        (code.position[new], code.position[old.contents_of], old.late)
+        for new, old in bound.gradients.items()
+        if old.contents_of is not None
+    )
+    own = {position for position, _, _ in (*gradients, *contents)}
+    return RuleCode(code, lowered.captures, frozenset(loads - own), gradients, contents)

@@ -1,4 +1,4 @@
-"""The gradients that a kernel's rule uses become parameters of its program."""
+"""The gradients and the contents that a kernel's rule names become parameters of its program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class WithGradients:
 
     Args:
         program: Its parameters are those of before, then the gradients.
-        gradients: For each of them the gradient as the rule wrote it.
+        gradients: For each of them the gradient, or the contents, as the rule wrote them.
     """
 
     program: Program
@@ -27,7 +27,7 @@ def bind_gradients(program: Program) -> WithGradients:
     known: dict[Array, Array] = {}
 
     def memory(array: Array) -> Array:
-        if array.gradient_of is None:
+        if array.in_rule is None:
             return array
         return known.setdefault(array, Array(array.name, array.type))
 

@@ -15,6 +15,7 @@ from difftile.ir.nodes import (
     Combine,
     Const,
     Let,
+    Load,
     Program,
     Size,
     Stmt,
@@ -43,6 +44,8 @@ def split(program: Program) -> tuple[Program, ...]:
     for stmt in program.body.stmts:
         one = Block((stmt,))
         writes, late = arrays_written(one), arrays_loaded(one) & written
+        # What a rule reads of a call's results stays until the stage ends.
+        left = {s.array.contents_of for s in walk(one) if isinstance(s, Load) and s.array.late}
         combined = {s.array for s in walk(one) if isinstance(s, Combine)}
         # An adjoint needs what was there before a combination and what is there after it.
         if writes & (final | late) or combined & written:
@@ -52,7 +55,7 @@ def split(program: Program) -> tuple[Program, ...]:
             late.clear()
         groups[-1].append(stmt)
         written |= writes
-        final |= late | combined
+        final |= late | combined | {array for array in left if array is not None}
     if len(groups) == 1:
         return (program,)
     return _programs(program, groups)

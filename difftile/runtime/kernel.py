@@ -208,8 +208,9 @@ class Kernel:
         The rule is a kernel over the same parameters. It reads `grad_in` of the fields that the
         kernel writes, and adds to `grad_out` of those that it reads: `x.grad_out[i] += ...`. Fields
         hold what they held before the launch; those that the kernel writes and does not read hold
-        what they held after it. Elements that the kernel stores have lost the gradient of what was
-        there before, as always. The body of the kernel is not differentiated any more.
+        what they held after it; `x.before[i]` and `x.after[i]` ask for either. Elements that the
+        kernel stores have lost the gradient of what was there before, as always. The body of the
+        kernel is not differentiated any more.
 
         Args:
             rule: A function, or a kernel.

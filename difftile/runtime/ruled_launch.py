@@ -70,15 +70,19 @@ class RuledLaunch(OpaqueStep):
             if isinstance(value, Field) and value not in hidden:
                 names.setdefault(value.storage, (value, param.name))
         loaded = {code.position[a] for launch in code.launches for a in launch.stage.loaded}
-        reads = _memory(self._values, loaded)
+        reads = self._read = _memory(self._values, loaded)
         writes = _memory(self._values, code.writes)
         places = {code.position[a] for adjoint in self._storing for a in adjoint.reads}
         needed = _memory(self._rule_values, rule.loads) | _memory(self._values, places)
+        before = _memory(self._rule_values, (k for _, k, late in rule.contents if not late))
+        after = _memory(self._rule_values, (k for _, k, late in rule.contents if late))
         uses: list[Use] = []
         for storage, (field, name) in names.items():
-            keeps = Keeps.BEFORE if storage in reads or storage not in writes else Keeps.AFTER
-            if storage not in needed:
-                keeps = Keeps.NOTHING
+            if storage in needed:
+                (before if storage in reads else after).add(storage)
+            keeps = _KEEPS[storage in before, storage in after]
+            if storage not in writes and keeps is not Keeps.NOTHING:
+                keeps = Keeps.BEFORE
             # What is not overwritten passes through, so that the gradient before matters, too.
             passes = storage not in reads
             uses.append(Use(field, True, storage in writes, keeps, name, passes=passes))
@@ -121,13 +125,20 @@ class RuledLaunch(OpaqueStep):
         for place, which, incoming in self._rule.gradients:
             stand = then[self._rule_values[which]]
             values[place] = stand.grad_in if incoming else stand.grad_out
+        for place, which, late in self._rule.contents:
+            field = self._rule_values[which]
+            values[place] = then.after(field) if late else then[field]
         for k in self._rule.loads:
             if isinstance(values[k], Field) and values[k] not in self._rule.code.temps:
-                values[k] = then[values[k]]
+                values[k] = self._plainly(then, values[k])
         limits = self._rule.code.limits
         if limits is not None:
             limits.check(values)
         self._rule.code.run(values)
+
+    def _plainly(self, then: Then, field: Field) -> Field:
+        """Return what a rule reads of a field that it names alone: `x[i]`."""
+        return then[field] if field.storage in self._read else then.after(field)
 
     def _take_overwritten(self, then: Then) -> None:
         """Set the gradient of elements to zero that the kernel stores."""
@@ -164,6 +175,14 @@ class RuledLaunch(OpaqueStep):
         adjoint.code.launch([one if one in scratch else argument_of(one) for one in fields])
         for buffer in scratch:
             POOL.give(buffer)
+
+
+_KEEPS = {
+    (False, False): Keeps.NOTHING,
+    (True, False): Keeps.BEFORE,
+    (False, True): Keeps.AFTER,
+    (True, True): Keeps.BOTH,
+}
 
 
 def _memory(values: list[Any], positions: Iterable[int]) -> set[Storage]:

@@ -8,7 +8,7 @@ values need no copies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -38,6 +38,7 @@ class Keeps(Enum):
     NOTHING = "none"
     BEFORE = "those from before the step"
     AFTER = "those from after the step"
+    BOTH = "those from before the step, and those from after it"
     UNWRITTEN = "its only ones, if it turns out that the step does not write it"
 
 
@@ -162,7 +163,7 @@ class Opaque:
 
     def keeps_before(self, use: Use) -> bool:
         """Tell whether the buffer that a field has before the step stays for the reverse."""
-        return use.keeps is Keeps.BEFORE and not self.constant
+        return use.keeps in (Keeps.BEFORE, Keeps.BOTH) and not self.constant
 
     def run(self, *, record: bool, compare: bool = False) -> tuple[Any, OpaqueRecord | None]:
         """Do the work.
@@ -211,15 +212,18 @@ class Opaque:
 
     def _recorded(self, saved: Any, before: Mapping[Storage, Buffer]) -> OpaqueRecord:
         kept: dict[Storage, Buffer] = {}
+        left: dict[Storage, Buffer] = {}
         for use in self.uses if self.flows else ():
             storage = use.field.storage
-            if use.keeps is Keeps.BEFORE:
+            if use.keeps in (Keeps.BEFORE, Keeps.BOTH):
                 kept[storage] = before[storage]
             elif use.keeps is Keeps.AFTER:
                 kept[storage] = storage.buffer
-        for buffer in kept.values():
+            if use.keeps is Keeps.BOTH:
+                left[storage] = storage.buffer
+        for buffer in (*kept.values(), *left.values()):
             buffer.pins += 1
-        return OpaqueRecord(self, kept, saved if self.flows else None)
+        return OpaqueRecord(self, kept, left, saved if self.flows else None)
 
 
 @dataclass(slots=True)
@@ -229,19 +233,21 @@ class OpaqueRecord:
     Args:
         opaque: The step.
         kept: The pinned buffers that the reverse reads.
+        left: Of fields of which it reads the contents from before, those from after the step too.
         saved: What the run returned, if a gradient passes through.
         saved_nbytes: The bytes of that, once they are counted.
     """
 
     opaque: Opaque
     kept: dict[Storage, Buffer]
+    left: dict[Storage, Buffer]
     saved: Any
     saved_nbytes: int = 0
 
     @property
-    def buffers(self) -> Iterable[Buffer]:
+    def buffers(self) -> tuple[Buffer, ...]:
         """The pinned buffers."""
-        return self.kept.values()
+        return (*self.kept.values(), *self.left.values())
 
     def count_saved(self) -> None:
         """Count what the run returned among the old values."""
@@ -250,9 +256,9 @@ class OpaqueRecord:
 
     def release(self) -> None:
         """Let go of the old values."""
-        kept, nbytes = self.kept, self.saved_nbytes
-        self.kept, self.saved, self.saved_nbytes = {}, None, 0
-        POOL.unpin(*kept.values())
+        buffers, nbytes = self.buffers, self.saved_nbytes
+        self.kept, self.left, self.saved, self.saved_nbytes = {}, {}, None, 0
+        POOL.unpin(*buffers)
         POOL.keep(-nbytes)
 
 
@@ -265,7 +271,7 @@ class _Found:
         self.before = {
             use.field.storage: use.field.storage.buffer
             for use in uses
-            if use.writes is not True or (record and use.keeps is Keeps.BEFORE)
+            if use.writes is not True or (record and use.keeps in (Keeps.BEFORE, Keeps.BOTH))
         }
 
     def __call__(self, *, again: bool = False) -> tuple[Use, ...]:

@@ -74,14 +74,28 @@ class Then:
     Args:
         stands: What stands for the field in each memory.
         kept: The contents that were kept.
+        left: Those from after the step, of fields of which `kept` has those from before it.
     """
 
-    def __init__(self, stands: Mapping[Storage, Field], kept: Mapping[Storage, Buffer]) -> None:
+    def __init__(
+        self,
+        stands: Mapping[Storage, Field],
+        kept: Mapping[Storage, Buffer],
+        left: Mapping[Storage, Buffer],
+    ) -> None:
         self._stands = stands
         self._kept = kept
+        self._left = left
 
     def __getitem__(self, field: Field) -> Field:
         return self._stands[field.storage].under(field.shape)
+
+    def after(self, field: Field) -> Field:
+        """Return a field with the contents from after the step, where both are kept."""
+        buffer = self._left.get(field.storage)
+        if buffer is None:
+            return self[field]
+        return field.origin.over(Storage(buffer), None, None).under(field.shape)
 
     @contextmanager
     def restored(self) -> Generator[None]:
@@ -185,7 +199,7 @@ def _apply(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> None:
     """
     step = record.opaque.step
     with closed(set()):
-        step.reverse(Then(stands, record.kept), record.saved)
+        step.reverse(Then(stands, record.kept, record.left), record.saved)
     for use in record.opaque.uses:
         kept = record.kept.get(use.field.storage)
         if kept is not None and stands[use.field.storage].storage.buffer is not kept:

@@ -13,6 +13,10 @@ import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, count
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from difftile.fields.create import CREATION, zeros_like
 from difftile.fields.field import Field, Storage
@@ -36,6 +40,7 @@ class Double:
         is_output: Whether it is to be differentiated.
         field: The field that has the gradient, or the one that was met.
         met: The field that was met first.
+        spoiled: What it holds is of no account, and starts as something else than it was.
     """
 
     storage: Storage
@@ -47,6 +52,7 @@ class Double:
     is_output: bool = False
     field: Field | None = None
     met: weakref.ref[Field] | None = None
+    spoiled: bool = False
 
     @property
     def element(self) -> Type:
@@ -75,7 +81,8 @@ class Double:
             buffer.fill(0.0)
         else:
             dtype = numpy_dtype(scalar_of(self.element))
-            buffer.write(self.original.read().astype(dtype, copy=False))
+            contents = self.original.read().astype(dtype, copy=False)
+            buffer.write(_spoil(contents) if self.spoiled else contents)
 
     def put_back(self) -> None:
         """Let the storage lead to its own buffer again."""
@@ -199,6 +206,12 @@ class Doubles:
         met = self._by_storage[holder.storage].met
         first = None if met is None else met()
         return (holder if first is None else first).origin
+
+
+def _spoil(contents: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return other numbers of the same signs and magnitudes."""
+    factors = np.random.default_rng(contents.size).uniform(0.3, 0.7, contents.shape)
+    return contents * factors.astype(contents.dtype)
 
 
 def _copy(storage: Storage, name: str, *, is_gradient: bool) -> Double:

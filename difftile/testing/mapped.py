@@ -18,6 +18,22 @@ from difftile.runtime.kernel import Kernel, kernel
 _numbers = count()
 
 
+class ReturnsNothing(LaunchError):
+    """A func that is called for what it does to fields."""
+
+
+def call_once(func: Any, arguments: Mapping[str, Any], elements: Collection[str]) -> Kernel:
+    """Return a kernel that calls a func once.
+
+    Args:
+        func: The func.
+        arguments: Its arguments, by parameter.
+        elements: The fields of one element among them that are passed as this element.
+    """
+    given = (f"{name}[None]" if name in elements else name for name in arguments)
+    return _kernel("once", [*arguments], [f"f({', '.join(given)})"], func)
+
+
 def map_over(
     func: Any, arguments: Mapping[str, Any], whole: Collection[str] = ()
 ) -> tuple[Kernel, dict[str, Values]]:
@@ -32,6 +48,7 @@ def map_over(
         whole: The arguments that are passed as they are, to a func that takes fields.
 
     Raises:
+        ReturnsNothing: It returns nothing.
         LaunchError: The shapes differ, or it returns nothing that has a derivative.
     """
     elements = {
@@ -49,6 +66,8 @@ def map_over(
     called = call(", ".join("0" for _ in shape))
     probe = _kernel("probe", [*arguments], [f"return {called}"], func)
     types = probe.result_types(*arguments.values())
+    if not types:
+        raise ReturnsNothing(f"{func!r} returns nothing, so it is not mapped.")
     if not any(is_float(type_) for type_ in types):
         raise LaunchError(f"{func!r} returns no float, so it has no derivative.")
     names = ["result"] if len(types) == 1 else [f"result_{k}" for k in range(len(types))]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.diagnostics import KernelError, Label, LaunchError, TapeError
 from difftile.fields.create import from_numpy
@@ -19,9 +21,9 @@ from difftile.launch.meanings import meaning_of
 from difftile.launch.random import STREAMS
 from difftile.ops.vocabulary import FuncMeaning, Rules
 from difftile.testing.doubles import Doubles
-from difftile.testing.mapped import func_name, map_over
+from difftile.testing.mapped import ReturnsNothing, call_once, func_name, map_over
 from difftile.testing.pointwise import Pointwise
-from difftile.testing.rulereport import RuleCheck
+from difftile.testing.rulereport import Comparison, RuleCheck
 from difftile.testing.ruletests import RuleTests
 from difftile.testing.samples import draw_samples
 from difftile.testing.search import Tolerance
@@ -47,7 +49,8 @@ def check_rule(
     A func is evaluated at many arguments at once, in double precision: ordinary numbers of all
     signs, small and large ones, zeros and ones. For two random adjoints of the result, what the
     rule gives is compared with differences; it must be linear in that adjoint, and zero where that
-    is zero. If there is a forward rule as well, both must agree. Where the func itself is not
+    is zero. A func that returns nothing is called for what it writes into fields, at a few
+    arguments. If there is a forward rule as well, both must agree. Where the func itself is not
     finite nothing is compared, and at kinks the rule may give what lies between the sides.
 
     Args:
@@ -116,6 +119,11 @@ def _check_func(
     }
     try:
         mapped, results = map_over(f, arguments, whole)
+    except ReturnsNothing:
+        comparisons, faults = _check_effects(f, arguments, drawn, tolerance, rng)
+        title = f"func '{func_name(f)}'"
+        approximate = _is_approximate(rules)
+        return RuleCheck(title, _label(rules), approximate, tuple(comparisons), tuple(faults))
     except KernelError as error:
         left_out = [name for name in names if name not in given]
         if not left_out:
@@ -143,6 +151,34 @@ def _check_func(
     return RuleCheck(
         subject.title, _label(rules), _is_approximate(rules), tuple(comparisons), tuple(faults)
     )
+
+
+def _check_effects(
+    f: Any,
+    arguments: Mapping[str, Any],
+    drawn: Mapping[str, npt.NDArray[np.float64]],
+    tolerance: Tolerance,
+    rng: np.random.Generator,
+) -> tuple[list[Comparison], list[str]]:
+    """Check the rule of a func that returns nothing: by the fields that it writes, call by call."""
+    comparisons: list[Comparison] = []
+    faults: dict[str, None] = {}
+    for k in range(min(_FEW, *(len(values) for values in drawn.values()), _FEW)):
+        sample = {
+            name: from_numpy(drawn[name][k], shaped(drawn[name].shape[1:], F64), grad=True)
+            if name in drawn
+            else one
+            for name, one in arguments.items()
+        }
+        once = call_once(f, sample, drawn)
+        run = functools.partial(once, **sample)
+        subject = Subject(f"func '{func_name(f)}'", run, sample, {}, True, True)
+        with STREAMS.given_back(), Doubles() as doubles:
+            trial = Trial(subject, doubles, None, None, rng)
+            found, wrong = RuleTests(trial, None, tolerance, rng).run(both=False, search=True)
+        comparisons += found
+        faults |= dict.fromkeys(wrong)
+    return comparisons, list(faults)
 
 
 def _is_floats(value: Any) -> bool:

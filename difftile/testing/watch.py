@@ -14,8 +14,9 @@ from difftile.fields.recording import OPEN_TAPE, Outlook, Recorder
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.nodes import Let, Ruled
-from difftile.ir.walk import walk
+from difftile.ir.walk import arrays_loaded, walk
 from difftile.launch.call import Call
+from difftile.passes.unrule import unrule
 from difftile.tape.opaque import Opaque, OpaqueStep
 from difftile.tape.outlook import looking
 from difftile.testing.doubles import Double, Doubles
@@ -25,12 +26,14 @@ class Watch(Recorder, Outlook):
     """Runs what a tape would record, on copies, which it makes as fields are met.
 
     `notes` say what has a derivative that is another one than that of its values, by intention;
-    `touched` is all memory that was read or written, by Python and inside of steps too.
+    `touched` is all memory that was read or written, by Python and inside of steps too;
+    `used` is that of it whose contents mattered for values.
     """
 
     def __init__(self, doubles: Doubles) -> None:
         self.notes: dict[str, None] = {}
         self.touched: set[Storage] = set()
+        self.used: set[Storage] = set()
         self._doubles = doubles
 
     def launch(self, call: Call, values: list[Any]) -> None:
@@ -40,12 +43,17 @@ class Watch(Recorder, Outlook):
             k: value for k, value in enumerate(values[: len(params)]) if isinstance(value, Field)
         }
         self._doubles.take((params[k].name, field) for k, field in fields.items())
-        loaded = {call.code.position[a] for one in call.code.launches for a in one.stage.loaded}
+        code = call.code
+        loaded = {code.position[a] for one in code.launches for a in one.stage.loaded}
+        bodies = [unrule(one.stage.program).body for one in code.launches]  # without rules
+        used = {array for body in bodies for array in arrays_loaded(body)}
         for k, field in fields.items():
             self.touched.add(field.storage)
             one = self._doubles.of(field)
             one.name = one.name or params[k].name
             one.read |= k in loaded
+            if code.params[k] in used:
+                self.used.add(field.storage)
             one.written |= k in call.code.writes
         for launch in call.code.launches:
             for stmt in walk(launch.stage.program.body):
@@ -59,6 +67,7 @@ class Watch(Recorder, Outlook):
 
     def read(self, field: Field) -> None:
         """Note that Python, or a step, is about to read."""
+        self.used.add(field.storage)
         self.touched.add(field.storage)
 
     def wrote(self, field: Field) -> None:
@@ -75,6 +84,7 @@ class Watch(Recorder, Outlook):
     def host_copy(self, target: Values, source: Values) -> None:
         """Note that Python is about to copy."""
         self._met(source.base).read = True
+        self.used.add(source.base.storage)
         self._met(target.base).written = True
 
     def opaque(self, step: OpaqueStep) -> Any:
@@ -88,6 +98,8 @@ class Watch(Recorder, Outlook):
             self.touched.add(use.field.storage)
             one = self._doubles.of(use.field)
             one.read |= use.reads
+            if use.reads and not use.passes:
+                self.used.add(use.field.storage)
             one.written |= bool(use.writes)
         return saved
 

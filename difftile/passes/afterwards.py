@@ -1,0 +1,120 @@
+"""What rules read of the results of their calls, and what may have overwritten it by then.
+
+A rule that reads `buf.after[i]` runs in the adjoint, when the whole stage has run. What it finds is
+what its call left there unless something wrote the element later: another statement, or the same
+call in another iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from difftile.ir.nodes import (
+    Block,
+    For,
+    Load,
+    Memory,
+    ParallelFor,
+    Program,
+    Ruled,
+    Stmt,
+    Var,
+    While,
+)
+from difftile.ir.walk import WRITES, defined_in, regions, rules, walk
+from difftile.passes.affine import (
+    Affine,
+    affine,
+    definitions_of,
+    disjoint,
+    owns,
+    ranges_of,
+    unique_in,
+)
+
+
+def overwritten_later(program: Program) -> dict[Var, tuple[Load, Memory]]:
+    """Return the reads of what a call has left that may find something else, each with a write.
+
+    Args:
+        program: One stage, cut so that no later top-level statement writes such a field.
+    """
+    defs = definitions_of(program.body)
+    found: dict[Var, tuple[Load, Memory]] = {}
+    for task in program.body.stmts:
+        writes = [s for s in walk(Block((task,))) if isinstance(s, WRITES)]
+        for call, loops in _calls(Block((task,)), ()):
+            own = {id(s) for s in walk(call.body)}
+            for load in _late_loads(call):
+                array = load.array.contents_of
+                to_it = [s for s in writes if s.array is array]
+                others = [s for s in to_it if id(s) not in own]
+                mine = [s for s in to_it if id(s) in own]
+                write = _later(load, mine, others, loops, task, defs)
+                if write is not None:
+                    found[load.out] = load, write
+    return found
+
+
+def reads_late(block: Block) -> bool:
+    """Tell whether a rule in the block reads what its call has left in a field."""
+    return any(isinstance(s, Load) and s.array.late for s in walk(block))
+
+
+def _late_loads(call: Ruled) -> Iterator[Load]:
+    for rule in rules(call):
+        for stmt in walk(rule.block):
+            if isinstance(stmt, Load) and stmt.array.late:
+                yield stmt
+
+
+def _calls(block: Block, loops: tuple[Stmt, ...]) -> Iterator[tuple[Ruled, tuple[Stmt, ...]]]:
+    """Yield calls with rules, and the loops around each."""
+    for stmt in block.stmts:
+        if isinstance(stmt, Ruled):
+            yield stmt, loops
+            yield from _calls(stmt.body, loops)
+        inner = (*loops, stmt) if isinstance(stmt, (For, While, ParallelFor)) else loops
+        for region in () if isinstance(stmt, Ruled) else regions(stmt):
+            yield from _calls(region, inner)
+
+
+def _indices(loop: Stmt) -> tuple[Var, ...]:
+    return loop.indices if isinstance(loop, ParallelFor) else (cast(For, loop).index,)
+
+
+def _later(
+    load: Load,
+    mine: Sequence[Memory],
+    others: Sequence[Memory],
+    loops: tuple[Stmt, ...],
+    task: Stmt,
+    defs: dict[Var, Stmt],
+) -> Memory | None:
+    """Return a write that may change the element after the call, if there is one."""
+
+    def forms(stmt: Memory) -> tuple[Affine, ...]:
+        return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
+
+    whole = Block((task,))
+    if any(isinstance(loop, While) for loop in loops):
+        return next(iter([*others, *mine]), None)
+    nest = [_indices(loop) for loop in loops]
+    varying = defined_in(whole).union(*nest)
+    at = forms(load)
+    for write in others:
+        if not disjoint(forms(write), at, varying):
+            return write
+    if not mine:
+        return None
+    accesses = [at, *map(forms, mine)]
+    ranges, unique = ranges_of(whole), unique_in(whole)
+    if all(
+        owns(accesses, indices, varying.difference(*nest[:k]), ranges, unique)
+        for k, indices in enumerate(nest)
+    ):
+        return None  # in each loop every iteration has elements of its own
+    # Iterations of a parallel loop that store one element race, whatever is read back.
+    serial = any(isinstance(loop, For) for loop in loops)
+    return mine[0] if serial or all(forms(write) != at for write in mine) else None
