@@ -35,6 +35,7 @@ from difftile.viewer.theme import ACCENT, INK, PANEL
 
 _NOTCH = 0.85  # what one notch of the wheel multiplies the size of the view by
 _LEAST = 1e-6  # of the first view: it gets no smaller
+_MOST = 1e6  # of the first view: nothing of it goes farther away
 
 
 @dataclass(slots=True)
@@ -186,14 +187,21 @@ class Scene:
             case MouseMove(x, y) if self._panned_from is not None:
                 before, after = flat.unproject(*self._panned_from), flat.unproject(x, y)
                 self._panned_from = (x, y)
-                self._view = _around(self._view, after, before, 1.0)
+                self._view = self._within(_around(self._view, after, before, 1.0))
             case Scroll(amount, x, y) if self.area.holds(x, y):
                 width = self._home[2] - self._home[0]
                 least = _LEAST * width / (self._view[2] - self._view[0])
                 place = flat.unproject(x, y)
-                self._view = _around(self._view, place, place, max(_NOTCH**amount, least))
+                factor = max(_NOTCH**amount, least)
+                self._view = self._within(_around(self._view, place, place, factor))
             case _:
                 pass
+
+    def _within(self, view: Box) -> Box:
+        """Return a view, or that of before where it goes so far that digits are lost."""
+        reach = _MOST * (self._home[2] - self._home[0])
+        far = any(abs(now - home) > reach for now, home in zip(view, self._home, strict=True))
+        return self._view if far else view
 
     def _handle_at(self, x: float, y: float) -> Handle | None:
         if not self.area.holds(x, y):

@@ -23,6 +23,7 @@ from difftile.viewer.projection import Area, Pixels
 from difftile.viewer.scene import Scene
 
 SMALLEST = (480, 320)  # what there must be room for [px]
+LARGEST = (8192, 8192)  # what a window may ask for [px]
 _ROOM = 440.0  # a narrower scene leaves notices to lie over the panel [px]
 _SAID = 2.0  # how long a message stays [s]
 
@@ -69,7 +70,10 @@ class Stage:
             case KeyDown(key) if (shortcut := self._keys.get(key)) is not None:
                 shortcut.act()
             case Resize(width, height):
-                self.size = max(width, SMALLEST[0]), max(height, SMALLEST[1])
+                self.size = (
+                    min(max(width, SMALLEST[0]), LARGEST[0]),
+                    min(max(height, SMALLEST[1]), LARGEST[1]),
+                )
                 self.scene.area, self._controls = self._scene_area(), None
             case _:
                 if not self._panel_takes(event):

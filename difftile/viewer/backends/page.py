@@ -6,18 +6,22 @@ has been told that there is room for one.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import math
 import sys
 from collections.abc import Generator
 from contextlib import suppress
+from typing import Any
 
 import viser
 
 from difftile.viewer.backends.inbox import Inbox
 from difftile.viewer.backends.news import News
 from difftile.viewer.backends.page_controls import Controls
+from difftile.viewer.backends.page_gate import Log, gated
+from difftile.viewer.backends.page_guests import Guests
 from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
 from difftile.viewer.backends.page_pictures import Pictures, sheet
 from difftile.viewer.backends.partner import Connection, join_app
@@ -28,6 +32,8 @@ from difftile.viewer.stage import SMALLEST
 from difftile.viewer.theme import ACCENT
 
 _LARGEST = 1.1e6  # pixels of a picture; a larger canvas shows it enlarged
+_MOST = 8192  # pixels of a canvas each way; one that says more has as many
+_THINNEST = 8.0  # how much wider than high a canvas counts, or the other way round
 _ALIKE = 0.01  # shapes of pictures that differ by less are the same
 _LOOK = 1 / 60  # between two looks for what happened while no frame comes [s]
 _RED, _GREEN, _BLUE = ACCENT.tolist()
@@ -41,12 +47,19 @@ class Page:
         server: Has nothing on its page yet.
         title: What stands above the controls.
         size: Width and height of the pictures, until a browser has said how large they can be [px].
+        log: Takes what goes wrong with what a browser says.
     """
 
     def __init__(
-        self, connection: Connection, server: viser.ViserServer, title: str, size: tuple[int, int]
+        self,
+        connection: Connection,
+        server: viser.ViserServer,
+        title: str,
+        size: tuple[int, int],
+        log: Log,
     ) -> None:
         self._connection = connection
+        self._log = log
         self._size = size  # of the picture that is shown
         # By the numbers that viser gives browsers: the finest canvas [px] since it has this shape.
         self._canvases: dict[int, tuple[int, int]] = {}
@@ -91,6 +104,7 @@ class Page:
 
     async def _connected(self, client: viser.ClientHandle) -> None:
         wheel = Wheel(client)
+        asyncio.get_running_loop().set_exception_handler(self._went_wrong)
 
         async def looked(camera: viser.CameraHandle) -> None:
             self._fit(client.client_id, camera.image_width, camera.image_height)
@@ -99,6 +113,12 @@ class Page:
         client.camera.on_update(looked)
         await looked(client.camera)
         self._pictures.follow(client, lambda: self._aspect(client.client_id))
+
+    def _went_wrong(self, _: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
+        """Say in a line what viser could not do with a message, such as a value of another type."""
+        error = what.get("exception")
+        said = what.get("message") if error is None else f"{type(error).__name__}: {error}"
+        self._log.write(f"ignored a message: {said}")
 
     async def _disconnected(self, client: viser.ClientHandle) -> None:
         self._pictures.leave(client)
@@ -111,6 +131,9 @@ class Page:
         """
         if min(width, height) <= 0:
             return
+        width, height = min(width, _MOST), min(height, _MOST)
+        width = max(width, math.ceil(height / _THINNEST))
+        height = max(height, math.ceil(width / _THINNEST))
         known = self._canvases.get(browser)
         if known is not None and width <= known[0]:
             shape = width * known[1] / (height * known[0])
@@ -132,7 +155,9 @@ class Page:
         return at[0] * wide - 0.5 * (wide - width), at[1] * high - 0.5 * (high - height)
 
 
-def main(connection: str, host: str, port: str, title: str, width: str, height: str) -> None:
+def main(
+    connection: str, host: str, port: str, title: str, width: str, height: str, origins: str
+) -> None:
     """Serve a page, and tell the app its port.
 
     Args:
@@ -142,12 +167,14 @@ def main(connection: str, host: str, port: str, title: str, width: str, height: 
         title: What stands above the controls.
         width: Of the first pictures [px].
         height: Likewise.
+        origins: Other sites that may show the page, with blanks between them.
     """
     app = join_app(connection)
-    with _silence():
+    log = Log()
+    with _silence(), gated(Guests(host, tuple(origins.split())), log):
         server = viser.ViserServer(host, int(port), verbose=False)
     with suppress(EOFError, OSError):
-        page = Page(app, server, title, (int(width), int(height)))
+        page = Page(app, server, title, (int(width), int(height)), log)
         app.send(server.get_port())
         page.run()
     with _silence():

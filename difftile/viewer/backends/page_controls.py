@@ -119,12 +119,16 @@ class _Slider:
                 return
             value = self._handle.value
             if state.log:
-                value = along(low, high, True, value[0])
+                if len(value) != 1:  # what no page says
+                    self.show(self._state)
+                    return
+                value = along(low, high, True, min(max(value[0], 0.0), 1.0))
                 self._handle.label = self._label(value)
-            inbox.add(Change(which, value))
+            inbox.add(Change(which, min(max(value, low), high)))
 
     def show(self, state: SliderState) -> None:
         """See `Widget`."""
+        self._state = state
         if state.log:
             self._handle.value = (state.fraction,)
             self._handle.label = self._label(state.value)
@@ -163,11 +167,16 @@ class _Choice:
 
         @self._handle.on_update
         async def _(event: Any) -> None:
-            if event.client is not None:
+            if event.client is not None and self._handle.value in names:
                 inbox.add(Change(which, names.index(self._handle.value)))
+            elif event.client is not None:
+                self._handle.value = self._shown
+
+        self._shown = names[state.value]
 
     def show(self, state: ChoiceState) -> None:
         """See `Widget`."""
+        self._shown = state.options[state.value]
         self._handle.value = state.options[state.value]
 
 
@@ -196,7 +205,9 @@ class _Buttons:
 
         @self._handle.on_click
         async def _(_: object) -> None:
-            inbox.add(Change(which, self._places[self._handle.value]))
+            place = self._places.get(self._handle.value)
+            if place is not None:
+                inbox.add(Change(which, place))
 
     def show(self, state: ButtonsState) -> None:
         """See `Widget`."""

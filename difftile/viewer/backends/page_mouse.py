@@ -28,6 +28,8 @@ from difftile.viewer.events import (
 
 _BOX = 1e5  # larger than viser lets the wheel move its camera [units]
 _NOTCH = math.log(0.95)  # what one notch of the wheel multiplies that distance by, as a logarithm
+_MOST_NOTCHES = 100.0  # at once
+_NEAREST = 1e-6  # that viser's camera counts to be [units]
 _BUTTONS: tuple[Button, ...] = ("left", "middle", "right")
 _MODIFIERS = (None, "shift")
 
@@ -76,6 +78,7 @@ class Wheel:
         """Return the event, if viser's camera has come nearer or gone farther away."""
         before, self._distance = self._distance, _distance(client)
         notches = math.log(self._distance / before) / _NOTCH
+        notches = min(max(notches, -_MOST_NOTCHES), _MOST_NOTCHES)
         return [Scroll(notches, *at)] if abs(notches) > 1e-3 else []
 
 
@@ -89,4 +92,4 @@ def _pressed(button: Button, modifier: str | None, at: tuple[float, float]) -> l
 
 def _distance(client: viser.ClientHandle) -> float:
     camera = client.camera
-    return float(np.linalg.norm(camera.position - camera.look_at))
+    return max(float(np.linalg.norm(camera.position - camera.look_at)), _NEAREST)

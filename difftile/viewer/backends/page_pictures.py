@@ -18,6 +18,7 @@ from difftile.viewer.theme import BACKGROUND
 
 _QUALITY = 90  # of JPEG: coloured lines stay sharp
 _ALIKE = 1.02  # pixels of a sheet over those of a picture that needs none
+_UNLIKE = 4.0  # how many times wider or narrower a sheet may be
 _PATIENCE = 5.0  # that a browser may take before it gets another picture anyway [s]
 # Nearer than anything: viser's own marks, such as the crosshair of its camera, are never seen.
 _FRONT = np.zeros((1, 1), np.float32)
@@ -88,7 +89,11 @@ class Pictures:
 
 
 def sheet(width: int, height: int, aspect: float) -> tuple[int, int]:
-    """Return the width and height of the least sheet of a shape that a picture fits on [px]."""
+    """Return the width and height of the least sheet of a shape that a picture fits on [px].
+
+    A shape that differs more from that of the picture is not met: a sheet is not many times larger.
+    """
+    aspect = min(max(aspect, width / height / _UNLIKE), width / height * _UNLIKE)
     return max(width, round(height * aspect)), max(height, round(width / aspect))
 
 

@@ -12,13 +12,14 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.mirror import Mirror
 from difftile.viewer.backends.news import Change, Happening, News
+from difftile.viewer.backends.page_guests import allowed_origins
 from difftile.viewer.backends.partner import Ended
 from difftile.viewer.backends.turns import Turns
 from difftile.viewer.events import Close, Event
@@ -41,13 +42,19 @@ class WebBackend:
     Args:
         at: "port" or "host:port"; another port is taken if it is not free. The host is the one by
             which the page is reached: "localhost" for this machine alone, "0.0.0.0" for all.
+        origins: Other sites that may show the page, such as "https://hub.example.org", with those
+            of the environment variable DIFFTILE_VIEWER_ORIGINS, where commas stand between them.
+
+    Raises:
+        ViewerError: There is no such place or site.
     """
 
-    def __init__(self, at: str = "") -> None:
+    def __init__(self, at: str = "", *, origins: Sequence[str] = ()) -> None:
         host, _, port = at.rpartition(":")
         if at and not (port.isdecimal() and int(port) < _PORTS):
             raise ViewerError(f"the page is at a port or at host:port, not at {at!r}")
         self._host, self._port = host or "localhost", int(port or _PORT)
+        self._origins = allowed_origins(origins)
         self._panel, self._keys = Panel(), dict[str, Shortcut]()
         self._mirror = Mirror(self._panel, self._keys)
         self._turns: Turns[Happening] = Turns("page")
@@ -89,7 +96,8 @@ class WebBackend:
                 f"no page can be served at {self._host!r}: {error.strerror}"
             ) from None
         try:
-            port = self._turns.open(_PAGE, self._host, self._port, title, width, height)
+            origins = " ".join(self._origins)
+            port = self._turns.open(_PAGE, self._host, self._port, title, width, height, origins)
         except Ended as ended:
             raise ViewerError(f"no page can be served: its process {ended}") from None
         self._mirror = Mirror(self._panel, self._keys)

@@ -1,0 +1,85 @@
+"""The gate of a page: viser gets to see connections and messages that have been let in alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from websockets.asyncio import server
+
+from difftile.viewer.backends.page_guests import Guests
+from difftile.viewer.backends.page_messages import MOST_BYTES, fault_of
+
+_MOST_LINES = 20
+
+
+class Log:
+    """Writes a line to stderr for each thing that was left out, up to a number of them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def write(self, words: str) -> None:
+        """Write a line."""
+        self._count += 1
+        if self._count <= _MOST_LINES:
+            print(f"difftile: the page {words}", file=sys.stderr)
+        if self._count == _MOST_LINES:
+            print("difftile: and so on; more is not reported", file=sys.stderr)
+
+
+class _Filtered:
+    """A connection over which comes what may be said; all else is that of the connection."""
+
+    def __init__(self, connection: Any, log: Log) -> None:
+        self._connection, self._log = connection, log
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def recv(self) -> Any:
+        """Return the next message that may be said."""
+        while True:
+            raw = await self._connection.recv()
+            fault = fault_of(raw)
+            if fault is None:
+                return raw
+            self._log.write(f"ignored a message: {fault}")
+
+
+@contextmanager
+def gated(guests: Guests, log: Log) -> Generator[None]:
+    """Put a gate before each server of viser's that is started while this is open.
+
+    Raises:
+        RuntimeError: None was started in the way that is known, so there is no gate.
+    """
+    serve: Any = server.serve
+    started: list[bool] = []
+
+    def serve_gated(handler: Callable[[Any], Any], *args: Any, **options: Any) -> Any:
+        started.append(True)
+        respond = options.pop("process_request", None)
+
+        def let_in(connection: Any, request: Any) -> Any:
+            fault = guests.fault_of(request.headers) if "Upgrade" in request.headers else None
+            if fault is not None:
+                log.write(f"refused a connection: {fault}")
+                return connection.respond(403, f"Refused: {fault}.\n")
+            return None if respond is None else respond(connection, request)
+
+        async def handle(connection: Any) -> None:
+            await handler(_Filtered(connection, log))
+
+        options["max_size"] = MOST_BYTES
+        return serve(handle, *args, process_request=let_in, **options)
+
+    server.serve = serve_gated  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        yield
+    finally:
+        server.serve = serve
+    if not started:
+        raise RuntimeError("this version of viser serves pages in a way that is not known here")
