@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
 from difftile.launch.captured import Captured
+from difftile.launch.ownership import Ownership
 from difftile.launch.plan import StagePlan, make_plans
 from difftile.launch.prepared import PreparedStage
 from difftile.launch.random import STREAMS
@@ -54,11 +55,22 @@ class Plans:
         stages: How its stages are.
         written: The fields that it writes, by their memory.
         result_cut: Where the kernel returns a value that varies with fields that have gradients.
+        ownership: What has to be checked of each launch before it is recorded.
     """
 
     stages: list[StagePlan]
     written: dict[Storage, Field]
     result_cut: Span | None
+    ownership: tuple[Ownership, ...]
+
+    def check(self, values: Sequence[Any]) -> None:
+        """Check a launch that is going to be recorded.
+
+        Raises:
+            Race: A gradient would have to pass through stores of different iterations that meet.
+        """
+        for one in self.ownership:
+            one.check(values)
 
 
 @dataclass(slots=True, eq=False)
@@ -113,18 +125,26 @@ class Call:
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
         self.alone = bool(self.code.temps or self.derived or self.session.debug)
-        if self.code.limits is not None:
+        if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
 
     def check(self, values: list[Any]) -> None:
-        """Check that no access certainly leaves its shape, and note which numbers keep it inside.
+        """Check the accesses of a launch, and note which numbers need no check another time.
 
         Raises:
-            IndexOutOfRange: One does.
+            IndexOutOfRange: One certainly leaves its shape.
+            Race: Two of different iterations meet.
         """
-        limits = self.code.limits
-        assert limits is not None
-        limits.check(values)
+        limits, ownership = self.code.limits, self.code.ownership
+        if limits is not None:
+            limits.check(values)
+        if ownership is not None:
+            ownership.check(values)
+            if ownership.by_numbers:
+                return
+        if limits is None:
+            self.suspect = None
+            return
         given = frozenset(number.value for number in self.numbers if number.wanted is int)
         varying = given.union(range(self.captured_at, len(values) - len(self.code.temps)))
         intervals = limits.intervals(values, varying)
@@ -195,7 +215,8 @@ class Call:
         stages = make_plans(self.code, grads, constant=constant)
         given = [values[k] for plan in stages for k in plan.writes]
         cut = None if constant else self.code.result_cut(grads)
-        return Plans(stages, {one.storage: one for one in given}, cut)
+        owned = tuple([plan.ownership for plan in stages if plan.ownership is not None])
+        return Plans(stages, {one.storage: one for one in given}, cut, owned)
 
     def fields(self) -> list[Field]:
         """Return the fields that are passed."""

@@ -28,6 +28,11 @@ class Ownership:
         self._numbers = [(leaf, position[leaf]) for leaf in leaves if isinstance(leaf, Var)]
         self._settled: set[tuple[int, ...]] = set()
 
+    @property
+    def by_numbers(self) -> bool:
+        """Whether numbers decide, and not shapes alone."""
+        return bool(self._numbers)
+
     def check(self, values: Sequence[Any]) -> None:
         """Check the values of a launch.
 

@@ -9,7 +9,6 @@ from typing import Any
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make
 from difftile.launch.call import Call
-from difftile.launch.plan import check_ownership
 from difftile.launch.push import push_tangents
 from difftile.launch.specialisation import make_writable
 from difftile.tape.cuts import warn_of_field
@@ -34,8 +33,9 @@ def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
     Raises:
         LaunchError: No field that the launch writes has a gradient.
     """
-    plans = call.plans().stages
-    check_ownership(plans, values)
+    found = call.plans()
+    found.check(values)
+    plans = found.stages
     written = {values[k].storage: values[k] for plan in plans for k in plan.writes}
     _check_seeds(kernel, _outputs(call, values))
     read = {values[k].storage for plan in plans for k in plan.loads}

@@ -302,9 +302,7 @@ class Kernel:
             with LOCK:
                 call = self._prepare(args, session)
             found = call, call.values.copy()
-        code = self._latest = found[0].code
-        if code.ownership is not None:
-            code.ownership.check(found[1])
+        self._latest = found[0].code
         return found
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:

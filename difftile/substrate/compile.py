@@ -219,8 +219,7 @@ class _Variant:
         self._run = launch if on_host or not as_written else _as_written(launch)
         self._program = program
         self._on_host = on_host
-        self._context: Any = None
-        self._last: list[Any] = []
+        self._held: tuple[Any, list[Any]] | None = None
         self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
         _LIVING.add(self)
 
@@ -231,16 +230,16 @@ class _Variant:
             raise FieldError(why)
 
         self._run = refuse
-        self._program = self._kernel = self._compiled = self._context = None
-        self._last = []
+        self._program = self._kernel = self._compiled = self._held = None
 
     def launch(self, args: Sequence[Any]) -> None:
         for position in self._written:
             args[position].contents.known = None
-        context, last = self._context, self._last
-        if context is None:
-            context, last = self._fresh_context()
-        self._context = None
+        held = self._held
+        if held is None:
+            held = self._fresh_context()
+        self._held = None
+        context, last = held
         for position, arg in enumerate(args):
             before = last[position]
             if arg is before:
@@ -267,7 +266,7 @@ class _Variant:
             raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
         # One that held ndarrays cannot be launched twice: the launcher rewrites it.
         if self._on_host:
-            self._context, self._last = context, last
+            self._held = held
 
     def _fresh_context(self) -> tuple[Any, list[Any]]:
         """Return a context without arguments, and those; behind them the program, to keep alive."""

@@ -134,8 +134,8 @@ class Replay:
     def reverse(self, record: Record) -> None:
         """Run the adjoint of one record."""
         match record:
-            case LaunchRecord(plan):
-                if plan.adjoint is not None:
+            case LaunchRecord():
+                if record.plan.adjoint is not None:
                     self._adjoint(record).launch(record)
             case HostWrite(field=field, where=where):
                 if isinstance(where, tuple):

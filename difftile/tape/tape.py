@@ -36,7 +36,6 @@ from difftile.fields.tracked import HostRead
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.call import Call
-from difftile.launch.plan import check_ownership
 from difftile.substrate.memory import POOL
 from difftile.substrate.report import failed
 from difftile.tape.budget import as_text, parse_memory
@@ -288,7 +287,8 @@ class Tape(Recorder):
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it, stage by stage."""
         plans = call.plans(constant=NO_GRAD.get())
-        check_ownership(plans.stages, values)
+        if plans.ownership:
+            plans.check(values)
         if call.tracked:
             self.reads.check_numbers(call, values)
         if call.checked != GRADIENTS.epoch:
