@@ -356,3 +356,22 @@ def test_debug_verifies_promises() -> None:
     ):
         with pytest.raises(NotUnique):
             kernel(*given)
+
+
+@dt.kernel
+def doubled(x, y):
+    for i in y:
+        y[i] = 2.0 * x[i]
+
+
+@doubled.forward
+def _(x, y):
+    for i in y:
+        y.grad_in[i // 2] = 2.0 * x.grad_out[i]
+
+
+def test_tangents_that_a_rule_sets_must_not_meet() -> None:
+    doubled(_zeros(4), _zeros(4))
+    with pytest.raises(Race):
+        doubled.fwds(_zeros(4), _zeros(4))
+    doubled.fwds(_zeros(1), _zeros(1))

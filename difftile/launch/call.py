@@ -136,12 +136,9 @@ class Call:
             Race: Two of different iterations meet.
         """
         limits, ownership = self.code.limits, self.code.ownership
-        if limits is not None:
-            limits.check(values)
-        if ownership is not None:
-            ownership.check(values)
-            if ownership.by_numbers:
-                return
+        self.code.check(values)
+        if ownership is not None and ownership.by_numbers:
+            return
         if limits is None:
             self.suspect = None
             return

@@ -20,7 +20,7 @@ from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
 from difftile.ops.vocabulary import PythonFunction
 from difftile.passes.bounds import guard, unchecked
-from difftile.passes.conflicts import check_races
+from difftile.passes.conflicts import clashes, races
 from difftile.passes.gradients import bind_gradients
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
@@ -126,10 +126,15 @@ def compile_rule(
     guarded = guard(bound.program)
     checked = guarded if debug else unchecked(bound.program)
     program = normalise(checked, checked=debug)
-    check_races(program)
     stages = [Stage(stage) for stage in split(program)]
     code = Specialisation(
-        f"{name}_rule", bound.program.params, stages, 0, None, None if debug else reach(guarded)
+        f"{name}_rule",
+        bound.program.params,
+        stages,
+        0,
+        None,
+        None if debug else reach(guarded),
+        (*races(program), *(doubt for doubt in clashes(program) if not doubt.of_constants)),
     )
     gradients = tuple(
         (code.position[new], code.position[old.gradient_of], old.incoming)

@@ -98,6 +98,18 @@ class Specialisation:
                 make_writable(values[k])
             launch.stage.forward.launch(arguments(launch.positions, values))
 
+    def check(self, values: Sequence[Any]) -> None:
+        """Check the accesses of a launch.
+
+        Raises:
+            IndexOutOfRange: One certainly leaves its shape.
+            Race: Two of different iterations meet.
+        """
+        if self.limits is not None:
+            self.limits.check(values)
+        if self.ownership is not None:
+            self.ownership.check(values)
+
     def returned(self) -> Any:
         """Return what the launch before returned: Python numbers, and arrays of components."""
         if self.result is None:

@@ -12,6 +12,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    Const,
     For,
     Load,
     Memory,
@@ -65,6 +66,12 @@ class Doubt:
     def leaves(self) -> list[Leaf]:
         """What the kernel is given that decides."""
         return leaves_of(self.task, (self.write, self.other))
+
+    @property
+    def of_constants(self) -> bool:
+        """Whether both are stores of constants."""
+        stmts = (self.write.stmt, self.other.stmt)
+        return all(isinstance(s, Store) and isinstance(s.value, Const) for s in stmts)
 
     def meeting(self, known: Mapping[Leaf, int] | None = None) -> Meeting | None:
         """Return how the accesses may meet, as `Task.meeting`."""
@@ -163,16 +170,6 @@ def clashes(program: Program) -> list[Doubt]:
                 if doubt.meeting() is not None:
                     found.append(doubt)
     return found
-
-
-def check_races(program: Program) -> None:
-    """Check every parallel loop for all sizes and numbers.
-
-    Raises:
-        Race: Two iterations may touch the same element, one of them storing to it.
-    """
-    for doubt in races(program):
-        raise doubt.race(Meeting())
 
 
 def _contested(program: Program) -> list[tuple[Task, list[Access]]]:

@@ -131,9 +131,7 @@ class RuledLaunch(OpaqueStep):
         for k in self._rule.loads:
             if isinstance(values[k], Field) and values[k] not in self._rule.code.temps:
                 values[k] = self._plainly(then, values[k])
-        limits = self._rule.code.limits
-        if limits is not None:
-            limits.check(values)
+        self._rule.code.check(values)
         self._rule.code.run(values)
 
     def _plainly(self, then: Then, field: Field) -> Field:
