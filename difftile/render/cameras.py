@@ -233,9 +233,12 @@ def motion(twist):
 @kernel
 def _pose(rotation, translation, twist, intrinsics, turned, moved, place, lens):
     for c, copy in turned:
-        turn, shift = motion(twist[c])
-        whole = turn @ rotation[c]
-        way = turn @ translation[c] + shift
+        whole = ti.zero(rotation[c])
+        way = ti.math.nan + ti.zero(translation[c])  # nothing is seen from nowhere
+        if math.isfinite(twist[c].norm_sqr() + rotation[c].norm_sqr() + translation[c].norm_sqr()):
+            turn, shift = motion(twist[c])
+            whole = turn @ rotation[c]
+            way = turn @ translation[c] + shift
         turned[c, copy] = whole
         moved[c, copy] = way
         place[c, copy] = -(whole.transpose() @ way)

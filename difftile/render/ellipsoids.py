@@ -7,6 +7,7 @@ pass through each other. Nothing here has a derivative.
 
 from __future__ import annotations
 
+import math
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +20,7 @@ from difftile.ir.types import Type, scalar_of
 from difftile.launch.func import func
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
-from difftile.render.projection import opacity_of, rotation_of
+from difftile.render.projection import is_sound, opacity_of, rotation_of
 from difftile.render.splatter import Rendering, check_size, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
@@ -203,6 +204,7 @@ def _bound(
         whitenings: Is set to what makes the ellipsoids spheres of radius 1 there, of mat3.
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
+        sound = is_sound(scales[k], opacities[k])
         m = rotation[c, 0] @ means[k] + translation[c, 0]
         s = level * ti.exp(scales[k])
         s = max(s, FLATTEST * max(s[0], s[1], s[2]))
@@ -215,8 +217,10 @@ def _bound(
         front = m.z - z.norm()
         box = ti.Vector([0.0, 0.0])
         middle = ti.Vector([0.0, 0.0])
-        if front >= near and opacity_of(opacities[k], True) >= least:
-            lens = intrinsics[c, 0]
+        lens = intrinsics[c, 0]
+        sound = sound and math.isfinite(front) and math.isfinite(whitening.norm_sqr())
+        sound = sound and lens[0] > 0.0 and lens[1] > 0.0
+        if sound and front >= near and opacity_of(opacities[k], True) >= least:
             across = m.z * m.z - z.dot(z)
             wide = (m.z * x - m.x * z).norm_sqr() - x.cross(z).norm_sqr()
             high = (m.z * y - m.y * z).norm_sqr() - y.cross(z).norm_sqr()

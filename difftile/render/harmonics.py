@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from difftile.diagnostics import FieldError, LaunchError
@@ -9,6 +10,7 @@ from difftile.fields.field import Field
 from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
+from difftile.textures.directions import unit
 
 MAX_DEGREE = 3
 
@@ -48,10 +50,12 @@ def spherical_harmonics(degree, d, sh0, shN, k):
 
 
 @func
-def _is_nan(x):
-    """Tell by the bits: comparisons are folded away, since fast arithmetic knows no NaN."""
-    bits = ti.bit_cast(ti.cast(x, ti.f32), ti.u32)
-    return (bits & 0x7FFFFFFF) > 0x7F800000
+def _is_finite(degree, sh0, shN, k):
+    """Tell whether the coefficients in use are finite, and harmonics with them in any direction."""
+    total = abs(sh0[k])
+    for j in ti.static(range((degree + 1) ** 2 - 1)):
+        total += abs(shN[k, j])
+    return math.isfinite(4.0 * total).all()  # no harmonic is larger
 
 
 @kernel
@@ -64,16 +68,19 @@ def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
         sh0: The coefficients of band 0, shape (n,) of vectors.
         shN: Those of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree 0.
         places: Where the cameras are, shape (cameras, copies) of vec3; see `cameras.Poses`.
-        radii: Of the gaussians on the image planes, shape (cameras, n); those with 0 are left out.
+        radii: Of the gaussians on the image planes, shape (cameras, n) of vec2; those with 0 are
+            left out. Is set to 0 where the colour is not finite, so that they are from here on.
         colours: Is set, shape (cameras, n) of vectors.
     """
+    # A loop of its own: derivatives of what is left out, which may be NaN, are not taken at all.
+    for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
+        if radii[c, k].x > 0 and not _is_finite(degree, sh0, shN, k):
+            radii[c, k] = ti.zero(radii[c, k])
     for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
         colour = ti.zero(sh0[k])
         if radii[c, k].x > 0:
-            d = (means[k] - places[c, k % places.shape[1]]).normalized()
-            colour = spherical_harmonics(degree, d, sh0, shN, k) + 0.5
-            if not _is_nan(colour.sum()):  # which max takes for 0: it would be black
-                colour = max(colour, 0.0)
+            d = unit(means[k] - places[c, k % places.shape[1]])
+            colour = max(spherical_harmonics(degree, d, sh0, shN, k) + 0.5, 0.0)
         colours[c, k] = colour
 
 
@@ -86,6 +93,9 @@ def spread(features, radii, colours):
         radii: See `shade`.
         colours: Is set, shape (cameras, n) of vectors.
     """
+    for k, c in ti.ndrange(features.shape[0], radii.shape[0]):
+        if not math.isfinite(features[k]).all():
+            radii[c, k] = ti.zero(radii[c, k])
     for k, c in ti.ndrange(features.shape[0], radii.shape[0]):
         colour = ti.zero(features[k])
         if radii[c, k].x > 0:
@@ -118,7 +128,10 @@ def last_band(gaussians: Any, most: int, user: object) -> int:
 
 
 def paint(gaussians: Any, degree: int, places: Field, radii: Field, colours: Field) -> None:
-    """Set the colours of gaussians, by harmonics or features, whichever they have; see `shade`."""
+    """Set the colours of gaussians, by harmonics or features, whichever they have; see `shade`.
+
+    Comes before what else is made of `radii`, as it leaves out gaussians.
+    """
     features = getattr(gaussians, "features", None)
     if features is not None:
         spread(features, radii, colours)

@@ -5,23 +5,34 @@ Source: Zwicker, Pfister, van Baar and Gross, EWA Splatting, 2002; constants as 
 
 from __future__ import annotations
 
+import math
+
 from difftile.launch.func import func
 from difftile.launch.functions import sigmoid
 from difftile.render.compositing import MIN_ALPHA
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
+from difftile.textures.directions import unit
 
 MARGIN = 0.3  # of the field of view beside the image, within which the affine map is taken
 REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there
 MIN_COMPENSATION = 0.005
 _LARGEST = 1e9  # of radii, which are integers
-_SHORTEST = 1e-12
+
+
+@func
+def is_sound(scale, opacity):
+    """Tell whether those parameters of a gaussian are finite from which finite numbers may follow.
+
+    Where its mean or quaternion is not, neither is its place or its covariance.
+    """
+    return math.isfinite(scale).all() and math.isfinite(opacity)
 
 
 @func
 def rotation_of(quaternion):
-    """Return the rotation of a quaternion w, x, y, z, which need not have the length 1."""
-    q = quaternion / max(quaternion.norm(), _SHORTEST)
+    """Return the rotation of a quaternion w, x, y, z of any length; none for zeros."""
+    q = unit(quaternion)
     w, x, y, z = q[0], q[1], q[2], q[3]
     return ti.Matrix(
         [
@@ -115,7 +126,8 @@ def cull(
     """Find the boxes on the image planes of cameras that hold all that is visible of gaussians.
 
     None is left of a gaussian that is nearer or farther than allowed, less opaque than 1/255,
-    beside the image, or not made of finite numbers.
+    beside the image, or not made of finite numbers, on the image plane as well; nor of any where
+    the camera is not, or its focal lengths are not positive.
 
     Args:
         means: Centres [scene units], shape (n,) of vec3.
@@ -138,8 +150,10 @@ def cull(
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         box = ti.Vector([0, 0])
+        sound = is_sound(scales[k], opacities[k])
         z = (rotation[c, 0] @ means[k] + translation[c, 0]).z
-        if near <= z <= far:
+        lens = intrinsics[c, 0]
+        if sound and math.isfinite(z) and near <= z <= far and lens[0] > 0.0 and lens[1] > 0.0:
             at, flat, _ = placed(
                 k,
                 c,
@@ -154,7 +168,9 @@ def cull(
                 raw,
             )
             wide, left = blurred(flat, opacity_of(opacities[k], raw), blur, antialiased)
-            if determinant(wide) > 0.0 and left >= MIN_ALPHA:
+            area = determinant(wide)
+            finite = math.isfinite(at).all() and math.isfinite(area) and math.isfinite(left)
+            if finite and area > 0.0 and left >= MIN_ALPHA:
                 reach = min(REACH, ti.sqrt(2.0 * ti.log(left / MIN_ALPHA)))
                 rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
                 ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)

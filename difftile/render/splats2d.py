@@ -16,6 +16,7 @@ than 1/255 is left out, a jump that derivatives do not see.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from difftile.diagnostics import FieldError
@@ -37,15 +38,18 @@ RUN = 16  # pixels after which weights are computed afresh, so that rounding doe
 
 
 @func
-def _spread(l):  # noqa: E741  (the factor, as it is written above)
-    """Return 1 / s, a and slope, and whether there is anything to see."""
+def _spread(m, given, colour):
+    """Return 1 / s, a and slope, and whether there is anything to see.
+
+    Of what is not seen they are those of a gaussian of one pixel, so that nothing in it matters.
+    """
+    finite = math.isfinite(m).all() and math.isfinite(given).all() and math.isfinite(colour).all()
+    s = given.y * given.y + given.z * given.z
+    finite = finite and math.isfinite(s) and math.isfinite(given.x * given.y / s)
+    seen = finite and (given.x * given.z) ** 2 > LEAST
+    l = given if seen else ti.Vector([1.0, 0.0, 1.0])  # noqa: E741  (as it is written above)
     s = l.y * l.y + l.z * l.z
-    det = (l.x * l.z) ** 2
-    seen = det > LEAST
-    if not seen:
-        s = 1.0
-        det = 1.0
-    return 1.0 / s, s / det, l.x * l.y / s, seen
+    return 1.0 / s, s / (l.x * l.z) ** 2, l.x * l.y / s, seen
 
 
 @func
@@ -78,7 +82,7 @@ def _add_plainly(means, factors, colours, image):
         image[y, x] = ti.zero(image[y, x])
     for n in means:
         m = means[n]
-        flat, a, slope, seen = _spread(factors[n])
+        flat, a, slope, seen = _spread(m, factors[n], colours[n])
         y0, y1 = _rows(m, flat, seen, image)
         for y in range(y0, y1):
             dy = y + 0.5 - m.y
@@ -97,7 +101,7 @@ def _add(means, factors, colours, image):
     for n in means:
         m = means[n]
         colour = colours[n]
-        flat, a, slope, seen = _spread(factors[n])
+        flat, a, slope, seen = _spread(m, factors[n], colour)
         y0, y1 = _rows(m, flat, seen, image)
         fall = ti.exp(-a)
         for y in range(y0, y1):
@@ -121,7 +125,7 @@ def _(means, factors, colours, image):
         m = means[n]
         l = factors[n]  # noqa: E741
         colour = colours[n]
-        flat, a, slope, seen = _spread(l)
+        flat, a, slope, seen = _spread(m, l, colour)
         y0, y1 = _rows(m, flat, seen, image)
         fall = ti.exp(-a)
         d_colour = ti.zero(colour)
@@ -174,7 +178,8 @@ def sum_splats(means: Values, factors: Values, colours: Values, image: Values) -
         means: [pixels], shape (n,) of vec2; the centre of the pixel in row i and column j is
             (j + 0.5, i + 0.5).
         factors: (l1, l2, l3) [pixels], shape (n,) of vec3. A gaussian that is thinner than any
-            distance between pixels (|l1 l3| <= 1e-6) is left out.
+            distance between pixels (|l1 l3| <= 1e-6) is left out, and so is one with a number that
+            is not finite, or that is too large for a float when it is squared.
         colours: Shape (n,) of vectors of any length.
         image: Is set, shape (height, width) of such vectors.
 
@@ -201,21 +206,24 @@ def _check_rows(who: str, means: Values, **others: Values) -> None:
 
 
 @kernel
-def _cover(factors, opacities, conics, radii):
+def _cover(means, factors, opacities, colours, depths, conics, radii):
     """Set inverse covariances, and half the sides of the boxes where gaussians are visible."""
     for n in factors:
         l = factors[n]  # noqa: E741
-        flat, a, slope, seen = _spread(l)
+        opacity = opacities[n]
+        flat, a, slope, seen = _spread(means[0, n], l, colours[0, n])
         conics[0, n] = ti.Vector([a, -a * slope, flat + a * slope * slope])
-        reach = ti.sqrt(ti.max(2.0 * ti.log(opacities[n] / MIN_ALPHA), 0.0))
-        if not seen:
-            reach = 0.0
-        radii[0, n] = reach * ti.Vector([ti.abs(l.x), ti.sqrt(l.y * l.y + l.z * l.z)])
+        box = ti.Vector([0.0, 0.0])
+        if seen and math.isfinite(opacity) and math.isfinite(depths[0, n]) and opacity > MIN_ALPHA:
+            reach = ti.sqrt(2.0 * ti.log(opacity / MIN_ALPHA))
+            box = reach * ti.Vector([ti.abs(l.x), ti.sqrt(l.y * l.y + l.z * l.z)])
+        radii[0, n] = box
 
 
 class AlphaSplats:
     """Gaussians blended front to back: a call renders them, and is recorded on an open tape.
 
+    What `sum_splats` leaves out is left out, and what has an opacity or depth that is not finite.
     Fields between the gaussians and the image are kept from call to call, so the image of one call
     is gone at the next.
 
@@ -288,15 +296,16 @@ class AlphaSplats:
         n = means.shape[0]
         if self._conics.shape != (1, n):
             self._resize(n)
-        _cover(factors, opacities, self._conics, self._radii)
         centres = means.broadcast_to(1, n)
+        shades = colours.broadcast_to(1, n)
         depths = self._equal if depths is None else depths.broadcast_to(1, n)
+        _cover(centres, factors, opacities, shades, depths, self._conics, self._radii)
         self._lists.build(centres, self._radii, depths)
         self._composite(
             centres,
             self._conics,
             opacities.broadcast_to(1, n),
-            colours.broadcast_to(1, n),
+            shades,
             None,
             self._background,
             self._lists.order,

@@ -147,6 +147,8 @@ class Splatter:
         )
         kind = (self.eps2d, self.antialiased, True)
         cull(*shape, self.near, self.far, *kind, stage.radii)
+        degree = last_band(gaussians, self.sh_degree, self)
+        paint(gaussians, degree, stage.poses.place, stage.radii, stage.colours)
         project(
             *shape,
             *kind,
@@ -157,8 +159,6 @@ class Splatter:
             stage.opacities,
             stage.depths,
         )
-        degree = last_band(gaussians, self.sh_degree, self)
-        paint(gaussians, degree, stage.poses.place, stage.radii, stage.colours)
         stage.lists.build(stage.centres, stage.radii, stage.depths)
         made = out or self._images(stage)
         composite(

@@ -7,6 +7,8 @@ ten times as many keys and needs no more than the bits of a tile's number.
 
 from __future__ import annotations
 
+import math
+
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
@@ -38,14 +40,21 @@ def _tiles_along(centre, radius, tile, tiles):
 
 
 @func
+def _is_box(centre, radius):
+    """Tell whether a box has an inside, and edges that are numbers."""
+    none = math.isnan(centre - radius).any() or math.isnan(centre + radius).any()
+    return not none and radius[0] > 0 and radius[1] > 0
+
+
+@func
 def _box(centres, radii, camera, i, tile, wide, high):
     """Return the tiles that a splat touches: columns from x0 to x1, rows from y0 to y1."""
     centre = centres[camera, i]
     radius = radii[camera, i]
     x0, x1 = _tiles_along(centre[0], radius[0], tile, wide)
     y0, y1 = _tiles_along(centre[1], radius[1], tile, high)
-    if not (radius[0] > 0 and radius[1] > 0):
-        x1 = x0
+    if not _is_box(centre, radius):
+        x0, x1, y0, y1 = 0, 0, 0, 0
     return x0, x1, y0, y1
 
 
@@ -142,7 +151,8 @@ class TileLists:
             centres: Of splats [pixels], shape (cameras, n) of vec2 (x, y): the centre of the pixel
                 in row i and column j is (j + 0.5, i + 0.5).
             radii: Half the width and height of what each splat covers [pixels], of the same shape,
-                floats or integers; nothing where one of the two is not positive.
+                floats or integers; nothing where one of the two is not positive, or an edge of the
+                box is NaN.
             depths: Of splats, shape (cameras, n).
 
         Raises:

@@ -15,6 +15,13 @@ from __future__ import annotations
 from difftile.launch.rules import fwd_diff
 from difftile.runtime.funcs import func
 from difftile.substrate.language import ti
+from difftile.textures.directions import (
+    divided,
+    is_direction,
+    is_moderate,
+    of_moderate_length,
+    size_of,
+)
 from difftile.textures.lookup import inner
 
 
@@ -193,7 +200,7 @@ def texel_on_cube(texture, texels, level, index):
 
 @func
 def lookup_on_cube(texture, texels, level, direction):
-    """Return the filtered value in a direction of any length; 0 and no gradient if that is 0.
+    """Return the filtered value in a direction of moderate length.
 
     Args:
         texture: What is sampled.
@@ -201,23 +208,25 @@ def lookup_on_cube(texture, texels, level, direction):
         level: None for the data, an integer for the chain.
         direction: A vector of three.
     """
-    value = ti.zero(texture.border[None])
-    if abs(direction).max() != 0:
-        face = face_of(direction)
-        place = place_on(face, direction)
-        if ti.static(texture.filter == "linear"):
-            value = lookup_on_face(texture, texels, level, face, place)
-        else:
-            at = edge_of(texture, level) * place
-            index = ti.Vector([face, int(at.y), int(at.x)])
-            value = texel_on_cube(texture, texels, level, index)
-    return value
+    face = face_of(direction)
+    place = place_on(face, direction)
+    if ti.static(texture.filter == "linear"):
+        return lookup_on_face(texture, texels, level, face, place)
+    at = edge_of(texture, level) * place
+    return texel_on_cube(texture, texels, level, ti.Vector([face, int(at.y), int(at.x)]))
 
 
 @func
 def moved_on_cube(texture, direction, change):
     """Return how far a change of the direction moves the position on its face, in texels."""
-    moved = ti.Vector([0.0, 0.0])
-    if abs(direction).max() != 0:
-        moved = edge_of(texture, None) * fwd_diff(place_on)(face_of(direction), direction, change)
-    return moved
+    v, by = of_moderate_length(direction), divided(change, size_of(direction))
+    return edge_of(texture, None) * fwd_diff(place_on)(face_of(v), v, by)
+
+
+@func
+def moderate(texture, direction):
+    """Return the same direction with a moderate length, and whether there is one."""
+    v, found = direction, True
+    if not is_moderate(abs(direction).sum()):
+        v, found = of_moderate_length(direction), is_direction(direction)
+    return v, found

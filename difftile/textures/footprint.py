@@ -9,34 +9,72 @@ Source: Direct3D 11.3 Functional Specification, 7.18.11, with the exact ellipse.
 
 from __future__ import annotations
 
+import math
+
+from difftile.launch.functions import stop_grad
 from difftile.runtime.funcs import func
 from difftile.substrate.language import ti
+from difftile.textures.directions import divided
+from difftile.textures.mips import kept_lod
 
-_TINY = 1e-30  # what a footprint of no size counts as, squared
+_TINY = 1e-30  # what a footprint of no size counts as
 
 
 @func
-def footprint_lod(texture, dx, dy):
-    """Return the level of detail of a footprint, and how much longer than its level it is.
+def footprint_size(texture, uv, ddx, ddy):
+    """Return the sum of the sizes of the entries of a footprint [texels], as a constant.
 
-    The level of detail is log2(p) of p = max(p_min, p_max / max_aniso), the other one p_max / p. At
-    a circle, where the axes have no direction, the derivative is the mean over all directions.
+    It is infinite or NaN if one of them is, and infinite if it is too large for a float.
+    """
+    at = stop_grad(uv)
+    dx = texture.moved(texture, at, stop_grad(ddx))
+    dy = texture.moved(texture, at, stop_grad(ddy))
+    return abs(dx).sum() + abs(dy).sum()
+
+
+@func
+def divided_footprint(texture, uv, ddx, ddy, size):
+    """Return the two sides of a footprint [texels] divided by its size."""
+    dx, dy = texture.moved(texture, uv, ddx), texture.moved(texture, uv, ddy)
+    return divided(dx, size), divided(dy, size)
+
+
+@func
+def footprint_lod(texture, dx, dy, size):
+    """Return the level of detail of a footprint, and what it would be by the longer axis alone.
+
+    The level of detail is log2(p) of p = max(p_min, p_max / max_aniso), the other one log2(p_max).
+    At a circle, where the axes have no direction, the derivative is the mean over all directions.
+
+    Args:
+        texture: What is sampled.
+        dx: A side of the footprint [texels], divided by its size.
+        dy: The other side, likewise.
+        size: The size, finite.
     """
     xx, xy, yy = dx.dot(dx), dx.dot(dy), dy.dot(dy)
     difference = 0.5 * (xx - yy)
-    major = 0.5 * (xx + yy) + ti.sqrt(difference * difference + xy * xy)
+    major = max(0.5 * (xx + yy) + ti.sqrt(difference * difference + xy * xy), _TINY)
     across = major
     if ti.static(texture.max_aniso > 1 and texture.dims > 1):
-        minor = (xx * yy - xy * xy) / max(major, _TINY)
+        minor = (xx * yy - xy * xy) / major
         across = max(minor, major / ti.static(texture.max_aniso**2))
-    across = max(across, _TINY)
-    return 0.5 * ti.math.log2(across), ti.sqrt(major / across)
+    shift = ti.math.log2(max(size, _TINY))
+    return shift + 0.5 * ti.math.log2(across), shift + 0.5 * ti.math.log2(major)
 
 
 @func
-def count_of(texture, ratio):
-    """Return how many lookups make up a footprint that is so much longer than its level."""
-    return max(1, min(int(ti.ceil(ratio * (1.0 - 1e-5))), texture.max_aniso))
+def count_of(texture, lod, longer):
+    """Return how many lookups make up a footprint: the texels of its level along its longer axis.
+
+    Args:
+        texture: What is sampled.
+        lod: The level of detail.
+        longer: Log2 of the longer half axis [texels of level 0].
+    """
+    most = math.log2(texture.max_aniso)
+    along = 2.0 ** min(longer - kept_lod(texture, lod), most)
+    return max(1, int(ti.ceil(along * (1.0 - 1e-5))))
 
 
 @func

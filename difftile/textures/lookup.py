@@ -10,6 +10,7 @@ from __future__ import annotations
 from difftile.launch.rules import fwd_diff
 from difftile.runtime.funcs import func
 from difftile.substrate.language import ti
+from difftile.textures.wraps import FAR
 
 
 @func
@@ -21,30 +22,35 @@ def size_of(texture, axis, level):
 
 
 @func
-def in_texels(texture, level, uv):
-    """Return a position, or a difference of two, in texels, by axis."""
-    n = ti.Vector(
-        [size_of(texture, texture.coordinates[c], level) for c in ti.static(range(texture.dims))]
-    )
+def by_axis(texture, uv):
+    """Return a position, or a difference of two, with its components in the order of the axes."""
     if ti.static(texture.dims == 1):
-        return n * ti.Vector([uv])
-    x = n * uv[:]  # one component for each axis
-    return ti.Vector([x[texture.coordinates[a]] for a in ti.static(range(texture.dims))])
+        return ti.Vector([uv])
+    ones = ti.Vector([1 for _ in ti.static(range(texture.dims))])
+    u = ones * uv[:]  # an error unless there is one component for each axis
+    return ti.Vector([u[texture.coordinates[a]] for a in ti.static(range(texture.dims))])
 
 
 @func
-def wrapped(texture, axis, i, n):
-    """Return the texel along an axis that stands for an index."""
-    return texture.wraps[axis](i, n)
+def by_coordinate(texture, u):
+    """Return the position whose components in the order of the axes are listed."""
+    if ti.static(texture.dims == 1):
+        return u[0]
+    return ti.Vector([u[texture.coordinates[a]] for a in ti.static(range(texture.dims))])
+
+
+@func
+def in_texels(texture, level, uv):
+    """Return a position, or a difference of two, in texels, by axis."""
+    n = ti.Vector([size_of(texture, a, level) for a in ti.static(range(texture.dims))])
+    return n * by_axis(texture, uv)
 
 
 @func
 def tap_indices(texture, axis, x, n):
-    """Return the index of each tap along an axis, all of them inside."""
-    first = texture.filtering.first(x)
-    return ti.Vector(
-        [wrapped(texture, axis, first + k, n) for k in ti.static(range(texture.filtering.taps))]
-    )
+    """Return the texel that each tap along an axis stands for, or NONE."""
+    first, wrap = texture.filtering.first(x), ti.static(texture.wraps[axis])
+    return ti.Vector([wrap.tap(first + k, n) for k in ti.static(range(texture.filtering.taps))])
 
 
 @func
@@ -59,6 +65,12 @@ def tap_weights(texture, axis, x, n):
             outside += 0.0 if inside else weights[k]
             weights[k] = weights[k] if inside else 0.0
     return weights, outside
+
+
+@func
+def are_texels(texture, indices):
+    """Tell whether indices, by axis, stand for a texel rather than for the border."""
+    return ti.static(not texture.has_border) or ti.Vector(indices).min() >= 0
 
 
 @func
@@ -119,14 +131,16 @@ def lookup(texture, texels, level, uv):
         texture: What is sampled.
         texels: Its data, or the chain of its levels.
         level: None for the data, an integer for the chain.
-        uv: The position in [0, 1), a number or a vector of as many components as axes.
+        uv: The position, near the texture: a number or a vector of as many components as axes.
     """
     axes = ti.static(range(texture.dims))
     at, weights, outside = taps_at(texture, level, uv)
     value = ti.zero(texture.border[None])
     for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
-        here = place(texture, level, [at[a][k[a]] for a in axes])
-        value += product([weights[a][k[a]] for a in axes]) * texels[here]
+        tap = [at[a][k[a]] for a in axes]
+        if are_texels(texture, tap):
+            weight = product([weights[a][k[a]] for a in axes])
+            value += weight * texels[place(texture, level, tap)]
     if ti.static(texture.has_border):
         value += (1.0 - product([1.0 - outside[a] for a in axes])) * texture.border[None]
     return value
@@ -139,12 +153,14 @@ def _(texture, texels, level, uv, d_out):
     slopes, slope_outside = slopes_at(texture, level, uv)
     d_axes = ti.Vector([0.0 for a in axes])
     for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
-        here = place(texture, level, [at[a][k[a]] for a in axes])
-        w = [weights[a][k[a]] for a in axes]
-        texels.grad_out[here] += product(w) * d_out
-        along = inner(texture, texels[here], d_out)
-        for a in ti.static(axes):
-            d_axes[a] += slopes[a][k[a]] * product(w, but=a) * along
+        tap = [at[a][k[a]] for a in axes]
+        if are_texels(texture, tap):
+            here = place(texture, level, tap)
+            w = [weights[a][k[a]] for a in axes]
+            texels.grad_out[here] += product(w) * d_out
+            along = inner(texture, texels[here], d_out)
+            for a in ti.static(axes):
+                d_axes[a] += slopes[a][k[a]] * product(w, but=a) * along
     if ti.static(texture.has_border):
         kept = [1.0 - outside[a] for a in axes]
         texture.border.grad_out[None] += (1.0 - product(kept)) * d_out
@@ -166,11 +182,13 @@ def _(texture, texels, level, uv, uv_dot):
     ]
     value_dot = ti.zero(texture.border[None])
     for k in ti.static(ti.grouped(ti.ndrange(*texture.grid))):
-        here = place(texture, level, [at[a][k[a]] for a in axes])
-        w = [weights[a][k[a]] for a in axes]
-        value_dot += product(w) * texels.grad_out[here]
-        for a in ti.static(axes):
-            value_dot += dots[a] * slopes[a][k[a]] * product(w, but=a) * texels[here]
+        tap = [at[a][k[a]] for a in axes]
+        if are_texels(texture, tap):
+            here = place(texture, level, tap)
+            w = [weights[a][k[a]] for a in axes]
+            value_dot += product(w) * texels.grad_out[here]
+            for a in ti.static(axes):
+                value_dot += dots[a] * slopes[a][k[a]] * product(w, but=a) * texels[here]
     if ti.static(texture.has_border):
         kept = [1.0 - outside[a] for a in axes]
         value_dot += (1.0 - product(kept)) * texture.border.grad_out[None]
@@ -185,11 +203,10 @@ def texel(texture, texels, level, index):
     axes = ti.static(range(texture.dims))
     given = [index if ti.static(texture.dims == 1) else index[a] for a in axes]
     n = [size_of(texture, a, level) for a in axes]
-    at = [wrapped(texture, a, given[a], n[a]) for a in axes]
-    value = texels[place(texture, level, at)]
-    for a in ti.static(axes):
-        if ti.static(texture.bordered[a]) and (given[a] < 0 or given[a] >= n[a]):
-            value = texture.border[None]
+    at = [texture.wraps[a].texel(given[a], n[a]) for a in axes]
+    value = texture.border[None]
+    if are_texels(texture, at):
+        value = texels[place(texture, level, at)]
     return value
 
 
@@ -197,3 +214,19 @@ def texel(texture, texels, level, index):
 def moved(texture, uv, change):
     """Return how far a change of the position moves it, in texels by axis."""
     return in_texels(texture, None, change)
+
+
+@func
+def nearby(texture, uv):
+    """Return a position near the texture that gives the same, and whether there is one."""
+    axes = ti.static(range(texture.dims))
+    u = by_axis(texture, uv)
+    near, found = uv, True
+    if ti.static(texture.repeats):
+        near = by_coordinate(texture, [texture.wraps[a].folded(u[a]) for a in axes])
+    if not abs(u).sum() < FAR:  # nor is NaN
+        v = by_axis(texture, near)
+        near = by_coordinate(texture, [texture.wraps[a].kept(v[a]) for a in axes])
+        for a in ti.static(axes):
+            found = found and texture.wraps[a].is_somewhere(u[a])
+    return near, found

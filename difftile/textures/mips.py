@@ -10,6 +10,7 @@ import numpy as np
 from difftile.fields.create import from_numpy
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import Field
+from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
 
@@ -48,6 +49,14 @@ def pack(level, chain, first: int):
         for a in ti.static(range(len(level.shape))):
             place = place * level.shape[a] + at[a]
         chain[first + place] = level[at]
+
+
+@func
+def kept_lod(texture, lod):
+    """Return a level of detail kept to the levels there are; NaN counts as 0."""
+    if ti.static(texture.mip == "off"):
+        return 0.0
+    return ti.math.clamp(0.0 if math.isnan(lod) else lod, 0.0, texture.offsets.shape[0] - 1.0)
 
 
 class Levels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,18 +18,24 @@ from difftile.launch.methods import data_oriented
 from difftile.runtime.funcs import func
 from difftile.substrate.language import ti
 from difftile.substrate.names import to_taichi
-from difftile.textures.cube import lookup_on_cube, moved_on_cube, texel_on_cube
+from difftile.textures.cube import lookup_on_cube, moderate, moved_on_cube, texel_on_cube
 from difftile.textures.filters import FILTERS
-from difftile.textures.footprint import count_of, footprint_lod, major_axis
+from difftile.textures.footprint import (
+    count_of,
+    divided_footprint,
+    footprint_lod,
+    footprint_size,
+    major_axis,
+)
 from difftile.textures.images import texels_of
-from difftile.textures.lookup import lookup, moved, texel
+from difftile.textures.lookup import lookup, moved, nearby, texel
 from difftile.textures.mips import Levels
 from difftile.textures.wraps import WRAPS
 
 MIPS = ("off", "nearest", "linear")
 AXES = ("image", "xy")
-GRID = (lookup, texel, moved)
-CUBE = (lookup_on_cube, texel_on_cube, moved_on_cube)
+GRID = (lookup, texel, moved, nearby)
+CUBE = (lookup_on_cube, texel_on_cube, moved_on_cube, moderate)
 
 
 @data_oriented
@@ -97,7 +104,7 @@ class Texture:
         self.cube = cube
         if cube:
             _check_cube(self, border)
-        self.lookup, self.texel, self.moved = CUBE if cube else GRID
+        self.lookup, self.texel, self.moved, self.nearby = CUBE if cube else GRID
         element = self.data.element
         self.channels = element.n if isinstance(element, Vector) else None
         # What the funcs of `lookup` read, in the order of the axes.
@@ -107,6 +114,7 @@ class Texture:
         self.grid = (self.filtering.taps,) * self.dims
         self.wraps = tuple(WRAPS[self.wrap[c]] for c in self.coordinates)
         self.bordered = tuple(self.wrap[c] == "border" for c in self.coordinates)
+        self.repeats = bool({"repeat", "mirror"} & set(self.wrap))
         self.has_border = any(self.bordered)
         self.border = _border(border, self.data, grad and self.has_border)
         self.levels = [self.data]
@@ -121,7 +129,11 @@ class Texture:
         Args:
             uv: A number in 1-D, else a vector: (u, v), (u, v, w), or a direction to a cube map.
         """
-        return self.lookup(self, self.data, None, uv)
+        value = ti.zero(self.border[None])
+        at, found = self.nearby(self, uv)
+        if found:
+            value = self.lookup(self, self.data, None, at)
+        return value
 
     @func
     def sample_lod(self, uv, lod):
@@ -135,12 +147,16 @@ class Texture:
         if ti.static(self.mip == "off"):
             return self.sample(uv)
         last = self.offsets.shape[0] - 1
-        shifted = lod + 0.5 if ti.static(self.mip == "nearest") else lod
-        level = last if shifted >= last else max(0, min(int(ti.floor(shifted)), last))
-        value = self.lookup(self, self.chain, level, uv)
-        if ti.static(self.mip == "linear") and not (lod < 0 or lod >= last):
-            beyond = self.lookup(self, self.chain, min(level + 1, last), uv)
-            value += (lod - level) * (beyond - value)
+        wanted = 0.0 if math.isnan(lod) else lod
+        shifted = wanted + 0.5 if ti.static(self.mip == "nearest") else wanted
+        level = last if shifted >= last else int(max(shifted, 0.0))
+        value = ti.zero(self.border[None])
+        at, found = self.nearby(self, uv)
+        if found:
+            value = self.lookup(self, self.chain, level, at)
+            if ti.static(self.mip == "linear") and not (wanted < 0 or wanted >= last):
+                beyond = self.lookup(self, self.chain, min(level + 1, last), at)
+                value += (wanted - level) * (beyond - value)
         return value
 
     @func
@@ -152,19 +168,21 @@ class Texture:
             ddx: By how much it differs at the next pixel in a row.
             ddy: By how much it differs at the next pixel in a column.
         """
-        dx, dy = self.moved(self, uv, ddx), self.moved(self, uv, ddy)
-        lod, ratio = footprint_lod(self, dx, dy)
-        if ti.static(self.max_aniso == 1 or self.dims == 1):
-            return self.sample_lod(uv, lod)
-        n = count_of(self, ratio)
-        axis = ti.zero(uv)
-        if n > 1:
-            of_x, of_y = major_axis(dx, dy)
-            axis = of_x * ddx + of_y * ddy
         value = ti.zero(self.border[None])
-        for k in range(n):
-            value += self.sample_lod(uv + ((k + 0.5) / n - 0.5) * axis, lod)
-        return value / n
+        _, found = self.nearby(self, uv)
+        if found:
+            size = footprint_size(self, uv, ddx, ddy)
+            lod, n, axis = size, 1, ti.zero(uv)
+            if math.isfinite(size):
+                dx, dy = divided_footprint(self, uv, ddx, ddy, size)
+                lod, longer = footprint_lod(self, dx, dy, size)
+                n = count_of(self, lod, longer)
+                if n > 1:
+                    of_x, of_y = major_axis(dx, dy)
+                    axis = of_x * ddx + of_y * ddy
+            for k in range(n):
+                value += self.sample_lod(uv + ((k + 0.5) / n - 0.5) * axis, lod) / n
+        return value
 
     @func
     def fetch(self, index, level=None):

@@ -125,7 +125,8 @@ def footprint_taps(direction: Any, ddx: Any, ddy: Any, n: int, most: int) -> tup
     spread = np.stack([moved(direction, each, n) for each in (ddx, ddy)], axis=1)
     _, (longer, shorter), rows = np.linalg.svd(spread)
     size = max(shorter, longer / most)
-    count = int(np.clip(np.ceil(longer / size * (1 - 1e-5)), 1, most))
+    kept = np.clip(np.log2(size), 0, n.bit_length() - 1)
+    count = int(np.clip(np.ceil(longer / 2**kept * (1 - 1e-5)), 1, most))
     axis = rows[0, 0] * ddx + rows[0, 1] * ddy
     return [direction + ((k + 0.5) / count - 0.5) * axis for k in range(count)], np.log2(size)
 

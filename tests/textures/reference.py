@@ -154,7 +154,8 @@ class Reference:
             across = p_min if narrow else p[0] / self.max_aniso if len(p) > 1 else p[0]
             k = 1 if narrow else 0
             d_log = np.outer(u[:, k], vt[k]) / (p[k] * np.log(2)) * sizes[:, None]
-            n = int(np.clip(np.ceil(p[0] / across * (1 - 1e-5)), 1, self.max_aniso))
+            kept = np.clip(np.log2(across), 0, self.levels - 1)
+            n = int(np.clip(np.ceil(p[0] / 2**kept * (1 - 1e-5)), 1, self.max_aniso))
             v = vt[0]
             for t in range(n):
                 at = (t + 0.5) / n - 0.5

@@ -205,13 +205,6 @@ def test_the_zero_vector_gives_nothing_and_gets_nothing() -> None:
         check(tex, kernel, arguments, lambda *given: np.zeros(6 * given[-1] ** 2))
 
 
-def test_what_is_no_direction_reads_no_other_memory() -> None:
-    bad = np.array([[np.nan, 1, 2], [np.inf, 1, 2], [1, np.inf, np.inf], [0, np.nan, 0]])
-    field = dt.from_numpy(bad, dtype=dt.vec(3, ti.f64))
-    for tex in (cube_map(4), cube_map(4, filter="nearest"), cube_map(4, mip="linear")):
-        assert tex.sample(field).shape == (4,)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -169,21 +169,6 @@ def test_fields_are_shared_and_python_samples() -> None:
     assert dt.Texture(detached, grad=True).data.has_grads
 
 
-def test_positions_that_are_no_numbers_read_no_other_memory() -> None:
-    y = dt.zeros(6, ti.f64)
-    wild = np.array(
-        [[np.nan, 0.5], [np.inf, 0.5], [-np.inf, 1e300], [1e9, -1e9], [1e20, 0], [3, 3]]
-    )
-    uv = dt.from_numpy(wild, dtype=VEC2)
-    for wrap in (("clamp", "repeat"), ("mirror", "border")):
-        tex = dt.Texture(np.ones((3, 4)), wrap=wrap, mip="linear", max_aniso=4)
-        for lod in (np.nan, np.inf, -np.inf, 1e30):
-            look_lod(tex, uv, lod, y)
-        look(tex, uv, y)
-        assert np.isnan(y[0])
-        tex.sample_grad(uv, uv, uv)
-
-
 WRONG = [
     (dict(filter="liner"), "filter='liner' is none of 'nearest', 'linear', 'cubic'. Did you mean"),
     (dict(wrap="clmap"), "wrap='clmap' is none of 'clamp', 'repeat', 'mirror', 'border'. Did you"),

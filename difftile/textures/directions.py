@@ -1,0 +1,67 @@
+"""Vectors whose length does not count: directions, and quaternions that stand for rotations.
+
+A square of a component may overflow or vanish, although the direction is as good as any other. So
+they are brought to a moderate length first. Their gradients are those of the vectors as they were:
+a function that does not depend on the length has the same derivatives for any factor.
+"""
+
+from __future__ import annotations
+
+import math
+
+from difftile.launch.func import func
+from difftile.launch.functions import stop_grad
+from difftile.substrate.language import ti
+
+LONG = 2**30  # a number beyond that, or below its inverse, is not moderate
+_FAR = 2.0**100  # beyond it, and below its inverse, the inverse of an `f32` may not be exact
+
+
+@func
+def is_direction(v):
+    """Tell whether a vector points somewhere: it is finite and not zero."""
+    finite = math.isfinite(v)
+    found = v[0] != 0.0
+    for k in ti.static(range(1, len(v))):
+        found = found or v[k] != 0.0
+    return finite.all() and found
+
+
+@func
+def is_moderate(size):
+    """Tell whether a size is neither very large nor very small, nor NaN."""
+    return 1.0 / LONG < size < LONG
+
+
+@func
+def size_of(v):
+    """Return the size of the largest component, as a constant."""
+    return stop_grad(abs(v).max())
+
+
+@func
+def divided(v, size):
+    """Return a vector divided by a size, which may be as small or large as a float is, or 0."""
+    factor = 1.0
+    if size < 1.0 / _FAR:
+        factor = _FAR
+    elif size > _FAR:
+        factor = 1.0 / _FAR
+    by = factor * size
+    return factor * v / (by if by > 0.0 else 1.0)
+
+
+@func
+def of_moderate_length(v):
+    """Return a vector of the same direction whose longest component is 1 in size; 0 for 0."""
+    return divided(v, size_of(v))
+
+
+@func
+def unit(v):
+    """Return the vector of length 1 in the same direction; 0 for 0."""
+    u = v
+    square = v.norm_sqr()
+    if not is_moderate(square):
+        u = of_moderate_length(v)
+    return u / max(u.norm(), 1.0 / LONG)
