@@ -581,6 +581,8 @@ def _reverse(
             spent = 1e3 * (time.perf_counter() - started)
             launch = id(record.values if isinstance(record, LaunchRecord) else record.opaque)
             times.backward[launch] = times.backward.get(launch, 0.0) + spent
+    except (RecursionError, MemoryError):
+        raise
     except Exception as error:
         if not isinstance(record, LaunchRecord):
             raise

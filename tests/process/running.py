@@ -21,7 +21,10 @@ def run(
         words: What it is told.
         environment: All variables that it has; those of this process by default.
     """
-    command = [sys.executable, "-X", "faulthandler", "-m", f"tests.process.{program}", *words]
+    # Python 3.12 and later warn of every fork of a process with threads, and Taichi has some.
+    quiet = ["-W", "ignore:This process:DeprecationWarning"]
+    module = f"tests.process.{program}"
+    command = [sys.executable, "-X", "faulthandler", *quiet, "-m", module, *words]
     return subprocess.run(
         command,
         cwd=_ROOT,
