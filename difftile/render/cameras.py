@@ -13,6 +13,7 @@ from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.ir.types import scalar_of
 from difftile.launch.func import func
+from difftile.render.limits import check_size
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
 
@@ -42,7 +43,8 @@ class Cameras:
         grad: Give `twist` and `intrinsics` gradients.
 
     Raises:
-        FieldError: The shapes do not fit, or a matrix is no rigid motion.
+        FieldError: The shapes do not fit, a matrix is no rigid motion, or a focal length is not
+            positive.
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class Cameras:
                 f"Cameras: intrinsics are fx, fy, cx, cy of {len(poses)} cameras, shape "
                 f"({len(poses)}, 4), not {lenses.shape}."
             )
+        check_size("Cameras", FieldError, width, height)
         _check_is_rigid(poses)
+        _check_lenses(lenses)
         self.rotation = from_numpy(poses[:, :3, :3], mat(3, 3, dtype))
         self.translation = from_numpy(poses[:, :3, 3], vec(3, dtype))
         self.twist = zeros(len(poses), vec(6, dtype), grad=grad)
@@ -101,16 +105,26 @@ class Cameras:
         Raises:
             FieldError: A camera is at its target, or looks along `up`.
         """
+        check_size("Cameras.look_at", FieldError, width, height)
+        if not 0.0 < fov < 180.0:
+            raise FieldError(f"Cameras.look_at: fov is an angle between 0 and 180, not {fov}.")
         eyes = np.array(eyes, np.float64, ndmin=2)
+        if eyes.ndim != 2 or eyes.shape[1] != 3:
+            raise FieldError(
+                f"Cameras.look_at: eyes have the shape (cameras, 3), not {eyes.shape}."
+            )
         poses = np.tile(np.eye(4), (len(eyes), 1, 1))
         forward = np.broadcast_to(np.asarray(target, np.float64), eyes.shape) - eyes
-        right = np.cross(forward, np.asarray(up, np.float64))
-        down = np.cross(forward, right)
-        for row, axis in enumerate((right, down, forward)):
-            length = np.linalg.norm(axis, axis=1, keepdims=True)
-            if not (length > 0).all():
-                raise FieldError("Cameras.look_at: a camera is at its target, or looks along up.")
-            poses[:, row, :3] = axis / length
+        with np.errstate(invalid="ignore", over="ignore"):
+            right = np.cross(forward, np.asarray(up, np.float64))
+            down = np.cross(forward, right)
+            for row, axis in enumerate((right, down, forward)):
+                length = np.linalg.norm(axis, axis=1, keepdims=True)
+                if not ((length > 0) & np.isfinite(length)).all():
+                    raise FieldError(
+                        "Cameras.look_at: a camera is at its target, looks along up, or is too far."
+                    )
+                poses[:, row, :3] = axis / length
         poses[:, :3, 3] = -np.einsum("cij,cj->ci", poses[:, :3, :3], eyes)
         focal = 0.5 * width / math.tan(0.5 * math.radians(fov))
         intrinsics = [focal, focal, 0.5 * width, 0.5 * height]
@@ -153,15 +167,33 @@ class Cameras:
         return matrices
 
 
+def _check_lenses(lenses: npt.NDArray[np.float64]) -> None:
+    wrong = ~np.isfinite(lenses).all(axis=1) | ~(lenses[:, :2] > 0).all(axis=1)
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise FieldError(
+            f"Cameras: the intrinsics {k} are fx, fy, cx, cy, finite and with fx and fy above 0, "
+            f"not {lenses[k].tolist()}."
+        )
+
+
 def _check_is_rigid(poses: npt.NDArray[np.float64]) -> None:
     turns = poses[:, :3, :3]
     off = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    wrong = ~(off < _ORTHOGONAL) | ~(np.linalg.det(turns) > 0) | ~np.isfinite(poses).all((1, 2))
+    with np.errstate(invalid="ignore"):
+        sign = np.linalg.det(turns)
+    wrong = ~(off < _ORTHOGONAL) | ~(sign > 0) | ~np.isfinite(poses).all((1, 2))
     if wrong.any():
         k = int(np.argmax(wrong))
         raise FieldError(
             f"Cameras: the pose {k} is no rigid motion from the world to the camera: its rotation "
-            f"is off by {off[k]:.2g}, with determinant {np.linalg.det(turns[k]):.3g}."
+            f"is off by {off[k]:.2g}, with determinant {sign[k]:.3g}."
+        )
+    wrong = (np.abs(poses[:, 3] - (0.0, 0.0, 0.0, 1.0)) > _ORTHOGONAL).any(axis=1)
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise FieldError(
+            f"Cameras: the last row of pose {k} is 0, 0, 0, 1, not {poses[k, 3].tolist()}."
         )
 
 

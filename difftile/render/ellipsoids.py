@@ -20,8 +20,9 @@ from difftile.ir.types import Type, scalar_of
 from difftile.launch.func import func
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
+from difftile.render.limits import check_background, check_range, check_size
 from difftile.render.projection import is_sound, opacity_of, rotation_of
-from difftile.render.splatter import Rendering, check_size, coloured
+from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
@@ -66,9 +67,10 @@ class Ellipsoids:
         tile: int = 16,
         background: npt.ArrayLike | None = None,
     ) -> None:
-        check_size("Ellipsoids", width, height, tile)
-        if not (level > 0 and near > 0):
-            raise LaunchError(f"Ellipsoids: level={level} and near={near} are not above 0.")
+        check_size("Ellipsoids", LaunchError, width, height, tile)
+        check_range("Ellipsoids", LaunchError, 0.0, open=True, level=level, near=near)
+        check_range("Ellipsoids", LaunchError, 0.0, least=least)
+        check_background("Ellipsoids", LaunchError, background)
         self.width, self.height, self.tile = width, height, tile
         self.level, self.least, self.near = level, least, near
         self.sh_degree, self.background = sh_degree, background

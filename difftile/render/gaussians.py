@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.fields.create import element_type, from_numpy, vec
+from difftile.fields.exchange import as_array
 from difftile.fields.rows import Rows
 
 _SIZES = {"means": 3, "scales": 3, "quaternions": 4, "opacities": None}
@@ -39,7 +39,7 @@ def make_gaussians(
     Raises:
         FieldError: A parameter is missing, unknown, or one too many, or has another shape.
     """
-    given = {name: np.asarray(values) for name, values in {**(parameters or {}), **more}.items()}
+    given = {name: as_array(values) for name, values in {**(parameters or {}), **more}.items()}
     if "shN" in given and given["shN"].shape[1:2] == (0,):
         del given["shN"]
     for name in given:
@@ -57,7 +57,8 @@ def make_gaussians(
     made = {name: _field(name, given[name], size, dtype, grad) for name, size in _SIZES.items()}
     for name in _COLOURS:
         if name in given:
-            made[name] = _field(name, given[name], given[name].shape[-1], dtype, grad)
+            channels = given[name].shape[-1] if given[name].ndim > 1 else 0
+            made[name] = _field(name, given[name], channels, dtype, grad)
     return Rows(made)
 
 
@@ -66,7 +67,7 @@ def _field(name: str, values: Any, size: int | None, dtype: Any, grad: bool) -> 
     axes = 2 if name == "shN" else 1
     if values.ndim != axes + len(inner) or values.shape[axes:] != inner:
         rows = "(n, bands" if axes == 2 else "(n"
-        wanted = f"{rows}, {size})" if inner else f"{rows},)"
+        wanted = f"{rows}, {size or 'channels'})" if inner else f"{rows},)"
         raise FieldError(f"The {name} of gaussians have the shape {wanted}, not {values.shape}.")
     element = element_type(dtype) if size is None else vec(size, dtype)
     return from_numpy(values, element, grad=grad)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
@@ -115,7 +116,7 @@ def last_band(gaussians: Any, most: int, user: object) -> int:
         LaunchError: No band is wanted, or more than there are formulas for.
         FieldError: `shN` has another number of coefficients than bands have.
     """
-    if not 0 <= most <= MAX_DEGREE:
+    if as_integer(most) not in range(MAX_DEGREE + 1):
         raise LaunchError(f"{user!r}: sh_degree is 0 to {MAX_DEGREE}, not {most}.")
     rest = getattr(gaussians, "shN", None)
     bands = {0: 0, 3: 1, 8: 2, 15: 3}

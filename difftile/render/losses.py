@@ -24,11 +24,12 @@ def _add_differences(
             total += mask[at]
         share = safe_divide(weight, total)
     for at in ti.grouped(image):
-        apart = image[at] - target[at]
-        apart = apart * apart if ti.static(squared) else abs(apart)
-        if ti.static(mask is not None):
-            apart *= mask[at]
-        loss[None] += share * (apart.sum() if ti.static(several) else apart)
+        if ti.static(mask is None) or mask[at] != 0.0:  # what does not count may be NaN
+            apart = image[at] - target[at]
+            apart = apart * apart if ti.static(squared) else abs(apart)
+            if ti.static(mask is not None):
+                apart *= mask[at]
+            loss[None] += share * (apart.sum() if ti.static(several) else apart)
 
 
 def l1(
@@ -47,7 +48,7 @@ def l1(
         loss: What it is added to, shape ().
         weight: A factor.
         mask: How much each pixel counts, from 0 to 1, in the shape of the images: the mean is that
-            with these weights. Zero everywhere adds nothing.
+            with these weights. Zero everywhere adds nothing. What does not count at all may be NaN.
 
     Raises:
         FieldError: Shapes or types differ, or the mask has a gradient.
@@ -89,7 +90,8 @@ def dssim(
         weight: A factor.
         padding: "valid" takes the windows that lie in the image; "same" one around each pixel, with
             zeros outside of the image.
-        mask: How much the window around each pixel counts; see `l1`. Windows see all pixels.
+        mask: How much the window around each pixel counts; see `l1`. Windows see all pixels, so
+            that none may be NaN.
 
     Raises:
         FieldError: Shapes or types differ, the mask has a gradient, the padding is unknown, or the

@@ -14,6 +14,7 @@ from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.compositing import composite
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
+from difftile.render.limits import check_background, check_range, check_size
 from difftile.render.projection import cull, project
 from difftile.render.tiles import TileLists
 from difftile.substrate.device import current
@@ -40,12 +41,6 @@ class Drawer(Protocol):
 
     width: int
     height: int
-
-
-def check_size(name: str, width: int, height: int, tile: int) -> None:
-    """Raise a LaunchError that names who cannot draw images of a size in tiles."""
-    if not (width > 0 and height > 0 and tile > 0):
-        raise LaunchError(f"{name}: no image of {width}x{height} pixels in tiles of {tile}.")
 
 
 def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> Field:
@@ -105,7 +100,9 @@ class Splatter:
         depth: bool = True,
         absgrad: bool = False,
     ) -> None:
-        check_size("Splatter", width, height, tile)
+        check_size("Splatter", LaunchError, width, height, tile)
+        check_range("Splatter", LaunchError, 0.0, eps2d=eps2d)
+        check_background("Splatter", LaunchError, background)
         if not 0 < near < far:
             raise LaunchError(f"Splatter: depths from near={near} to far={far} are none in front.")
         self.width, self.height, self.tile = width, height, tile

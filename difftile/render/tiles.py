@@ -15,6 +15,7 @@ from difftile.fields.field import Field
 from difftile.ir.types import I32
 from difftile.launch.func import func
 from difftile.launch.roles import In, Out
+from difftile.render.limits import check_integers, check_size
 from difftile.render.sorting import Scan, Sorter
 from difftile.runtime.custom_op import custom_op
 from difftile.runtime.kernel import kernel
@@ -124,15 +125,12 @@ class TileLists:
         total: The length of all lists together.
 
     Raises:
-        FieldError: A number is below one.
+        FieldError: A number is not an integer, or out of range.
     """
 
     def __init__(self, width: int, height: int, tile: int = 16, cameras: int = 1) -> None:
-        for name, value in (("width", width), ("height", height), ("tile", tile)):
-            if value < 1:
-                raise FieldError(f"TileLists: {name} is at least 1, not {value}.")
-        if cameras < 1:
-            raise FieldError(f"TileLists: cameras is at least 1, not {cameras}.")
+        check_size("TileLists", FieldError, width, height, tile)
+        check_integers("TileLists", FieldError, cameras=cameras)
         self.tile = tile
         self.cameras = cameras
         self.wide, self.high = -(-width // tile), -(-height // tile)

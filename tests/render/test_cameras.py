@@ -61,7 +61,26 @@ WRONG_POSES = {
     "no rigid motion": lambda: Cameras(np.diag([1.0, 1.0, -1.0, 1.0]), [1, 1, 0, 0], 8, 8),
     "pose 0": lambda: Cameras(2 * np.eye(4), [1, 1, 0, 0], 8, 8),
     "(1, 4), not (1, 3)": lambda: Cameras(np.eye(4), [1, 1, 0], 8, 8),
-    "along up": lambda: Cameras.look_at([0, 1, 0], [0, 0, 0], 8, 8),
+    "looks along up": lambda: Cameras.look_at([0, 1, 0], [0, 0, 0], 8, 8),
+    "or is too far": lambda: Cameras.look_at([0, 0, np.inf], [0, 0, 0], 8, 8),
+    "or is too far.": lambda: Cameras.look_at([0, 0, 1e200], [0, 0, 0], 8, 8),
+    "at its target": lambda: Cameras.look_at([0, np.nan, 1], [0, 0, 0], 8, 8),
+    "the last row of pose 0 is 0, 0, 0, 1, not [0.0, 1.0, 0.0, 1.0]": lambda: Cameras(
+        np.eye(4) + np.eye(4)[[0, 1, 2, 1]] * [[0], [0], [0], [1]], [1, 1, 0, 0], 8, 8
+    ),
+    "off by nan": lambda: Cameras(np.nan * np.eye(4), [1, 1, 0, 0], 8, 8),
+    "fy above 0, not [0.0, 1.0,": lambda: Cameras(np.eye(4), [0, 1, 0, 0], 8, 8),
+    "above 0, not [1.0, -1.0,": lambda: Cameras(np.eye(4), [1, -1, 0, 0], 8, 8),
+    "above 0, not [1.0, 1.0, nan,": lambda: Cameras(np.eye(4), [1, 1, np.nan, 0], 8, 8),
+    "width is an integer from 1 to 65536, not 0": lambda: Cameras(np.eye(4), [1, 1, 0, 0], 0, 8),
+    "height is an integer from 1 to 65536, not 8.0": lambda: Cameras(
+        np.eye(4), [1, 1, 0, 0], 8, 8.0
+    ),
+    "fov is an angle between 0 and 180, not 0": lambda: Cameras.look_at(
+        [0, 0, 1], [0, 0, 0], 8, 8, fov=0
+    ),
+    "between 0 and 180, not nan": lambda: Cameras.look_at([0, 0, 1], [0, 0, 0], 8, 8, fov=np.nan),
+    "(cameras, 3), not (1, 2)": lambda: Cameras.look_at([0, 1], [0, 0, 0], 8, 8),
 }
 
 
@@ -78,6 +97,8 @@ WRONG_GAUSSIANS = {
     "have the shape (n,), not (3, 1)": {"opacities": np.zeros((3, 1))},
     "either harmonics": {"features": np.zeros((3, 5))},
     "has 3 rows, and 'means' has 2": {"means": np.zeros((2, 3))},
+    "have the shape (n, channels), not ()": {"sh0": 3.0},
+    "is no array of numbers": {"means": [[0.0, 1.0, 2.0], [1.0]]},
 }
 
 
@@ -98,9 +119,19 @@ def test_what_does_not_fit_a_splatter() -> None:
         Splatter(8, 8)(make_gaussians(some(shN=np.zeros((3, 4, 3)))), camera)
     with pytest.raises(dt.FieldError, match=r"in f32, and .* in f64"):
         Splatter(8, 8)(make_gaussians(some(), dtype=ti.f64), camera)
-    for options in ({"near": 0.0}, {"near": 2.0, "far": 1.0}, {"tile": 0}):
-        with pytest.raises(dt.LaunchError):
-            Splatter(8, 8, **options)
+    for options, message in (
+        ({"near": 0.0}, "none in front"),
+        ({"near": 2.0, "far": 1.0}, "none in front"),
+        ({"near": np.nan}, "none in front"),
+        ({"tile": 0}, "tile is an integer from 1 to 1024, not 0"),
+        ({"tile": 10**6}, "tile is an integer from 1 to 1024, not 1000000"),
+        ({"width": 8.0}, "width is an integer from 1 to 65536, not 8.0"),
+        ({"eps2d": -1.0}, "eps2d is a finite number from 0 on, not -1.0"),
+        ({"eps2d": np.nan}, "eps2d is a finite number from 0 on, not nan"),
+        ({"background": [0.0, np.inf, 0.0]}, "the background is finite, not"),
+    ):
+        with pytest.raises(dt.LaunchError, match=message):
+            Splatter(**{"width": 8, "height": 8, **options})
     with pytest.raises(dt.LaunchError, match="sh_degree is 0 to 3, not 4"):
         Splatter(8, 8, sh_degree=4)(make_gaussians(some()), camera)
     with pytest.raises(dt.LaunchError, match="has drawn nothing yet"):

@@ -11,7 +11,7 @@ import taichi as ti
 import difftile as dt
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from tests.render import test_splats2d
-from tests.render.reference_splats import Picture, Values
+from tests.render.reference_splats import Options, Picture, Values, render
 from tests.render.test_splats2d import fields
 from tests.render.test_splatter import HEIGHT, WIDTH, Setup, fields_of, scene
 
@@ -297,3 +297,37 @@ def test_bodies_that_are_not_finite_are_not_drawn(precision: str) -> None:
         images.append([field.to_numpy() for field in fields_of(made).values()])
     for found, known in zip(*images, strict=True):
         np.testing.assert_array_equal(found, known)
+
+
+SHAPES = [(1, 1, 1), (1, 1, 16), (1, 200, 16), (200, 1, 7), (3, 130, 128)]
+
+
+@pytest.mark.parametrize(("height", "width", "tile"), SHAPES)
+def test_images_of_any_shape(height: int, width: int, tile: int) -> None:
+    """Among them many gaussians on one pixel, at one depth: they are blended by their indices."""
+    rng = np.random.default_rng(8)
+    n = 1500
+    values = {
+        "means": rng.normal(size=(n, 3)) * (0.03 * width, 0.03 * height, 0.3),
+        "scales": rng.uniform(-4.0, -2.0, (n, 3)),
+        "quaternions": rng.normal(size=(n, 4)),
+        "opacities": rng.uniform(-5.0, -3.0, n),
+        "features": rng.uniform(size=(n, 2)),
+        "twist": np.zeros((1, 6)),
+        "intrinsics": np.array([[20.0, 20.0, 0.5 * width, 0.5 * height]]),
+        "background": np.array([0.2, 0.4]),
+    }
+    values["means"][: n // 2] = 0.0
+    pose = np.eye(4)[None].copy()
+    pose[0, 2, 3] = 5.0
+    expected = render(values, pose, Options(width, height))
+    names = ("means", "scales", "quaternions", "opacities", "features")
+    rows = dt.render.make_gaussians({name: values[name] for name in names}, dtype=ti.f64)
+    cameras = dt.render.Cameras(pose, values["intrinsics"], width, height, dtype=ti.f64)
+    made = dt.render.Splatter(width, height, tile=tile, background=values["background"])(
+        rows, cameras
+    )
+    safe = expected.margin > 1e-9
+    for name, field in fields_of(made).items():
+        off = np.abs(field.to_numpy() - getattr(expected, name))
+        assert off[safe].max() < 1e-10, name

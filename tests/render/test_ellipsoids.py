@@ -142,8 +142,8 @@ def test_no_tape_records_bodies() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"width": 0}, "no image of 0x30 pixels"),
-        ({"level": 0.0}, "level=0.0 and near=0.01 are not above 0"),
+        ({"width": 0}, "Ellipsoids: width is an integer from 1 to 65536, not 0"),
+        ({"level": 0.0}, "level is a finite number above 0, not 0.0"),
     ],
 )
 def test_what_is_none_is_refused(options: dict[str, Any], said: str) -> None:

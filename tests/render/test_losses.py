@@ -189,6 +189,24 @@ def test_a_mask_of_zeros_adds_nothing() -> None:
     assert loss[None] == 0 and not np.any(image.grad.to_numpy())
 
 
+@pytest.mark.parametrize("loss_of", [l1, l2])
+def test_what_a_mask_leaves_out_may_be_nan(loss_of: Callable[..., None]) -> None:
+    x, y, _ = images((5, 6), 3, np.float64)
+    mask = np.ones((5, 6))
+    mask[2, 3:5] = 0.0
+    results = []
+    for bad in (False, True):
+        if bad:
+            x[2, 3], y[2, 4] = np.nan, np.inf
+        image, target = field(x, 3, grad=True), field(y, 3, grad=True)
+        loss = dt.zeros((), ti.f64, grad=True)
+        with dt.Tape(loss):
+            loss_of(image, target, loss, mask=dt.from_numpy(mask))
+        results.append([loss.to_numpy(), image.grad.to_numpy(), target.grad.to_numpy()])
+    for known, found in zip(*results, strict=True):
+        np.testing.assert_array_equal(found, known)
+
+
 def test_metrics() -> None:
     x, y, _ = images((13, 14), 3, np.float32)
     image, target = field(x, 3, grad=True), field(y, 3)

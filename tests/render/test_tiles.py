@@ -180,9 +180,9 @@ def test_a_tape_uses_the_lists_of_each_step(memory: int | None) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: TileLists(0, 5), "width is at least 1"),
-        (lambda: TileLists(5, 5, cameras=0), "cameras is at least 1"),
-        (lambda: TileLists(5, 5, 0), "tile is at least 1"),
+        (lambda: TileLists(0, 5), "width is an integer from 1 to 65536, not 0"),
+        (lambda: TileLists(5, 5, cameras=0), "cameras is an integer from 1"),
+        (lambda: TileLists(5, 5, 0), "tile is an integer from 1 to 1024, not 0"),
         (lambda: TileLists(5, 5).build(*fields(splats(2, 3))), r"of shape \(1, n\)"),
     ],
 )
