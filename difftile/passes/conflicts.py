@@ -25,6 +25,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, defined_in, walk
+from difftile.passes.accesses import Access, Leaf, Scope, Task, accesses_of, leaves_of
 from difftile.passes.affine import (
     Affine,
     affine,
@@ -35,7 +36,7 @@ from difftile.passes.affine import (
     ranges_of,
     unique_in,
 )
-from difftile.passes.meetings import Access, Leaf, Meeting, Scope, Task, accesses_of, leaves_of
+from difftile.passes.meetings import Meeting, meeting
 
 _ACT = {
     Load: "read here",
@@ -74,8 +75,8 @@ class Doubt:
         return all(isinstance(s, Store) and isinstance(s.value, Const) for s in stmts)
 
     def meeting(self, known: Mapping[Leaf, int] | None = None) -> Meeting | None:
-        """Return how the accesses may meet, as `Task.meeting`."""
-        return self.task.meeting(self.write, self.other, known)
+        """Return how the accesses may meet, as `meetings.meeting`."""
+        return meeting(self.task, self.write, self.other, known)
 
     def matters(self, active: Collection[Var], wanted: Collection[Array]) -> bool:
         """Tell whether derivatives pass through two stores, or through what is read after them.

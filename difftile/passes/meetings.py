@@ -1,70 +1,20 @@
 """Whether accesses of two iterations of a parallel loop can touch one element.
 
-Both become unknown integers: the indices of the iterations and of the serial loops around them,
-quotients and remainders, what is read from memory. Bounds of loops, conditions of branches and the
-equality of the elements become constraints, and `integers` says whether all can hold.
+The indices of both iterations and of the serial loops around them, quotients, remainders and what
+is read from memory are unknown integers (`forms`). Bounds of loops, conditions of branches and the
+equality of the elements are constraints; `integers` decides whether all of them can hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from difftile.ir.nodes import (
-    Accumulate,
-    Array,
-    Block,
-    Combine,
-    Const,
-    For,
-    If,
-    Let,
-    Load,
-    Memory,
-    ParallelFor,
-    Size,
-    Stmt,
-    Store,
-    Value,
-    Var,
-    While,
-)
-from difftile.ir.types import BOOL, I32, I64, is_float, shape_of
-from difftile.ir.walk import arrays_written, defined_in, definitions, regions, walk
-from difftile.passes.integers import (
-    Case,
-    Linear,
-    System,
-    at_least,
-    number,
-    solve,
-    zero,
-)
+from difftile.ir.nodes import For
+from difftile.passes.accesses import Access, Leaf, Task
+from difftile.passes.forms import Question, Side
+from difftile.passes.integers import Linear, at_least, solve, zero
 from difftile.passes.iterations import Iterations, NotIntegers
-
-_MOST_CASES = 16  # of one condition; more are taken for unknown
-_UNKNOWN: tuple[Case, ...] = ((),)
-_LIMIT = 2**31
-_WIDE = (I32, I64)  # narrower integers wrap
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One access of an array inside a task.
-
-    Args:
-        stmt: The statement.
-        order: Its position in the text.
-        loops: The serial loops around it, outermost first.
-        branches: The branches it stands in: the `If` and whether it is its first side.
-    """
-
-    stmt: Memory
-    order: int
-    loops: tuple[For | While, ...]
-    branches: tuple[tuple[If, bool], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,520 +28,79 @@ class Meeting:
     iterations: tuple[tuple[int, ...], tuple[int, ...]] | None = None
 
 
-Leaf: TypeAlias = Var | tuple[Array, int]
-"""A number that a kernel is given: one of its parameters, or the size of a field along an axis."""
+def meeting(
+    task: Task, a: Access, b: Access, known: Mapping[Leaf, int] | None = None
+) -> Meeting | None:
+    """Return how an element of one access and one of the other may be the same.
 
-
-class Scope:
-    """What is known of the values of a program: where they come from, and which are fixed."""
-
-    def __init__(self, body: Block) -> None:
-        self.origin: dict[Var, tuple[Stmt, int]] = {}
-        for stmt in walk(body):
-            for k, out in enumerate(definitions(stmt)):
-                self.origin[out] = (stmt, k)
-        self.loops = {s.index: s for s in walk(body) if isinstance(s, For)}
-
-
-class Task:
-    """A parallel loop of a program."""
-
-    def __init__(self, loop: ParallelFor, scope: Scope) -> None:
-        self.loop = loop
-        self.scope = scope
-        self.varying = defined_in(loop.body) | set(loop.indices)
-        self.written = arrays_written(loop.body)
-
-    def meeting(
-        self, a: Access, b: Access, known: Mapping[Leaf, int] | None = None
-    ) -> Meeting | None:
-        """Return how an element of one access and one of the other may be the same.
-
-        Args:
-            a: One access.
-            b: Another, or the same one.
-            known: The values of sizes and numbers that the kernel is given; without them the answer
-                is for all values.
-        """
-        question = _Question(self, known)
-        sides = (_Side(question, 0), _Side(question, 1))
-        system = question.system
-        gaps: list[Linear] = []
-        for index, start, stop in zip(
-            self.loop.indices, self.loop.starts, self.loop.stops, strict=True
-        ):
-            first, last = sides[0].form(start), sides[0].form(stop).shifted(-1)
-            here, there = (question.between(first, last) for _ in sides)
-            # The difference is an unknown of its own: what is proved is mostly about differences.
-            gap = question.between(first.plus(last, -1), last.plus(first, -1))
-            gaps.append(gap)
-            system.constraints.append(zero(here.plus(gap).plus(there, -1)))
-            sides[0].known[index], sides[1].known[index] = here, there
-        # Where both accesses are the same, the second iteration may be taken for the later one.
-        signs = (1,) if a is b else (1, -1)
-        system.choices.append([(at_least(gap.scaled(s), 1),) for gap in gaps for s in signs])
-        elements: list[list[Linear]] = []
-        for side, access in zip(sides, (a, b), strict=True):
-            for loop in access.loops:
-                if isinstance(loop, For):
-                    side.form(loop.index)  # which says that it runs
-            for cond, taken in access.branches:
-                side.hold(cond.cond, taken)
-            elements.append([side.form(i) for i in access.stmt.index])
-        # First, while the bounds of what they are made of are known one by one.
-        system.constraints[:0] = [
-            zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
-        ]
-        for parts in question.unique.values():
-            if all(side in parts for side in (0, 1)):
-                pairs = list(zip(parts[0], parts[1], strict=True))
-                system.choices.append(
-                    [(at_least(p.plus(q, -1).scaled(s), 1),) for p, q in pairs for s in (1, -1)]
-                )
-        found = solve(system)
-        if found is None:
-            return None
-        if found.values is None or not question.exact:
-            return Meeting() if known is None else self._tried(a, b, known)
-        at = tuple(tuple(found.value(side.known[i]) for i in self.loop.indices) for side in sides)
-        return Meeting((at[0], at[1]))
-
-    def _tried(self, a: Access, b: Access, known: Mapping[Leaf, int]) -> Meeting | None:
-        """Return what going through the iterations tells, where there are few."""
-        loop = self.loop
-        bounds = tuple(zip(loop.starts, loop.stops, strict=True))
-        iterations = Iterations(loop.indices, bounds, self.scope.origin, known)
-        depth = min(len(a.stmt.index), len(b.stmt.index))
-        # Two iterations are enough: one of them is another than the one that comes.
-        touchers: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-        try:
-            for at, element in iterations.touched(a.stmt.index, a.loops, a.branches):
-                known_here = touchers.setdefault(element[:depth], [])
-                if at not in known_here and len(known_here) < 2:
-                    known_here.append(at)
-            for at, element in iterations.touched(b.stmt.index, b.loops, b.branches):
-                for other in touchers.get(element[:depth], ()):
-                    if other != at:
-                        return Meeting((other, at))
-        except NotIntegers:
-            return Meeting()
-        return None
-
-
-class _Question:
-    """The system of one pair of accesses."""
-
-    def __init__(self, task: Task, known: Mapping[Leaf, int] | None) -> None:
-        self.task = task
-        self.scope = task.scope
-        self.values: Mapping[Leaf, int] = {} if known is None else known
-        self.system = System()
-        # Whether each solution stands for two iterations that meet.
-        self.exact = known is not None
-        # What is the same in all iterations.
-        self.shared: dict[object, Linear] = {}
-        # By the value that is promised to be unique: its components on either side.
-        self.unique: dict[Var, dict[int, list[Linear]]] = {}
-
-    def opaque(self, low: int | None = None, high: int | None = None) -> Linear:
-        """Return an unknown of which nothing else is known."""
-        self.exact = False
-        return self.system.unknown(low, high)
-
-    def between(self, low: Linear, high: Linear) -> Linear:
-        """Return an unknown between two forms."""
-        out = self.system.unknown(
-            None if low.factors else low.constant, None if high.factors else high.constant
-        )
-        self.system.constraints += [at_least(out, low), at_least(high, out)]
-        return out
-
-    def range(self, form: Linear) -> tuple[int, int] | None:
-        """Return the least and the greatest value of a form, as far as single bounds say."""
-        low = high = form.constant
-        for v, f in form.factors.items():
-            least, most = self.system.bounds[v]
-            if least is None or most is None:
-                return None
-            low += min(f * least, f * most)
-            high += max(f * least, f * most)
-        return low, high
-
-    def fits(self, form: Linear) -> bool:
-        """Tell whether a form is known to be within the range of 32-bit integers."""
-        found = self.range(form)
-        return found is not None and found[0] >= -_LIMIT and found[1] < _LIMIT
-
-
-@dataclass(slots=True)
-class _Side:
-    """The values of one iteration, as forms over the unknowns of a question."""
-
-    question: _Question
-    number: int
-    known: dict[Var, Linear] = field(default_factory=dict[Var, Linear])
-    vectors: dict[Var, list[Linear]] = field(default_factory=dict[Var, "list[Linear]"])
-    _divided: dict[tuple[Value, int], tuple[Linear, Linear]] = field(
-        default_factory=dict[tuple[Value, int], "tuple[Linear, Linear]"]
-    )
-
-    def form(self, value: Value) -> Linear:
-        """Return an integer or bool as a form."""
-        if isinstance(value, Const):
-            return number(int(value.value))
-        found = self.known.get(value)
-        if found is None:
-            q = self.question
-            fixed = value not in q.task.varying
-            if value in q.values:
-                found = number(q.values[value])
-            elif fixed and value in q.shared:
-                found = q.shared[value]
-            else:
-                found = self._defined(value)
-            self.known[value] = found
-            if fixed:
-                q.shared[value] = found
-        return found
-
-    def _origin(self, value: Var) -> tuple[Stmt | None, int]:
-        """Return what defines a value, and as which of its results."""
-        return self.question.scope.origin.get(value, (None, 0))
-
-    def _defined(self, value: Var) -> Linear:
-        q = self.question
-        stmt, place = self._origin(value)
-        if stmt is None:
-            loop = q.scope.loops.get(value)
-            if loop is not None:
-                return q.between(self.form(loop.start), self.form(loop.stop).shifted(-1))
-            return q.opaque()
-        match stmt:
-            case Let() if value.type == BOOL:
-                return self._either(self.cases(value, True), self.cases(value, False))
-            case Let(op=op) if op in _FORMS and value.type in _WIDE:
-                found = _FORMS[op](self, stmt)
-                return q.opaque() if found is None else found
-            case Size(array=array, axis=axis):
-                known = q.values.get((array, axis))
-                return q.opaque(0) if known is None else number(known)
-            case Load(array=array, index=index) if array not in q.task.written:
-                if any(isinstance(i, Var) and i in q.task.varying for i in index):
-                    return q.opaque()
-                key = (array, tuple((i.value if isinstance(i, Const) else i) for i in index))
-                if key not in q.shared:
-                    q.shared[key] = q.opaque()
-                return q.shared[key]
-            case If(cond=cond, then=then, orelse=orelse):
-                return self._one_of(
-                    (cases, results[place])
-                    for cases, results in (
-                        (self.cases(cond, True), then.results),
-                        (self.cases(cond, False), orelse.results),
-                    )
-                )
-            case _:
-                return q.opaque()
-
-    def hold(self, cond: Value, taken: bool) -> None:
-        """Let a condition hold, or not."""
-        cases = self.cases(cond, taken)
-        if len(cases) == 1:
-            self.question.system.constraints += cases[0]
-        else:
-            self.question.system.choices.append(cases)
-
-    def cases(self, cond: Value, taken: bool) -> Sequence[Case]:
-        """Return when a bool is true, or false: the cases of which one has to hold."""
-        found = self._cases(cond, taken)
-        if len(found) > _MOST_CASES:
-            self.question.exact = False
-            return _UNKNOWN
-        return found
-
-    def _cases(self, cond: Value, taken: bool) -> Sequence[Case]:
-        q = self.question
-        if isinstance(cond, Const):
-            return _UNKNOWN if bool(cond.value) == taken else ()
-        stmt, place = self._origin(cond)
-        match stmt:
-            case Let(op=op, args=args) if op in _COMPARISONS and not is_float(args[0].type):
-                gap = self.form(args[1]).plus(self.form(args[0]), -1)
-                return _COMPARISONS[op if taken else _OPPOSITES[op]](gap)
-            case Let(op="not", args=(arg,)):
-                return self.cases(arg, not taken)
-            case Let(op="and" | "or" as op, args=args):
-                sides = [self.cases(arg, taken) for arg in args]
-                if (op == "and") == taken:
-                    return [(*one, *other) for one, other in product(*sides)]
-                return [case for side in sides for case in side]
-            case If(cond=inner, then=then, orelse=orelse):
-                return [
-                    (*one, *other)
-                    for side, block in ((True, then), (False, orelse))
-                    for one in self.cases(inner, side)
-                    for other in self.cases(block.results[place], taken)
-                ]
-            case _:
-                # The bool as a number: the same one wherever it is asked for.
-                if cond not in self.known:
-                    fixed = cond not in q.task.varying
-                    as_number = q.shared.get(cond) if fixed else None
-                    if as_number is None:
-                        as_number = q.opaque(0, 1)
-                        if cond in q.values:
-                            as_number = number(q.values[cond])
-                    self.known[cond] = as_number
-                    if fixed:
-                        q.shared[cond] = as_number
-                return [(zero(self.known[cond].shifted(-int(taken))),)]
-
-    def _either(self, yes: Sequence[Case], no: Sequence[Case]) -> Linear:
-        out = self.question.system.unknown(0, 1)
-        cases = [(*case, zero(out.shifted(-1))) for case in yes]
-        self.question.system.choices.append([*cases, *((*case, zero(out)) for case in no)])
-        return out
-
-    def _one_of(self, sides: Iterable[tuple[Sequence[Case], Value]]) -> Linear:
-        """Return an unknown that is one of several values, each under its own cases."""
-        possible = [(cases, self.form(value)) for cases, value in sides if cases]
-        out = self._any_of([form for _, form in possible])
-        self.question.system.choices.append(
-            [(*case, zero(out.plus(form, -1))) for cases, form in possible for case in cases]
-        )
-        return out
-
-    def _any_of(self, forms: Sequence[Linear]) -> Linear:
-        """Return an unknown within the ranges of some forms."""
-        ranges = [self.question.range(form) for form in forms]
-        known = [one for one in ranges if one is not None]
-        if len(known) < len(ranges) or not known:
-            return self.question.system.unknown()
-        low, high = min(low for low, _ in known), max(high for _, high in known)
-        return self.question.system.unknown(low, high)
-
-    # One method for each op that an index may be made by; None where nothing is known.
-
-    def _add(self, let: Let) -> Linear | None:
-        return self.form(let.args[0]).plus(self.form(let.args[1]))
-
-    def _sub(self, let: Let) -> Linear | None:
-        return self.form(let.args[0]).plus(self.form(let.args[1]), -1)
-
-    def _neg(self, let: Let) -> Linear | None:
-        return -self.form(let.args[0])
-
-    def _mul(self, let: Let) -> Linear | None:
-        a, b = (self.form(arg) for arg in let.args)
-        if not a.factors:
-            return b.scaled(a.constant)
-        return None if b.factors else a.scaled(b.constant)
-
-    def _shl(self, let: Let) -> Linear | None:
-        by = self.form(let.args[1])
-        if by.factors or not 0 <= by.constant < 31:
-            return None
-        return self.form(let.args[0]).scaled(2**by.constant)
-
-    def _floordiv(self, let: Let) -> Linear | None:
-        found = self._division(let.args[0], self.form(let.args[1]))
-        return None if found is None else found[0]
-
-    def _mod(self, let: Let) -> Linear | None:
-        found = self._division(let.args[0], self.form(let.args[1]))
-        return None if found is None else found[1]
-
-    def _shr(self, let: Let) -> Linear | None:
-        by = self.form(let.args[1])
-        if by.factors or not 0 <= by.constant < 31:
-            return None
-        found = self._division(let.args[0], number(2**by.constant))
-        return None if found is None else found[0]
-
-    def _bit_and(self, let: Let) -> Linear | None:
-        for mask, other in (let.args, let.args[::-1]):
-            by = self.form(mask)
-            size = by.constant + 1
-            if not by.factors and size > 0 and size & by.constant == 0:
-                found = self._division(other, number(size))
-                return None if found is None else found[1]
-        return None
-
-    def _division(self, value: Value, by: Linear) -> tuple[Linear, Linear] | None:
-        """Return quotient and remainder, rounded down."""
-        size = by.constant
-        if by.factors or size == 0 or self._may_overflow(value):
-            return None
-        found = self._divided.get((value, size))
-        if found is None:
-            system, form = self.question.system, self.form(value)
-            within = self.question.range(form)
-            low, high = (None, None) if within is None else sorted(end // size for end in within)
-            if low is not None and low == high:  # `i % n` is i
-                quotient, rest = number(low), form.shifted(-low * size)
-            else:
-                quotient = self._of_quotient(value, size) or system.unknown(low, high)
-                rest = system.unknown(*((0, size - 1) if size > 0 else (size + 1, 0)))
-                system.constraints.append(zero(quotient.scaled(size).plus(rest).plus(form, -1)))
-            found = self._divided[value, size] = (quotient, rest)
-        return found
-
-    def _of_quotient(self, value: Value, size: int) -> Linear | None:
-        """Return `value // size` where the value is a quotient itself: `x // a // b` is one."""
-        origin, _ = (None, 0) if isinstance(value, Const) else self._origin(value)
-        if not isinstance(origin, Let) or origin.op != "floordiv" or size < 0:
-            return None
-        by = self.form(origin.args[1])
-        if by.factors or by.constant <= 0:
-            return None
-        found = self._division(origin.args[0], by.scaled(size))
-        return None if found is None else found[0]
-
-    def _may_overflow(self, value: Value) -> bool:
-        """Tell whether a value may be a wrapped one.
-
-        Only what is divided is asked: an index that has wrapped itself is outside its field, or
-        others of the same loop are.
-        """
-        if isinstance(value, Const):
-            return False
-        origin, _ = self._origin(value)
-        computed = isinstance(origin, Let) and origin.op in ("add", "sub", "neg", "mul", "shl")
-        return computed and not self.question.fits(self.form(value))
-
-    def _min(self, let: Let) -> Linear | None:
-        a, b = (self.form(arg) for arg in let.args)
-        out = self._any_of((a, b))
-        cases = [(zero(out.plus(p, -1)), at_least(q, p)) for p, q in ((a, b), (b, a))]
-        self.question.system.choices.append(cases)
-        return out
-
-    def _max(self, let: Let) -> Linear | None:
-        a, b = (self.form(arg) for arg in let.args)
-        out = self._any_of((a, b))
-        cases = [(zero(out.plus(p, -1)), at_least(p, q)) for p, q in ((a, b), (b, a))]
-        self.question.system.choices.append(cases)
-        return out
-
-    def _abs(self, let: Let) -> Linear | None:
-        a = self.form(let.args[0])
-        out = self.question.system.unknown(0)
-        cases = [(zero(out.plus(a, -sign)), at_least(a.scaled(sign), 0)) for sign in (1, -1)]
-        self.question.system.choices.append(cases)
-        return out
-
-    def _select(self, let: Let) -> Linear | None:
-        cond, yes, no = let.args
-        if cond.type != BOOL:
-            return None
-        return self._one_of(((self.cases(cond, True), yes), (self.cases(cond, False), no)))
-
-    def _cast(self, let: Let) -> Linear | None:
-        (arg,) = let.args
-        return None if is_float(arg.type) else self.form(arg)
-
-    def _unique(self, let: Let) -> Linear | None:
-        (value,) = let.args
-        found = self.form(value)
-        if isinstance(value, Var):
-            self.question.unique.setdefault(value, {})[self.number] = [found]
-        return found
-
-    def _extract(self, let: Let) -> Linear | None:
-        whole, *place = let.args
-        if not isinstance(whole, Var) or len(place) != 1 or not isinstance(place[0], Const):
-            return None
-        return self._components(whole)[int(place[0].value)]
-
-    def _components(self, whole: Var) -> list[Linear]:
-        """Return the components of a vector; those of a promised one are unique as a whole."""
-        if whole not in self.vectors:
-            origin, _ = self._origin(whole)
-            match origin:
-                case Let(op="vec", args=args):
-                    found = [self.form(arg) for arg in args]
-                case Let(op="unique", args=(Var() as value,)):
-                    found = self._components(value)
-                    self.question.unique.setdefault(value, {})[self.number] = found
-                case _:
-                    found = [self.question.opaque() for _ in range(shape_of(whole.type)[0])]
-            self.vectors[whole] = found
-        return self.vectors[whole]
-
-
-_FORMS: dict[str, Callable[[_Side, Let], Linear | None]] = {
-    name.removeprefix("_"): getattr(_Side, name)
-    for name in (
-        *("_add", "_sub", "_neg", "_mul", "_shl", "_shr", "_floordiv", "_mod", "_bit_and"),
-        *("_min", "_max", "_abs", "_select", "_cast", "_unique", "_extract"),
-    )
-}
-
-# When `a op b` holds, given b - a.
-_COMPARISONS: dict[str, Callable[[Linear], Sequence[Case]]] = {
-    "lt": lambda gap: [(at_least(gap, 1),)],
-    "le": lambda gap: [(at_least(gap, 0),)],
-    "gt": lambda gap: [(at_least(-gap, 1),)],
-    "ge": lambda gap: [(at_least(-gap, 0),)],
-    "eq": lambda gap: [(zero(gap),)],
-    "ne": lambda gap: [(at_least(gap, 1),), (at_least(-gap, 1),)],
-}
-_OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
-
-
-def accesses_of(block: Block) -> dict[Array, list[Access]]:
-    """Return the accesses of a block to each field of the program, in the order of the text.
-
-    Gradients that rules use are no memory of the program's, local arrays are that of one thread.
+    Args:
+        task: The parallel loop.
+        a: One access.
+        b: Another, or the same one.
+        known: The values of sizes and numbers that the kernel is given; without them the answer
+            is for all values.
     """
-    found: dict[Array, list[Access]] = {}
-    for order, (stmt, loops, branches) in enumerate(_placed(block, (), ())):
-        found.setdefault(stmt.array, []).append(Access(stmt, order, loops, branches))
-    return found
+    question = Question(task, known)
+    sides = (Side(question, 0), Side(question, 1))
+    system = question.system
+    gaps: list[Linear] = []
+    for index, start, stop in zip(
+        task.loop.indices, task.loop.starts, task.loop.stops, strict=True
+    ):
+        first, last = sides[0].form(start), sides[0].form(stop).shifted(-1)
+        here, there = (question.between(first, last) for _ in sides)
+        # The difference is an unknown of its own: what is proved is mostly about differences.
+        gap = question.between(first.plus(last, -1), last.plus(first, -1))
+        gaps.append(gap)
+        system.constraints.append(zero(here.plus(gap).plus(there, -1)))
+        sides[0].known[index], sides[1].known[index] = here, there
+    # Where both accesses are the same, the second iteration may be taken for the later one.
+    signs = (1,) if a is b else (1, -1)
+    system.choices.append([(at_least(gap.scaled(s), 1),) for gap in gaps for s in signs])
+    elements: list[list[Linear]] = []
+    for side, access in zip(sides, (a, b), strict=True):
+        for loop in access.loops:
+            if isinstance(loop, For):
+                side.form(loop.index)  # which says that it runs
+        for cond, taken in access.branches:
+            side.hold(cond.cond, taken)
+        elements.append([side.form(i) for i in access.stmt.index])
+    # First, while the bounds of what they are made of are known one by one.
+    system.constraints[:0] = [
+        zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
+    ]
+    for parts in question.unique.values():
+        if all(side in parts for side in (0, 1)):
+            pairs = list(zip(parts[0], parts[1], strict=True))
+            system.choices.append(
+                [(at_least(p.plus(q, -1).scaled(s), 1),) for p, q in pairs for s in (1, -1)]
+            )
+    found = solve(system)
+    if found is None:
+        return None
+    if found.values is None or not question.exact:
+        return Meeting() if known is None else _tried(task, a, b, known)
+    at = tuple(tuple(found.value(side.known[i]) for i in task.loop.indices) for side in sides)
+    return Meeting((at[0], at[1]))
 
 
-def _placed(
-    block: Block, loops: tuple[For | While, ...], branches: tuple[tuple[If, bool], ...]
-) -> Iterator[tuple[Memory, tuple[For | While, ...], tuple[tuple[If, bool], ...]]]:
-    for stmt in block.stmts:
-        if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-            if stmt.array.gradient_of is None and stmt.array.size is None:
-                yield stmt, loops, branches
-        elif isinstance(stmt, If):
-            yield from _placed(stmt.then, loops, (*branches, (stmt, True)))
-            yield from _placed(stmt.orelse, loops, (*branches, (stmt, False)))
-        else:
-            inner = (*loops, stmt) if isinstance(stmt, (For, While)) else loops
-            for region in regions(stmt):
-                yield from _placed(region, inner, branches)
-
-
-def leaves_of(task: Task, accesses: Iterable[Access]) -> list[Leaf]:
-    """Return the numbers given to the kernel that the answers about some accesses depend on."""
-    found: dict[Leaf, None] = {}
-    seen: set[Var] = set()
-    waiting: list[Value] = [*task.loop.starts, *task.loop.stops]
-    for access in accesses:
-        waiting += access.stmt.index
-        waiting += [cond.cond for cond, _ in access.branches]
-        waiting += [loop.index for loop in access.loops if isinstance(loop, For)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, Const) or value in seen:
-            continue
-        seen.add(value)
-        origin, place = task.scope.origin.get(value, (None, 0))
-        match origin:
-            case Let(args=args):
-                waiting += args
-            case Size(array=array, axis=axis):
-                found[array, axis] = None
-            case If(cond=cond, then=then, orelse=orelse):
-                waiting += [cond, then.results[place], orelse.results[place]]
-            case None if value in task.scope.loops:
-                waiting += [task.scope.loops[value].start, task.scope.loops[value].stop]
-            case None if value not in task.varying and not is_float(value.type):
-                found[value] = None
-            case _:
-                pass
-    return list(found)
+def _tried(task: Task, a: Access, b: Access, known: Mapping[Leaf, int]) -> Meeting | None:
+    """Return what going through the iterations tells, where there are few."""
+    loop = task.loop
+    bounds = tuple(zip(loop.starts, loop.stops, strict=True))
+    iterations = Iterations(loop.indices, bounds, task.scope.origin, known)
+    depth = min(len(a.stmt.index), len(b.stmt.index))
+    # Two iterations are enough: one of them is another than the one that comes.
+    touchers: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    try:
+        for at, element in iterations.touched(a.stmt.index, a.loops, a.branches):
+            known_here = touchers.setdefault(element[:depth], [])
+            if at not in known_here and len(known_here) < 2:
+                known_here.append(at)
+        for at, element in iterations.touched(b.stmt.index, b.loops, b.branches):
+            for other in touchers.get(element[:depth], ()):
+                if other != at:
+                    return Meeting((other, at))
+    except NotIntegers:
+        return Meeting()
+    return None

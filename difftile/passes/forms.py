@@ -1,0 +1,378 @@
+"""The integers of one iteration as linear forms over unknowns, for questions about two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from difftile.ir.nodes import Const, If, Let, Load, Size, Stmt, Value, Var
+from difftile.ir.types import BOOL, I32, I64, is_float, shape_of
+from difftile.passes.accesses import Leaf, Task
+from difftile.passes.integers import Case, Linear, System, at_least, number, zero
+
+_MOST_CASES = 16  # of one condition; more are taken for unknown
+_UNKNOWN: tuple[Case, ...] = ((),)
+_LIMIT = 2**31
+_WIDE = (I32, I64)  # narrower integers wrap
+
+
+class Question:
+    """The system of one pair of accesses."""
+
+    def __init__(self, task: Task, known: Mapping[Leaf, int] | None) -> None:
+        self.task = task
+        self.scope = task.scope
+        self.values: Mapping[Leaf, int] = {} if known is None else known
+        self.system = System()
+        # Whether each solution stands for two iterations that meet.
+        self.exact = known is not None
+        # What is the same in all iterations.
+        self.shared: dict[object, Linear] = {}
+        # By the value that is promised to be unique: its components on either side.
+        self.unique: dict[Var, dict[int, list[Linear]]] = {}
+
+    def opaque(self, low: int | None = None, high: int | None = None) -> Linear:
+        """Return an unknown of which nothing else is known."""
+        self.exact = False
+        return self.system.unknown(low, high)
+
+    def between(self, low: Linear, high: Linear) -> Linear:
+        """Return an unknown between two forms."""
+        out = self.system.unknown(
+            None if low.factors else low.constant, None if high.factors else high.constant
+        )
+        self.system.constraints += [at_least(out, low), at_least(high, out)]
+        return out
+
+    def range(self, form: Linear) -> tuple[int, int] | None:
+        """Return the least and the greatest value of a form, as far as single bounds say."""
+        low = high = form.constant
+        for v, f in form.factors.items():
+            least, most = self.system.bounds[v]
+            if least is None or most is None:
+                return None
+            low += min(f * least, f * most)
+            high += max(f * least, f * most)
+        return low, high
+
+    def fits(self, form: Linear) -> bool:
+        """Tell whether a form is known to be within the range of 32-bit integers."""
+        found = self.range(form)
+        return found is not None and found[0] >= -_LIMIT and found[1] < _LIMIT
+
+
+@dataclass(slots=True)
+class Side:
+    """The values of one iteration, as forms over the unknowns of a question."""
+
+    question: Question
+    number: int
+    known: dict[Var, Linear] = field(default_factory=dict[Var, Linear])
+    vectors: dict[Var, list[Linear]] = field(default_factory=dict[Var, "list[Linear]"])
+    _divided: dict[tuple[Value, int], tuple[Linear, Linear]] = field(
+        default_factory=dict[tuple[Value, int], "tuple[Linear, Linear]"]
+    )
+
+    def form(self, value: Value) -> Linear:
+        """Return an integer or bool as a form."""
+        if isinstance(value, Const):
+            return number(int(value.value))
+        found = self.known.get(value)
+        if found is None:
+            q = self.question
+            fixed = value not in q.task.varying
+            if value in q.values:
+                found = number(q.values[value])
+            elif fixed and value in q.shared:
+                found = q.shared[value]
+            else:
+                found = self._defined(value)
+            self.known[value] = found
+            if fixed:
+                q.shared[value] = found
+        return found
+
+    def _origin(self, value: Var) -> tuple[Stmt | None, int]:
+        """Return what defines a value, and as which of its results."""
+        return self.question.scope.origin.get(value, (None, 0))
+
+    def _defined(self, value: Var) -> Linear:
+        q = self.question
+        stmt, place = self._origin(value)
+        if stmt is None:
+            loop = q.scope.loops.get(value)
+            if loop is not None:
+                return q.between(self.form(loop.start), self.form(loop.stop).shifted(-1))
+            return q.opaque()
+        match stmt:
+            case Let() if value.type == BOOL:
+                return self._either(self.cases(value, True), self.cases(value, False))
+            case Let(op=op) if op in _FORMS and value.type in _WIDE:
+                found = _FORMS[op](self, stmt)
+                return q.opaque() if found is None else found
+            case Size(array=array, axis=axis):
+                known = q.values.get((array, axis))
+                return q.opaque(0) if known is None else number(known)
+            case Load(array=array, index=index) if array not in q.task.written:
+                if any(isinstance(i, Var) and i in q.task.varying for i in index):
+                    return q.opaque()
+                key = (array, tuple((i.value if isinstance(i, Const) else i) for i in index))
+                if key not in q.shared:
+                    q.shared[key] = q.opaque()
+                return q.shared[key]
+            case If(cond=cond, then=then, orelse=orelse):
+                return self._one_of(
+                    (cases, results[place])
+                    for cases, results in (
+                        (self.cases(cond, True), then.results),
+                        (self.cases(cond, False), orelse.results),
+                    )
+                )
+            case _:
+                return q.opaque()
+
+    def hold(self, cond: Value, taken: bool) -> None:
+        """Let a condition hold, or not."""
+        cases = self.cases(cond, taken)
+        if len(cases) == 1:
+            self.question.system.constraints += cases[0]
+        else:
+            self.question.system.choices.append(cases)
+
+    def cases(self, cond: Value, taken: bool) -> Sequence[Case]:
+        """Return when a bool is true, or false: the cases of which one has to hold."""
+        found = self._cases(cond, taken)
+        if len(found) > _MOST_CASES:
+            self.question.exact = False
+            return _UNKNOWN
+        return found
+
+    def _cases(self, cond: Value, taken: bool) -> Sequence[Case]:
+        q = self.question
+        if isinstance(cond, Const):
+            return _UNKNOWN if bool(cond.value) == taken else ()
+        stmt, place = self._origin(cond)
+        match stmt:
+            case Let(op=op, args=args) if op in _COMPARISONS and not is_float(args[0].type):
+                gap = self.form(args[1]).plus(self.form(args[0]), -1)
+                return _COMPARISONS[op if taken else _OPPOSITES[op]](gap)
+            case Let(op="not", args=(arg,)):
+                return self.cases(arg, not taken)
+            case Let(op="and" | "or" as op, args=args):
+                sides = [self.cases(arg, taken) for arg in args]
+                if (op == "and") == taken:
+                    return [(*one, *other) for one, other in product(*sides)]
+                return [case for side in sides for case in side]
+            case If(cond=inner, then=then, orelse=orelse):
+                return [
+                    (*one, *other)
+                    for side, block in ((True, then), (False, orelse))
+                    for one in self.cases(inner, side)
+                    for other in self.cases(block.results[place], taken)
+                ]
+            case _:
+                # The bool as a number: the same one wherever it is asked for.
+                if cond not in self.known:
+                    fixed = cond not in q.task.varying
+                    as_number = q.shared.get(cond) if fixed else None
+                    if as_number is None:
+                        as_number = q.opaque(0, 1)
+                        if cond in q.values:
+                            as_number = number(q.values[cond])
+                    self.known[cond] = as_number
+                    if fixed:
+                        q.shared[cond] = as_number
+                return [(zero(self.known[cond].shifted(-int(taken))),)]
+
+    def _either(self, yes: Sequence[Case], no: Sequence[Case]) -> Linear:
+        out = self.question.system.unknown(0, 1)
+        cases = [(*case, zero(out.shifted(-1))) for case in yes]
+        self.question.system.choices.append([*cases, *((*case, zero(out)) for case in no)])
+        return out
+
+    def _one_of(self, sides: Iterable[tuple[Sequence[Case], Value]]) -> Linear:
+        """Return an unknown that is one of several values, each under its own cases."""
+        possible = [(cases, self.form(value)) for cases, value in sides if cases]
+        out = self._any_of([form for _, form in possible])
+        self.question.system.choices.append(
+            [(*case, zero(out.plus(form, -1))) for cases, form in possible for case in cases]
+        )
+        return out
+
+    def _any_of(self, forms: Sequence[Linear]) -> Linear:
+        """Return an unknown within the ranges of some forms."""
+        ranges = [self.question.range(form) for form in forms]
+        known = [one for one in ranges if one is not None]
+        if len(known) < len(ranges) or not known:
+            return self.question.system.unknown()
+        low, high = min(low for low, _ in known), max(high for _, high in known)
+        return self.question.system.unknown(low, high)
+
+    # One method for each op that an index may be made by; None where nothing is known.
+
+    def _add(self, let: Let) -> Linear | None:
+        return self.form(let.args[0]).plus(self.form(let.args[1]))
+
+    def _sub(self, let: Let) -> Linear | None:
+        return self.form(let.args[0]).plus(self.form(let.args[1]), -1)
+
+    def _neg(self, let: Let) -> Linear | None:
+        return -self.form(let.args[0])
+
+    def _mul(self, let: Let) -> Linear | None:
+        a, b = (self.form(arg) for arg in let.args)
+        if not a.factors:
+            return b.scaled(a.constant)
+        return None if b.factors else a.scaled(b.constant)
+
+    def _shl(self, let: Let) -> Linear | None:
+        by = self.form(let.args[1])
+        if by.factors or not 0 <= by.constant < 31:
+            return None
+        return self.form(let.args[0]).scaled(2**by.constant)
+
+    def _floordiv(self, let: Let) -> Linear | None:
+        found = self._division(let.args[0], self.form(let.args[1]))
+        return None if found is None else found[0]
+
+    def _mod(self, let: Let) -> Linear | None:
+        found = self._division(let.args[0], self.form(let.args[1]))
+        return None if found is None else found[1]
+
+    def _shr(self, let: Let) -> Linear | None:
+        by = self.form(let.args[1])
+        if by.factors or not 0 <= by.constant < 31:
+            return None
+        found = self._division(let.args[0], number(2**by.constant))
+        return None if found is None else found[0]
+
+    def _bit_and(self, let: Let) -> Linear | None:
+        for mask, other in (let.args, let.args[::-1]):
+            by = self.form(mask)
+            size = by.constant + 1
+            if not by.factors and size > 0 and size & by.constant == 0:
+                found = self._division(other, number(size))
+                return None if found is None else found[1]
+        return None
+
+    def _division(self, value: Value, by: Linear) -> tuple[Linear, Linear] | None:
+        """Return quotient and remainder, rounded down."""
+        size = by.constant
+        if by.factors or size == 0 or self._may_overflow(value):
+            return None
+        found = self._divided.get((value, size))
+        if found is None:
+            system, form = self.question.system, self.form(value)
+            within = self.question.range(form)
+            low, high = (None, None) if within is None else sorted(end // size for end in within)
+            if low is not None and low == high:  # `i % n` is i
+                quotient, rest = number(low), form.shifted(-low * size)
+            else:
+                quotient = self._of_quotient(value, size) or system.unknown(low, high)
+                rest = system.unknown(*((0, size - 1) if size > 0 else (size + 1, 0)))
+                system.constraints.append(zero(quotient.scaled(size).plus(rest).plus(form, -1)))
+            found = self._divided[value, size] = (quotient, rest)
+        return found
+
+    def _of_quotient(self, value: Value, size: int) -> Linear | None:
+        """Return `value // size` where the value is a quotient itself: `x // a // b` is one."""
+        origin, _ = (None, 0) if isinstance(value, Const) else self._origin(value)
+        if not isinstance(origin, Let) or origin.op != "floordiv" or size < 0:
+            return None
+        by = self.form(origin.args[1])
+        if by.factors or by.constant <= 0:
+            return None
+        found = self._division(origin.args[0], by.scaled(size))
+        return None if found is None else found[0]
+
+    def _may_overflow(self, value: Value) -> bool:
+        """Tell whether a value may be a wrapped one.
+
+        Only what is divided is asked: an index that has wrapped itself is outside its field, or
+        others of the same loop are.
+        """
+        if isinstance(value, Const):
+            return False
+        origin, _ = self._origin(value)
+        computed = isinstance(origin, Let) and origin.op in ("add", "sub", "neg", "mul", "shl")
+        return computed and not self.question.fits(self.form(value))
+
+    def _min(self, let: Let) -> Linear | None:
+        a, b = (self.form(arg) for arg in let.args)
+        out = self._any_of((a, b))
+        cases = [(zero(out.plus(p, -1)), at_least(q, p)) for p, q in ((a, b), (b, a))]
+        self.question.system.choices.append(cases)
+        return out
+
+    def _max(self, let: Let) -> Linear | None:
+        a, b = (self.form(arg) for arg in let.args)
+        out = self._any_of((a, b))
+        cases = [(zero(out.plus(p, -1)), at_least(p, q)) for p, q in ((a, b), (b, a))]
+        self.question.system.choices.append(cases)
+        return out
+
+    def _abs(self, let: Let) -> Linear | None:
+        a = self.form(let.args[0])
+        out = self.question.system.unknown(0)
+        cases = [(zero(out.plus(a, -sign)), at_least(a.scaled(sign), 0)) for sign in (1, -1)]
+        self.question.system.choices.append(cases)
+        return out
+
+    def _select(self, let: Let) -> Linear | None:
+        cond, yes, no = let.args
+        if cond.type != BOOL:
+            return None
+        return self._one_of(((self.cases(cond, True), yes), (self.cases(cond, False), no)))
+
+    def _cast(self, let: Let) -> Linear | None:
+        (arg,) = let.args
+        return None if is_float(arg.type) else self.form(arg)
+
+    def _unique(self, let: Let) -> Linear | None:
+        (value,) = let.args
+        found = self.form(value)
+        if isinstance(value, Var):
+            self.question.unique.setdefault(value, {})[self.number] = [found]
+        return found
+
+    def _extract(self, let: Let) -> Linear | None:
+        whole, *place = let.args
+        if not isinstance(whole, Var) or len(place) != 1 or not isinstance(place[0], Const):
+            return None
+        return self._components(whole)[int(place[0].value)]
+
+    def _components(self, whole: Var) -> list[Linear]:
+        """Return the components of a vector; those of a promised one are unique as a whole."""
+        if whole not in self.vectors:
+            origin, _ = self._origin(whole)
+            match origin:
+                case Let(op="vec", args=args):
+                    found = [self.form(arg) for arg in args]
+                case Let(op="unique", args=(Var() as value,)):
+                    found = self._components(value)
+                    self.question.unique.setdefault(value, {})[self.number] = found
+                case _:
+                    found = [self.question.opaque() for _ in range(shape_of(whole.type)[0])]
+            self.vectors[whole] = found
+        return self.vectors[whole]
+
+
+_FORMS: dict[str, Callable[[Side, Let], Linear | None]] = {
+    name.removeprefix("_"): getattr(Side, name)
+    for name in (
+        *("_add", "_sub", "_neg", "_mul", "_shl", "_shr", "_floordiv", "_mod", "_bit_and"),
+        *("_min", "_max", "_abs", "_select", "_cast", "_unique", "_extract"),
+    )
+}
+
+# When `a op b` holds, given b - a.
+_COMPARISONS: dict[str, Callable[[Linear], Sequence[Case]]] = {
+    "lt": lambda gap: [(at_least(gap, 1),)],
+    "le": lambda gap: [(at_least(gap, 0),)],
+    "gt": lambda gap: [(at_least(-gap, 1),)],
+    "ge": lambda gap: [(at_least(-gap, 0),)],
+    "eq": lambda gap: [(zero(gap),)],
+    "ne": lambda gap: [(at_least(gap, 1),), (at_least(-gap, 1),)],
+}
+_OPPOSITES = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
