@@ -120,6 +120,8 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
             return size_of(cx, field, _static_index(cx, node.slice, item, field.ndim))
         case Several(items):
             return items[_static_index(cx, node.slice, item, len(items))]
+        case Static(int() | float()):
+            raise _no_components(cx, node, cx.value(item))
         case Static():
             return _object_item(cx, node, item)
         case _:
