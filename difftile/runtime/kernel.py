@@ -7,6 +7,7 @@ import inspect
 import time
 from collections.abc import Hashable
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Protocol, cast
@@ -59,6 +60,9 @@ class LaunchRecorder(Protocol):
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel and record it."""
         ...
+
+
+_OPEN_TAPE = cast("ContextVar[LaunchRecorder | None]", OPEN_TAPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class Kernel:
                 one.refresh()
             if call.code.streams:
                 call.draw_anew(values)
-            tape = OPEN_TAPE.get()
+            tape = _OPEN_TAPE.get()
             if tape is not None and "backward" in self._rules:
                 perform(self._step("backward", call, values, args, kwargs))
             elif tape is None:
@@ -142,7 +146,7 @@ class Kernel:
                     _heed(self, call, values)
                 call.run(values)
             else:
-                cast("LaunchRecorder", tape).launch(call, values)
+                tape.launch(call, values)
             if call.session.debug:
                 raise_first()
             return None if call.code.result is None else call.code.returned()

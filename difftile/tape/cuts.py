@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from difftile.diagnostics import GradientCut, Label, Span, render
@@ -20,25 +20,18 @@ class Cuts:
     Reading such a field cuts the gradient, which is reported at the first read.
 
     Attributes:
+        held: The name and place of what was written last, by the memory of those fields.
         told: Whether a cut was reported.
     """
 
     def __init__(self) -> None:
-        self._held: dict[Storage, tuple[str, Span | None]] = {}
+        self.held: dict[Storage, tuple[str, Span | None]] = {}
         self.told = False
-
-    def __bool__(self) -> bool:
-        return bool(self._held)
-
-    @property
-    def held(self) -> Container[Storage]:
-        """The memory of those fields."""
-        return self._held
 
     def launched(self, plan: StagePlan, values: list[Any]) -> None:
         """Note what a stage reads and writes, and warn of what it cuts."""
         early, late = plan.ungraded
-        held = self._held
+        held = self.held
         for k in early:
             if values[k].storage in held:
                 self._warn(values[k].storage, plan.code.params[k].name)
@@ -52,8 +45,8 @@ class Cuts:
         """Note that Python copied a field into another."""
         if target.has_grads:
             self._warn(source.base.storage, "source")
-        elif source.has_grads or source.base.storage in self._held:
-            self._held[target.base.storage] = ("", None)
+        elif source.has_grads or source.base.storage in self.held:
+            self.held[target.base.storage] = ("", None)
         elif target.window is None:
             self.overwritten(target.base.storage)
 
@@ -62,8 +55,8 @@ class Cuts:
         for storage in sources:
             if target.has_grads:
                 self._warn(storage, "source")
-            elif storage in self._held:
-                self._held[target.storage] = ("", None)
+            elif storage in self.held:
+                self.held[target.storage] = ("", None)
 
     def ran(self, opaque: Opaque) -> None:
         """Note what an opaque step has read and written."""
@@ -72,23 +65,23 @@ class Cuts:
         held = any(use.field.has_grads for use in read) and not opaque.constant
         for use in read:
             storage = use.field.storage
-            if storage in self._held and any(other.writes for other in graded):
+            if storage in self.held and any(other.writes for other in graded):
                 self._warn(storage, use.name)
                 held = True
         for use in opaque.uses:
             if use.writes and not use.field.has_grads and is_float(use.field.element):
                 if held:
-                    self._held[use.field.storage] = (use.name, None)
+                    self.held[use.field.storage] = (use.name, None)
                 elif use.overwrites:
                     self.overwritten(use.field.storage)
 
     def overwritten(self, storage: Storage) -> None:
         """Note that a field holds constants now."""
-        self._held.pop(storage, None)
+        self.held.pop(storage, None)
 
     def _warn(self, storage: Storage, reader: str) -> None:
         """Warn if the gradient is cut at a field that is now read under some name."""
-        found = self._held.pop(storage, None)
+        found = self.held.pop(storage, None)
         if found is not None:
             name, span = found
             self.told = True

@@ -296,7 +296,7 @@ class Tape(Recorder):
                 _check_twin(values[k])
             call.checked = GRADIENTS.epoch
         for plan in plans.stages:
-            if plan.cuts or self._cuts:
+            if plan.cuts or self._cuts.held:
                 self._cuts.launched(plan, values)
         self._launches += 1
         started = time.perf_counter() if self._times is not None else 0.0
