@@ -105,7 +105,36 @@ def test_an_update_of_an_element_is_not_written() -> None:
     )
 
 
+@pytest.mark.parametrize("plain", [float, lambda v: math.sqrt(float(v)), lambda v: float(2 * v)])
+def test_a_result_is_not_replaced_by_a_plain_number(plain: Any) -> None:
+    x, loss = field([1, 2]), field(0.0)
+    with pytest.raises(dt.TapeError, match="overwrites what it read"), dt.Tape(loss):
+        energy(x, loss)
+        loss[None] = plain(loss[None]) / 4
+    with dt.Tape(loss):
+        energy(x, loss)
+        with dt.no_grad():
+            loss[None] = plain(loss[None]) / 4
+
+
 # Not refused
+
+
+def test_sums_start_anew_after_they_were_read() -> None:
+    x, loss = field([1, 2]), field(0.0)
+    with dt.Tape(loss):
+        for _ in range(2):
+            energy(x, loss)
+            print(float(loss[None]))
+            loss[None] = 0.0
+        energy(x, loss)
+        assert float(loss[None]) == 5.0
+    np.testing.assert_allclose(x.grad.to_numpy(), [2, 4])
+    x[0] = float(x[0]) + 1.0  # a parameter, before the next tape
+    with dt.Tape(loss):
+        x[1] = float(x[1]) + 1.0  # and no result on it
+        loss.fill(0.0)
+        energy(x, loss)
 
 
 def test_constants_are_written_after_reads() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class HostRead:
     """A read from Python.
 
@@ -26,11 +26,13 @@ class HostRead:
         recorder: What identifies the recorder that was open.
         field: The field, in the words of an error.
         graded: The field has a gradient.
+        lost: What was read has been made a plain number by `float`.
     """
 
     recorder: object
     field: str
     graded: bool = True
+    lost: bool = False
 
 
 Reads: TypeAlias = frozenset[HostRead]
@@ -102,6 +104,11 @@ class TrackedFloat(Tracked, float):
             return track(found(*args, **kwargs), self.reads)
 
         return method
+
+    def __float__(self) -> float:
+        for read in self.reads:
+            read.lost = True
+        return float(self.plain)
 
     def __repr__(self) -> str:
         return repr(self.plain)

@@ -20,6 +20,13 @@ from difftile.launch.call import Call
 Where: TypeAlias = tuple[int, ...] | Window | None
 
 
+_CONSTANTS = "Writes from Python are constants for a tape, and so is what Python reads."
+_IN_A_KERNEL = (
+    "compute it in a kernel, or with fields instead of numbers, such as 'loss /= 4' or "
+    "'y.copy_from(2 * x)'; if a constant is meant, write it under 'with dt.no_grad():'."
+)
+
+
 class HostReads:
     """What Python has read from fields that vary, on one tape.
 
@@ -30,12 +37,14 @@ class HostReads:
 
     Attributes:
         constant: Which elements Python has set to constants since, by the memory of their field.
+        seen: The reads of elements that vary since, by the memory of their field.
         permissive: Writes that cut a gradient are let through: the caller compares it with others.
     """
 
     def __init__(self) -> None:
         self._identity = object()  # what users keep must not keep the rest
         self.constant: dict[Storage, npt.NDArray[np.bool_]] = {}
+        self.seen: dict[Storage, dict[tuple[int, ...], HostRead]] = {}
         self.permissive = False
         self._ungraded: dict[HostRead, Storage] = {}
 
@@ -52,7 +61,10 @@ class HostReads:
         if self._is_constant(field, where) if field.has_grads else field.storage not in held:
             return None
         read = HostRead(self._identity, repr(field), field.has_grads)
-        if not field.has_grads:
+        if field.has_grads:
+            if isinstance(where, tuple):
+                return self.seen.setdefault(field.storage, {}).setdefault(where, read)
+        else:
             self._ungraded[read] = field.storage
         return read
 
@@ -73,6 +85,23 @@ class HostReads:
         if graded and not self.permissive:
             raise computed_by_python(target, graded)
         return [self._ungraded[read] for read in reads if read in self._ungraded]
+
+    def check_result(self, target: Field, where: Where, values: npt.NDArray[Any]) -> None:
+        """Check that a write from Python puts no number in the place of a result that it has read.
+
+        `float` ends what a number remembers, so any number may follow from it. Zeros are let
+        through: they start the next sum.
+
+        Raises:
+            TapeError: It does.
+        """
+        if NO_GRAD.get() or self.permissive or not isinstance(where, tuple):
+            return
+        read = self.seen.get(target.storage, {}).get(where)
+        if read is None or not read.lost or not np.any(values):
+            return
+        if not self._is_constant(target, where):
+            raise overwritten_by_python(target)
 
     def check_numbers(self, call: Call, values: list[Any]) -> None:
         """Warn of numbers passed to a launch that were computed from fields with gradients."""
@@ -96,6 +125,7 @@ class HostReads:
         """Note that something else has written fields."""
         for storage in storages:
             self.constant.pop(storage, None)
+            self.seen.pop(storage, None)
 
 
 def _part(constant: npt.NDArray[np.bool_], field: Field, where: Where) -> npt.NDArray[np.bool_]:
@@ -108,12 +138,13 @@ def computed_by_python(target: Field, reads: Iterable[HostRead]) -> TapeError:
     """Return the error of a write from Python that was computed from what varies."""
     written = f"what Python writes into {target!r}"
     title = f"The gradient would be cut: {written} depends on {_named(reads)}."
-    note = "Writes from Python are constants for a tape, and so is what Python reads."
-    hint = (
-        "compute it in a kernel, or with fields instead of numbers, such as 'loss /= 4' or "
-        "'y.copy_from(2 * x)'; if a constant is meant, write it under 'with dt.no_grad():'."
-    )
-    return TapeError(render(title, (), (note,), hint))
+    return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
+
+
+def overwritten_by_python(target: Field) -> TapeError:
+    """Return the error of a number that may follow from the result in whose place it is put."""
+    title = f"The gradient would be cut: Python has read {target!r}, and overwrites what it read."
+    return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
 
 
 def warn_of_number(call: Call, k: int, reads: Iterable[HostRead], *, stacklevel: int) -> None:

@@ -260,6 +260,8 @@ class Tape(Recorder):
         """
         _check_twin(field)
         sources = self.reads.check_constant(field, values)
+        if field.storage in self._written:
+            self.reads.check_result(field, where, values)
         stays = self._into.host_write(field, where, values)
         if where is None:
             self._cuts.overwritten(field.storage)
@@ -313,7 +315,7 @@ class Tape(Recorder):
         if call.session.debug and failed():
             self._failed = call.code.name
         self._written.update(plans.written)
-        if self.reads.constant:
+        if self.reads.constant or self.reads.seen:
             self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
             self._last_writer = f"kernel '{call.code.name}'"
