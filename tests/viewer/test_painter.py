@@ -75,7 +75,7 @@ def running(process: int) -> bool:
 
 def await_true(condition) -> None:
     """Wait until something is true, which has to be soon."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60  # where nothing is cached yet, processes take long to start
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
