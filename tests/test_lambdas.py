@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import difftile as dt
+from tests.modules import imported
 
 
 @dt.kernel
@@ -30,15 +30,6 @@ def apply_to_one(f, x):
     x[None] = f(x[None])
 
 
-def module(path: Path, text: str) -> Any:
-    path.write_text(text, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
-
-
 # fmt: off
 MANY = [lambda x: x + 1, lambda x: x + 2, lambda x: x + 1.0, lambda y: y + 1, lambda x: (x) + (1), (lambda x: -x)]  # noqa: E501
 CHOSEN = {"a": lambda x: 2 * x if x > 0 else x, "b": lambda x: x if x > 0 else 2 * x}
@@ -56,7 +47,7 @@ def test_the_lambda_that_is_meant_is_found_on_its_line() -> None:
 def test_a_line_may_hold_wide_characters_and_a_lambda_several_lines(tmp_path: Path) -> None:
     text = "half, fourth = (lambda ä: ä / 2), (lambda ä: ä / 4)\n"
     text += "long = (\n  lambda x:\n  x\n  + 10.0\n)\n"
-    found = module(tmp_path / "wide.py", text)
+    found = imported(tmp_path / "wide.py", text)
     assert [applied(f) for f in (found.half, found.fourth, found.long)] == [1.5, 0.75, 13]
 
 
@@ -73,7 +64,7 @@ def test_a_lambda_that_is_made_anew_is_compiled_once() -> None:
 
 def test_the_module_may_import_its_annotations_from_the_future(tmp_path: Path) -> None:
     text = "from __future__ import annotations\nclass Of:\n    f = lambda x: x + k\nk = 2\n"
-    assert applied(module(tmp_path / "future.py", text).Of.f) == 5
+    assert applied(imported(tmp_path / "future.py", text).Of.f) == 5
 
 
 def test_a_cell_of_a_notebook_holds_lambdas() -> None:
@@ -86,7 +77,7 @@ def test_a_cell_of_a_notebook_holds_lambdas() -> None:
 
 def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "changing.py"
-    f = module(path, "f = lambda x: x + 1\n").f
+    f = imported(path, "f = lambda x: x + 1\n").f
     path.write_text("f = lambda x: x + 2   # another\n", encoding="utf-8")
     with pytest.raises(dt.KernelError, match="has changed since Python read it"):
         applied(f)

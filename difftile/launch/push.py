@@ -30,9 +30,7 @@ def push_stage(
     """Launch one stage of a kernel and push tangents; see `push_tangents`."""
     wanted = frozenset(p for k in dots if isinstance(p := code.params[k], Array))
     tangent = stage.tangent(wanted)
-    ownership = code.passed(stage, wanted)
-    if ownership is not None:
-        ownership.check(values)
+    code.check_passing(stage, wanted, values)
     for array in stage.written:
         k = code.position[array]
         make_writable(values[k])

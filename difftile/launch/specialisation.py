@@ -154,6 +154,16 @@ class Specialisation:
             self._passed[key] = ownership(stage.clashes(wanted), self.position)
         return self._passed[key]
 
+    def check_passing(self, stage: Stage, wanted: frozenset[Array], values: Sequence[Any]) -> None:
+        """Check the values of a launch before derivatives pass through a stage.
+
+        Raises:
+            Race: They would pass through stores of different iterations that meet.
+        """
+        ownership = self.passed(stage, wanted)
+        if ownership is not None:
+            ownership.check(values)
+
     def result_cut(self, grads: tuple[bool, ...]) -> Span | None:
         """Return where a value that varies with fields that have gradients is returned."""
         cells = () if self.result is None else self.result.cells

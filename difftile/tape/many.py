@@ -166,9 +166,7 @@ class _Many:
         )
         for launch in code.launches:
             found = launch.stage.many_tangents(wanted)
-            ownership = code.passed(launch.stage, wanted)
-            if ownership is not None:
-                ownership.check(values)
+            code.check_passing(launch.stage, wanted, values)
             if found is None:
                 raise Unbatchable
             fields = {p: values[code.position[a]] for p, a in found.before.items()}
