@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from difftile.ad.activity import active_in
 from difftile.ad.forward import Pusher, tangents_of_locals
+from difftile.ad.nonfinite import possibly_nonfinite_in
 from difftile.ad.reverse import Reverser
-from difftile.ad.suspects import suspects_in
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -70,7 +70,7 @@ def _adjoints(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
 def _swept(stmt: Derivative) -> Reverser:
     gradients = dict(stmt.gradients)
     active = active_in(stmt.body, stmt.params, gradients)
-    reverser = Reverser(active, gradients, {}, {}, suspects_in(stmt.body), {})
+    reverser = Reverser(active, gradients, {}, {}, possibly_nonfinite_in(stmt.body), {})
     reverser.b.span = stmt.span
     reverser.cloner.env |= dict(zip(stmt.params, stmt.args, strict=True))
     return reverser

@@ -37,7 +37,7 @@ from difftile.ops.build import OpBuilder, zero
 from difftile.ops.formula import tangent
 from difftile.ops.table import OPS
 from difftile.passes.dce import dce
-from difftile.passes.separate import separate, serial
+from difftile.passes.split_atomics import serial, split_atomics
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _in_order(program: Program, wanted: Collection[Array]) -> Program:
         )
         stmts.append(serial(stmt) if combines and isinstance(stmt, ParallelFor) else stmt)
     body = replace(program.body, stmts=tuple(stmts))
-    return separate(replace(program, body=body))
+    return split_atomics(replace(program, body=body))
 
 
 @dataclass

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field, replace
 from types import NoneType
 
 from difftile.ad.activity import active_values
+from difftile.ad.atomics import Weights, prepare, slope
 from difftile.ad.checkpoints import LoopReversal, reverse_loop
-from difftile.ad.combines import Weights, prepare, slope
-from difftile.ad.counters import unset_while, without_counters
 from difftile.ad.effects import without_effects
-from difftile.ad.remember import remembered
+from difftile.ad.induction import unset_while, without_induction
+from difftile.ad.nonfinite import possibly_nonfinite
+from difftile.ad.reuse_results import reused_results
 from difftile.ad.ruled import differentiated_again, reverse_ruled, unless_zero
-from difftile.ad.suspects import suspects
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
@@ -100,7 +100,7 @@ def reverse(
     stale = stale_loads(program)
     after = {f: Array(f"{f.name}_new", f.type) for f in fields}
     body = redirect(program.body, late_loads(program), after)
-    kept = remembered(program) if read_back else {}
+    kept = reused_results(program) if read_back else {}
     all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
     primal = replace(program, body=body)
     reverser = Reverser(
@@ -108,7 +108,7 @@ def reverse(
         all_bars,
         stale,
         {v: (after[array], index) for v, (array, index) in kept.items()},
-        suspects(primal),
+        possibly_nonfinite(primal),
         after,
         overwritten_later(program) if reads_late(program.body) else {},
     )
@@ -137,7 +137,7 @@ class Reverser:
         bars: Gradient buffers of fields.
         stale: Loads that cannot be repeated.
         read_back: Values to be loaded instead of computed, and from where.
-        suspects: Values that may be infinite where they are not used.
+        nonfinite: Values that may be infinite where they are not used.
         after: The parameter that stands for the contents of each field after the stage.
         overwritten: Reads, by rules, of what their calls have left, that may find something else.
     """
@@ -146,7 +146,7 @@ class Reverser:
     bars: dict[Array, Array]
     stale: dict[Var, tuple[Load, Memory]]
     read_back: dict[Var, tuple[Array, tuple[Value, ...]]]
-    suspects: set[Var]
+    nonfinite: set[Var]
     after: Mapping[Array, Array]
     overwritten: Mapping[Var, tuple[Load, Memory]] = field(
         default_factory=dict[Var, "tuple[Load, Memory]"]
@@ -322,7 +322,7 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
     args = r.index(let.args)
     masked = z_bar in r.masked
     used = (*let.args, let.out) if multiplies(row) else ()
-    guard = masked and (row.singular or any(value in r.suspects for value in used))
+    guard = masked and (row.singular or any(value in r.nonfinite for value in used))
     parts = adjoints(r.b, row, args, r.value(let.out), z_bar, wanted)
     for arg, part in zip(let.args, parts, strict=True):
         if part is None:
@@ -414,7 +414,7 @@ def _for(r: Reverser, loop: For, bars: dict[Var, Value], loops: dict[int, Stmt])
 def _reverse_counted(
     r: Reverser, loop: For, unset: frozenset[Var], copy: Stmt | None, bars: dict[Var, Value]
 ) -> None:
-    slim, positions = without_counters(loop, unset)
+    slim, positions = without_induction(loop, unset)
     for k, (init, out) in enumerate(zip(loop.inits, loop.outs, strict=True)):
         bar = None if k in positions else bars.pop(out, None)
         if bar is not None:  # the loop leaves it as it was

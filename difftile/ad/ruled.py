@@ -59,7 +59,7 @@ class Reversing(Protocol):
     bars: dict[Array, Array]
     cloner: Cloner
     masked: set[Value]
-    suspects: set[Var]
+    nonfinite: set[Var]
     after: Mapping[Array, Array]
     overwritten: Mapping[Var, tuple[Load, Memory]]
 
@@ -119,7 +119,7 @@ def reverse_ruled(r: Reversing, stmt: Ruled, bars: dict[Var, Value], loops: obje
             found = _transposed(r, stmt, rule, seeds)
         known = [bar for bar in out_bars if bar is not None]
         masked = any(bar in r.masked for bar in known)
-        guard = masked and _may_be_infinite(rule, stmt.args, r.suspects)
+        guard = masked and _may_be_infinite(rule, stmt.args, r.nonfinite)
         for arg, part in zip(stmt.args, found, strict=True):
             kept = part
             for bar in known if guard else ():
@@ -158,8 +158,8 @@ def differentiated_again(stmt: Stmt) -> NotDifferentiable:
     )
 
 
-def _may_be_infinite(rule: Rule, args: Sequence[Value], suspects: set[Var]) -> bool:
-    return any(a in suspects for a in args) or any(
+def _may_be_infinite(rule: Rule, args: Sequence[Value], nonfinite: set[Var]) -> bool:
+    return any(a in nonfinite for a in args) or any(
         isinstance(s, Let) and OPS[s.op].singular for s in walk(rule.block)
     )
 

@@ -128,9 +128,9 @@ class Store:
 class Accumulate:
     """`array[index] += value`, atomically unless one thread alone touches the element.
 
-    `once` says that the program touches the element nowhere else, and here at most once: where the
-    array is known to hold zeros, the value can be stored. `together` says that the threads of a
-    warp all get here in step, with the same element.
+    `single_write` says that the program touches the element nowhere else, and here at most once:
+    where the array is known to hold zeros, the value can be stored. `aggregated` says that the
+    threads of a warp all get here in step, with the same element.
     """
 
     array: Array
@@ -138,8 +138,8 @@ class Accumulate:
     value: Value
     span: Span | None = field(default=None, compare=False)
     atomic: bool = True
-    once: bool = False
-    together: bool = False
+    single_write: bool = False
+    aggregated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

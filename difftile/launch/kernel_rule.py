@@ -19,9 +19,9 @@ from difftile.launch.passing import Taken, current_captures
 from difftile.launch.specialisation import Specialisation
 from difftile.launch.stage import Stage
 from difftile.ops.vocabulary import PythonFunction
+from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import clashes, races
-from difftile.passes.gradients import bind_gradients
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
 from difftile.passes.stages import split

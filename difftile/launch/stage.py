@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from difftile.ad.activity import active_values, active_writes
-from difftile.ad.apart import tangents_apart
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
+from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import Span
 from difftile.ir.nodes import (
     Array,
@@ -35,9 +35,9 @@ from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
 from difftile.passes.conflicts import Doubt, clashes, stale_loads
 from difftile.passes.extents import Extents, extents
+from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, pruned, simplify
 from difftile.passes.promises import verify
-from difftile.passes.unrule import unrule
 from difftile.passes.versions import late_loads, redirect
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.device import current
@@ -52,7 +52,7 @@ def _finished(program: Program) -> CompiledProgram:
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
     finished = finish(
-        unrule(program),
+        inline_primals(program),
         blocks,
         few_threads=session.on_host,
         warps=session.warps,
@@ -254,7 +254,7 @@ class Stage:
             Unbatchable: Loops have bounds that differ between them.
         """
         if wanted not in self._many:
-            apart = tangents_apart(self.program, wanted)
+            apart = tangent_only(self.program, wanted)
             if apart is None:
                 self._many[wanted] = None
             else:

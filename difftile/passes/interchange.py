@@ -44,10 +44,10 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
+from difftile.passes.blocked_sum import blocked_sum, wide, wide_type
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
-from difftile.passes.runs import in_runs, wide, wide_type
 from difftile.passes.slices import LARGEST, pure, slice_of, without
 
 _NUMBERS = 64  # numbers that one local array holds
@@ -76,7 +76,7 @@ class _Turn:
         summed: The other axes, outermost first.
         row: What the loops inside the task do not vary, yielding what `inner` needs of it.
         inner: What computes the condition and the value, inside all axes.
-        in_runs: The sum is cut into runs, which keeps digits.
+        blocked: The sum is cut into runs, which keeps digits.
     """
 
     stmt: Accumulate
@@ -86,7 +86,7 @@ class _Turn:
     summed: tuple[_Axis, ...]
     row: Block
     inner: Block
-    in_runs: bool
+    blocked: bool
 
 
 def interchange(program: Program) -> Program:
@@ -175,7 +175,7 @@ def _turn(
     if loop is not None and column is None:
         return None
     kept = kept[:-1] if column else kept
-    return _Turn(stmt, forms, kept, column, summed, row, inner, in_runs=loop is None)
+    return _Turn(stmt, forms, kept, column, summed, row, inner, blocked=loop is None)
 
 
 def _before(block: Block, loop: For, needed: set[Var]) -> Block:
@@ -261,7 +261,7 @@ def _in_local(
     element = element_type(array, turn.stmt.index)
     width = 1 if column is None else _width(array)
     columns = () if column is None else (column,)
-    of_sums = wide_type(element) if turn.in_runs else element
+    of_sums = wide_type(element) if turn.blocked else element
     sums = Array(f"{array.name}_sum", FieldType(of_sums, 1), width)
     b.append(Alloc(sums, b.span))
 
@@ -290,7 +290,7 @@ def _in_local(
         total = b.cast(b.load(sums, slot()), scalar_of(element))
         b.accumulate(array, _index(b, cloner, turn.forms), total)
 
-    if turn.in_runs:
+    if turn.blocked:
         _nest_in_runs(b, cloner, axes, run)
     else:
         _nest(b, cloner, axes, lambda: row(sums))
@@ -313,7 +313,7 @@ def _nest_in_runs(
         def run(first: Value, stop: Value) -> None:
             fill(_Axis(last.index, first, stop))
 
-        b.append(in_runs(b, last.start, last.stop, run))
+        b.append(blocked_sum(b, last.start, last.stop, run))
 
     _nest(b, cloner, tuple(outer), runs)
 

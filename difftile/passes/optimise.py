@@ -16,19 +16,19 @@ from difftile.ir.walk import array_of, uses, walk
 from difftile.ops.check import check
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
+from difftile.passes.drop_stop_grad import drop_stop_grad
 from difftile.passes.exclusive import exclusive
 from difftile.passes.factor import factor
 from difftile.passes.fold import fold
-from difftile.passes.gather import gather
+from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.interchange import interchange
+from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
-from difftile.passes.once import once
-from difftile.passes.promote import promote
 from difftile.passes.reduce import reduce
-from difftile.passes.separate import separate
-from difftile.passes.sink import sink
-from difftile.passes.together import together
-from difftile.passes.uncut import uncut
+from difftile.passes.scalar_replacement import scalar_replacement
+from difftile.passes.scatter_to_gather import scatter_to_gather
+from difftile.passes.split_atomics import split_atomics
+from difftile.passes.warp_aggregate import warp_aggregate
 
 
 def simplify(program: Program, *, checked: bool = False) -> Program:
@@ -38,7 +38,7 @@ def simplify(program: Program, *, checked: bool = False) -> Program:
 
 def normalise(program: Program, *, checked: bool = False) -> Program:
     """Return the program in the form that stages are cut from and reversed."""
-    return _run(program, (fold, cse, separate, promote, fold, cse, dce), checked)
+    return _run(program, (fold, cse, split_atomics, scalar_replacement, fold, cse, dce), checked)
 
 
 def finish(
@@ -67,16 +67,16 @@ def finish(
     return _run(
         program,
         (
-            uncut,
-            sink,
-            *((interchange, sink) if few_threads else ()),
-            gather,
+            drop_stop_grad,
+            hoist_accumulations,
+            *((interchange, hoist_accumulations) if few_threads else ()),
+            scatter_to_gather,
             fold,
             cse,
             dce,
             *(() if as_written else (factor,)),
             exclusive,
-            once,
+            mark_single_writes,
             reduced,
             fold,
             cse,
@@ -85,7 +85,7 @@ def finish(
             merge,
             fold,
             dce,
-            *((together, fold, cse, dce) if warps else ()),
+            *((warp_aggregate, fold, cse, dce) if warps else ()),
             pruned,
         ),
         checked,

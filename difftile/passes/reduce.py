@@ -21,8 +21,8 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32, scalar_of
 from difftile.ir.walk import Cloner, defined_in
 from difftile.ops.build import OpBuilder
-from difftile.passes.runs import in_runs
-from difftile.passes.sink import Place, Totals, summed, touched_otherwise
+from difftile.passes.blocked_sum import blocked_sum
+from difftile.passes.hoist_accumulations import Place, Totals, summed, touched_otherwise
 
 _ZERO, _ONE = Const(0, I32), Const(1, I32)
 
@@ -132,7 +132,7 @@ def _in_runs(b: OpBuilder, loop: ParallelFor) -> For:
     def run(first: Value, last: Value) -> None:
         b.append(For(index, first, last, (), (), loop.body, (), loop.span))
 
-    nest = in_runs(b, start, stop, run)
+    nest = blocked_sum(b, start, stop, run)
     for index_, low, high in reversed(outer):
         nest = For(index_, low, high, (), (), Block((nest,)), (), loop.span)
     return nest

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from difftile.ad.activity import active_values
-from difftile.ad.cuts import Cut, Flow, follow
+from difftile.ad.missing_gradients import Cut, Flow, follow
 from difftile.diagnostics import NotDifferentiable, Span, counted, located
 from difftile.fields.field import Field
 from difftile.ir.nodes import (

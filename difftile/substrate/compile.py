@@ -93,7 +93,7 @@ class CompiledProgram:
         reported = self._reported
         written = {*arrays_written(program.body), *reported}
         adds = [s for s in walk(program.body) if isinstance(s, Accumulate)]
-        stored = {s.array for s in adds if s.once}
+        stored = {s.array for s in adds if s.single_write}
         self._written = [k for k, param in enumerate((*self.params, *reported)) if param in written]
         self._stored = [k for k, param in enumerate(self.params) if param in stored]
 

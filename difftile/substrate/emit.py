@@ -188,7 +188,7 @@ class _Emitter:
                 self.write(*self.values.define(out, expression, here))
             case Store(array, index, value):
                 self.store(array, index, value, add=False, atomic=False)
-            case Accumulate(together=True):
+            case Accumulate(aggregated=True):
                 self.add_together(stmt)
             case Accumulate(array, index, value, _, atomic, once):
                 add = not (once and array in self.fresh)
@@ -420,7 +420,7 @@ class _Emitter:
             )
             lane = lane_in_box(flat, sizes)
         self.open(*opened)
-        if any(isinstance(s, Accumulate) and s.together for s in walk(loop.body)):
+        if any(isinstance(s, Accumulate) and s.aggregated for s in walk(loop.body)):
             assert together == len(axes)
             self.lane = self.names.new("lane")
             self.write(f"{self.lane} = {lane}")

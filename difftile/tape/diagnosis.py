@@ -24,11 +24,11 @@ from difftile.ir.nodes import Array, Load, Ruled
 from difftile.ir.walk import array_of, rules, walk
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan
-from difftile.passes.optimise import finish
-from difftile.passes.probes import (
+from difftile.passes.instrument import (
     Counted,
     counted_kinks,
 )
+from difftile.passes.optimise import finish
 from difftile.tape.aside import Aside, Contents, copies
 from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.origins import Origin

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from difftile.ad.cuts import PRODUCT, Cut
+from difftile.ad.missing_gradients import PRODUCT, Cut
 from difftile.diagnostics import Label, Span, counted, render
 from difftile.fields.field import Storage
 from difftile.tape.diagnosis import TOO_LARGE, Diagnosis, Grown, NotFinite

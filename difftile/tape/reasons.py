@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from difftile.ad.cuts import NOTHING, Cut, Flow, Passage, follow
+from difftile.ad.missing_gradients import NOTHING, Cut, Flow, Passage, follow
 from difftile.fields.field import Field, Storage
 from difftile.fields.values import Values
 from difftile.fields.window import Window

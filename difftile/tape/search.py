@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from difftile.diagnostics import CompileError, Span
 from difftile.ir.nodes import Array, Program
-from difftile.passes.probes import LAST, beginning, iteration, marked
+from difftile.passes.instrument import LAST, beginning, iteration, marked
 from difftile.tape.aside import FEW_STEPS, Aside, Contents, add_temps, copies, interpret, work
 from difftile.tape.origins import Growth, Origin, Origins
 

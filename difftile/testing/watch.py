@@ -16,7 +16,7 @@ from difftile.fields.window import Window
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import arrays_loaded, walk
 from difftile.launch.call import Call
-from difftile.passes.unrule import unrule
+from difftile.passes.inline_primals import inline_primals
 from difftile.tape.opaque import Opaque, OpaqueStep
 from difftile.tape.outlook import looking
 from difftile.testing.doubles import Double, Doubles
@@ -45,7 +45,7 @@ class Watch(Recorder, Outlook):
         self._doubles.take((params[k].name, field) for k, field in fields.items())
         code = call.code
         loaded = {code.position[a] for one in code.launches for a in one.stage.loaded}
-        bodies = [unrule(one.stage.program).body for one in code.launches]  # without rules
+        bodies = [inline_primals(one.stage.program).body for one in code.launches]  # without rules
         used = {array for body in bodies for array in arrays_loaded(body)}
         for k, field in fields.items():
             self.touched.add(field.storage)

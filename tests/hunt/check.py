@@ -33,8 +33,8 @@ from difftile.launch import call as launches
 from difftile.launch import stage
 from difftile.launch.random import Streams
 from difftile.ops.check import check as check_code
+from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, simplify
-from difftile.passes.unrule import unrule
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.device import current
 from tests.hunt.duals import Discard
@@ -213,7 +213,7 @@ class Runner:
                 check_code(tangents.program)
                 finished = {key: self.held[key].copy() for key in mine.values()}
                 again = {p: finished[key] for p, key in mine.items()}
-                interp.run(finish(unrule(program), BLOCKS), again, numbers)
+                interp.run(finish(inline_primals(program), BLOCKS), again, numbers)
             fields |= {dot: self.dots[mine[p]] for p, dot in tangents.dots.items()}
             interp.run(tangents.program, fields, numbers)
             for p, key in mine.items() if self.thorough else ():

@@ -8,7 +8,7 @@ from difftile.ir.nodes import Block, Let, Program, Stmt, Value, Var
 from difftile.ir.walk import with_blocks, with_operands
 
 
-def uncut(program: Program) -> Program:
+def drop_stop_grad(program: Program) -> Program:
     """Return the program with each `stop_grad` replaced by its argument."""
     arguments: dict[Var, Value] = {}
 

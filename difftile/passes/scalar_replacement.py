@@ -39,7 +39,7 @@ from difftile.ops.build import OpBuilder
 from difftile.passes.exclusive import owned_arrays
 
 
-def promote(program: Program) -> Program:
+def scalar_replacement(program: Program) -> Program:
     """Return the program with such elements carried as values."""
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:

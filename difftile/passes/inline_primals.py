@@ -8,7 +8,7 @@ from difftile.ir.nodes import Block, Program, Ruled, Stmt, Value, Var
 from difftile.ir.walk import walk, with_blocks, with_operands
 
 
-def unrule(program: Program) -> Program:
+def inline_primals(program: Program) -> Program:
     """Return the program with the bodies of `Ruled` statements in their place."""
     if not any(isinstance(stmt, Ruled) for stmt in walk(program.body)):
         return program

@@ -30,7 +30,7 @@ from difftile.ops.build import OpBuilder
 from difftile.passes.exclusive import owned_arrays
 
 
-def separate(program: Program) -> Program:
+def split_atomics(program: Program) -> Program:
     """Return the program with such combinations separated."""
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:

@@ -53,7 +53,7 @@ class _Scatter:
     wraps: tuple[bool, ...]
 
 
-def gather(program: Program) -> Program:
+def scatter_to_gather(program: Program) -> Program:
     """Return the program with such scatters turned around."""
     defs = definitions_of(program.body)
     stale = stale_loads(program).keys()
@@ -72,8 +72,8 @@ def _turned(
 ) -> list[Stmt]:
     found: list[Stmt] = []
     for array, scatters in _scatters(task, defs).items():
-        once = touched[array] == len(scatters)
-        loop = _gathering(task, array, scatters, stale, once=once)
+        single_write = touched[array] == len(scatters)
+        loop = _gathering(task, array, scatters, stale, single_write=single_write)
         if loop is None:
             continue
         found += loop
@@ -144,7 +144,12 @@ def _alike(scatters: list[_Scatter]) -> bool:
 
 
 def _gathering(
-    task: ParallelFor, array: Array, scatters: list[_Scatter], stale: set[Var], *, once: bool
+    task: ParallelFor,
+    array: Array,
+    scatters: list[_Scatter],
+    stale: set[Var],
+    *,
+    single_write: bool,
 ) -> list[Stmt] | None:
     inside = defined_in(task.body)
     slices = [slice_of(task.body, s.stmt) for s in scatters]
@@ -161,7 +166,7 @@ def _gathering(
     wraps = [any(s.wraps[d] for s in scatters) for d in axes]
     lows = [0 if wraps[d] else min(s.offset[d] for s in scatters) for d in axes]
     highs = [0 if wraps[d] else max(s.offset[d] for s in scatters) for d in axes]
-    todo = _Turn(task, array, scatters, slices, wraps, (lows, highs), once)
+    todo = _Turn(task, array, scatters, slices, wraps, (lows, highs), single_write)
     # Where every contribution is inside the loop's box no bounds are tested; the rim goes apart.
     inner = _shifted(b, task.starts, highs), _shifted(b, task.stops, lows)
     outer = _shifted(b, task.starts, lows), _shifted(b, task.stops, highs)
@@ -185,7 +190,7 @@ class _Turn:
         slices: For each the statements that compute whether it happens, and its value.
         wraps: Which axes are periodic.
         extremes: The least and the largest offset of each axis; 0 for periodic ones.
-        once: Nothing else in the program touches the field.
+        single_write: Nothing else in the program touches the field.
     """
 
     task: ParallelFor
@@ -194,7 +199,7 @@ class _Turn:
     slices: list[Block]
     wraps: list[bool]
     extremes: tuple[list[int], list[int]]
-    once: bool
+    single_write: bool
 
 
 def _sum(b: OpBuilder, todo: _Turn, indices: tuple[Value, ...], *, guarded: bool) -> None:
@@ -207,7 +212,9 @@ def _sum(b: OpBuilder, todo: _Turn, indices: tuple[Value, ...], *, guarded: bool
         total = b.call("add", total, value)
         touched = b.call("or", touched, hit)
     b.span = todo.task.span
-    add = Accumulate(todo.array, indices, total, b.span, atomic=False, once=todo.once)
+    add = Accumulate(
+        todo.array, indices, total, b.span, atomic=False, single_write=todo.single_write
+    )
     if touched == Const(True, BOOL):
         b.append(add)
     else:

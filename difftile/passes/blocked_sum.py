@@ -17,7 +17,9 @@ from difftile.ops.build import OpBuilder
 _LENGTH = 64  # iterations
 
 
-def in_runs(b: OpBuilder, start: Value, stop: Value, fill: Callable[[Value, Value], None]) -> For:
+def blocked_sum(
+    b: OpBuilder, start: Value, stop: Value, fill: Callable[[Value, Value], None]
+) -> For:
     """Return a loop over the runs of a range.
 
     Args:

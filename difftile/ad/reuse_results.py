@@ -25,7 +25,7 @@ from difftile.ir.walk import array_of, definitions, operands, walk
 from difftile.passes.exclusive import owned_arrays
 
 
-def remembered(program: Program) -> dict[Var, tuple[Array, tuple[Value, ...]]]:
+def reused_results(program: Program) -> dict[Var, tuple[Array, tuple[Value, ...]]]:
     """Return where such values stand after the stage: the field and the index."""
     writes: dict[Array, int] = {}
     for stmt in walk(program.body):

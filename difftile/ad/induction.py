@@ -14,7 +14,7 @@ from difftile.ir.walk import definitions, substitute
 from difftile.ops.build import OpBuilder
 
 
-def without_counters(loop: For, unset: frozenset[Var]) -> tuple[For, tuple[int, ...]]:
+def without_induction(loop: For, unset: frozenset[Var]) -> tuple[For, tuple[int, ...]]:
     """Return the loop without such carries, and the positions of those that are left.
 
     Args:

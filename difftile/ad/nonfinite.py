@@ -12,12 +12,12 @@ from difftile.ir.walk import regions
 from difftile.ops.table import OPS
 
 
-def suspects(program: Program) -> set[Var]:
+def possibly_nonfinite(program: Program) -> set[Var]:
     """Return the values that follow from an op whose result or slope can be infinite."""
-    return suspects_in(program.body)
+    return possibly_nonfinite_in(program.body)
 
 
-def suspects_in(block: Block) -> set[Var]:
+def possibly_nonfinite_in(block: Block) -> set[Var]:
     """Return those of a block."""
     found: set[Var] = set()
     while True:

@@ -29,7 +29,7 @@ class TangentsApart:
     before: Mapping[Array, Array]
 
 
-def tangents_apart(program: Program, wanted: frozenset[Array]) -> TangentsApart | None:
+def tangent_only(program: Program, wanted: frozenset[Array]) -> TangentsApart | None:
     """Return the tangents of one stage alone, or None where the stage would have to run again.
 
     Args:

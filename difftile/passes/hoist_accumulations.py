@@ -28,13 +28,13 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import defined_in, walk, with_blocks
 from difftile.ops.build import OpBuilder, zero
-from difftile.passes.runs import wide
+from difftile.passes.blocked_sum import wide
 
 Place: TypeAlias = tuple[Array, tuple[Value, ...]]
 Totals: TypeAlias = dict[Place, Value]
 
 
-def sink(program: Program) -> Program:
+def hoist_accumulations(program: Program) -> Program:
     """Return the program with accumulations moved behind the loops that do not vary their place."""
     return replace(program, body=_block(program.body))
 

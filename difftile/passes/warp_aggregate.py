@@ -32,10 +32,10 @@ from difftile.ir.nodes import (
 from difftile.ir.types import F32, scalar_of
 from difftile.ir.walk import arrays_written, bound, defined_in, definitions, regions, walk
 from difftile.ops.build import OpBuilder
-from difftile.passes.sink import Place, Totals, touched_otherwise, with_totals
+from difftile.passes.hoist_accumulations import Place, Totals, touched_otherwise, with_totals
 
 
-def together(program: Program) -> Program:
+def warp_aggregate(program: Program) -> Program:
     """Return the program with such accumulations marked."""
     stmts = (
         _marked(stmt) if isinstance(stmt, ParallelFor) else stmt for stmt in program.body.stmts
@@ -124,12 +124,12 @@ class _Lifting:
         for stmt in block.stmts:
             match stmt:
                 case Accumulate() if self._is_common(stmt):
-                    b.append(replace(stmt, together=True))
+                    b.append(replace(stmt, aggregated=True))
                 case If(cond) if cond in self._varying:
                     changed, totals = self._out_of(b, stmt, set())
                     b.append(changed)
                     for (array, index), total in totals.items():
-                        b.append(Accumulate(array, index, total, stmt.span, together=True))
+                        b.append(Accumulate(array, index, total, stmt.span, aggregated=True))
                 case If():
                     b.append(
                         replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))

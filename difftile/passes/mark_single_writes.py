@@ -24,7 +24,7 @@ from difftile.ir.walk import array_of, defined_in, walk, with_blocks
 from difftile.passes.affine import affine, definitions_of, owns, ranges_of
 
 
-def once(program: Program) -> Program:
+def mark_single_writes(program: Program) -> Program:
     """Return the program with such accumulations marked; exclusive ones must be marked."""
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
     alone = {array for array, count in touched.items() if array is not None and count == 1}
@@ -54,7 +54,7 @@ class _Marker:
     def stmt(self, stmt: Stmt, loops: tuple[Var, ...]) -> Stmt:
         match stmt:
             case Accumulate(array) if array in self.alone and self.differs(stmt, loops):
-                return replace(stmt, once=True)
+                return replace(stmt, single_write=True)
             case For(index):
                 return replace(stmt, body=self.block(stmt.body, (*loops, index)))
             case If():
