@@ -10,9 +10,9 @@ import numpy as np
 from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.launch.random import STREAMS
-from difftile.testing.doubles import Doubles
 from difftile.testing.report import GradCheck, Probed
 from difftile.testing.search import Search, Tolerance
+from difftile.testing.shadow_fields import Doubles
 from difftile.testing.slopes import FIRST_STEP
 from difftile.testing.subject import Subject, subject_of
 from difftile.testing.trial import Trial

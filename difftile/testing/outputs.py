@@ -9,7 +9,7 @@ from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
-from difftile.testing.doubles import Doubles
+from difftile.testing.shadow_fields import Doubles
 from difftile.testing.subject import Subject, leaves
 
 

@@ -20,13 +20,13 @@ from difftile.ir.types import F64, is_float, shaped
 from difftile.launch.meanings import meaning_of
 from difftile.launch.random import STREAMS
 from difftile.ops.vocabulary import FuncMeaning, Rules
-from difftile.testing.doubles import Doubles
 from difftile.testing.mapped import ReturnsNothing, call_once, func_name, map_over
 from difftile.testing.pointwise import Pointwise
 from difftile.testing.rulereport import Comparison, RuleCheck
 from difftile.testing.ruletests import RuleTests
 from difftile.testing.samples import draw_samples
 from difftile.testing.search import Tolerance
+from difftile.testing.shadow_fields import Doubles
 from difftile.testing.slopes import FIRST_STEP
 from difftile.testing.subject import Subject, subject_of
 from difftile.testing.trial import Trial

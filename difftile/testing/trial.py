@@ -21,8 +21,8 @@ from difftile.substrate.report import silence
 from difftile.tape.counts import REPLAYS
 from difftile.tape.tape import Tape
 from difftile.testing.coordinates import Coordinates, Vector, leaf_of
-from difftile.testing.doubles import Double, Doubles
 from difftile.testing.outputs import outputs_named, outputs_written
+from difftile.testing.shadow_fields import Double, Doubles
 from difftile.testing.slopes import Sample
 from difftile.testing.subject import Subject, held, leaves
 from difftile.testing.watch import watching

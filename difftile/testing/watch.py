@@ -19,7 +19,7 @@ from difftile.launch.call import Call
 from difftile.passes.inline_primals import inline_primals
 from difftile.tape.opaque import Opaque, OpaqueStep
 from difftile.tape.outlook import looking
-from difftile.testing.doubles import Double, Doubles
+from difftile.testing.shadow_fields import Double, Doubles
 
 
 class Watch(Recorder, Outlook):

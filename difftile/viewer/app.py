@@ -17,7 +17,7 @@ from difftile.viewer.backends.choose import choose
 from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.canvas import Canvas
 from difftile.viewer.controls import Buttons, Key
-from difftile.viewer.desk import Desk
+from difftile.viewer.controls_api import ControlsApi
 from difftile.viewer.events import Event, Resize
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
@@ -33,7 +33,7 @@ _Action = TypeVar("_Action", bound=Callable[[], object])
 _Render = TypeVar("_Render", bound=Callable[[View], Any])
 
 
-class App(Desk):
+class App(ControlsApi):
     """A picture of a simulation, and controls that change it while it goes on.
 
     Shapes that are added before `run` stand in every picture and follow their fields; those that

@@ -23,12 +23,12 @@ websockets = pytest.importorskip("websockets")
 connecting = pytest.importorskip("websockets.sync.client")
 
 from difftile.viewer.backends import page_gate, page_guests, page_messages  # noqa: E402
-from difftile.viewer.backends.news import (  # noqa: E402
+from difftile.viewer.backends.messages import (  # noqa: E402
     ButtonsState,
-    Change,
     CheckboxState,
     ChoiceState,
-    News,
+    ControlChange,
+    PageUpdate,
     SliderState,
 )
 from difftile.viewer.backends.page import Page  # noqa: E402
@@ -108,7 +108,9 @@ def page() -> Iterator[Any]:
         server = viser.ViserServer("localhost", 0, verbose=False)
     made = Page(SimpleNamespace(), server, "a page", (600, 400), log)
     notices = Layer(Pixels(Area(0.0, 0.0, 600.0, 400.0)), ())
-    made._show(News(Frame(600, 400, (), None, notices), controls=CONTROLS, keys={"k": "kick"}))
+    made._show(
+        PageUpdate(Frame(600, 400, (), None, notices), controls=CONTROLS, keys={"k": "kick"})
+    )
     uuids = [one._handle._impl.uuid for one in made._controls._widgets.values()]
     yield SimpleNamespace(page=made, port=server.get_port(), said=said, uuids=uuids)
     server.stop()
@@ -179,7 +181,7 @@ def is_sane(one: Any) -> bool:
             return whole and all(
                 a <= b <= c for a, b, c in zip(SMALLEST, (width, height), LARGEST, strict=True)
             )
-        case Change(which, value):
+        case ControlChange(which, value):
             control = CONTROLS[which]
             low, high = 0.0, 1.0
             if isinstance(control, SliderState):
@@ -208,9 +210,9 @@ def test_what_no_browser_says_ends_nothing(page: Any) -> None:
             found += happened(page, MouseUp)
     assert [one for one in found if not is_sane(one)] == []
     kinds = {type(one) for one in found}
-    assert {MouseMove, MouseDown, MouseUp, Resize, Scroll, Change} <= kinds
+    assert {MouseMove, MouseDown, MouseUp, Resize, Scroll, ControlChange} <= kinds
     for one in found:
-        if one is not None and not isinstance(one, Change):
+        if one is not None and not isinstance(one, ControlChange):
             app._take(one)
     app.run(frames=1)
     assert app.error is None

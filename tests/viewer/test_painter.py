@@ -36,7 +36,7 @@ ENDS = {
     "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
     "is killed, and a child lives on": "os.fork() or time.sleep(5); os.kill(os.getpid(), 9)",
     "is killed while it sends": (
-        "window._turns.partner._connection._send(b'abc'); os.kill(os.getpid(), 9)"
+        "window._flow.child._connection._send(b'abc'); os.kill(os.getpid(), 9)"
     ),
 }
 # One process makes an app for each of them, as most of the time goes into imports.
@@ -47,7 +47,7 @@ for title, end in {ends!r}.items():
     if os.fork() == 0:
         window = WindowBackend()
         window.open("the app that " + title, 320, 200)
-        print(window._turns.partner.pid, title, flush=True)
+        print(window._flow.child.pid, title, flush=True)
         exec(end)
         sys.exit()
 for _ in range({count}):
@@ -103,8 +103,8 @@ def test_it_ends_with_the_app_however_that_ends(screen: Screen) -> None:
 def test_an_app_ends_with_it_and_says_so(
     window: WindowBackend, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert window._turns.partner is not None
-    os.kill(window._turns.partner.pid, signal.SIGKILL)
+    assert window._flow.child is not None
+    os.kill(window._flow.child.pid, signal.SIGKILL)
     events = []
     await_true(lambda: events.extend(window.poll()) or window.closed)
     assert events == [Close()]

@@ -19,8 +19,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.viewer.backends.mirror import Mirror
-from difftile.viewer.backends.news import Change
+from difftile.viewer.backends.control_diff import ControlDiff
+from difftile.viewer.backends.messages import ControlChange
 from difftile.viewer.backends.web import WebBackend
 from difftile.viewer.controls import Slider
 from difftile.viewer.frame import Frame, Layer
@@ -143,9 +143,9 @@ def test_a_binding_that_breaks_is_an_error_of_the_next_picture() -> None:
     panel.controls.append(Slider("stiffness", (Material(), "stiffness"), 0.0, 9.0))
     page = WebBackend()
     page.attach(panel, {})
-    page._mirror = Mirror(panel, {})
-    page._mirror.controls()
-    page._turns.happened = [Change(0, 5.0)]
+    page._diff = ControlDiff(panel, {})
+    page._diff.controls()
+    page._flow.happened = [ControlChange(0, 5.0)]
     assert page.poll() == []
     layer = Layer(Pixels(Area(0.0, 0.0, 480.0, 320.0)), ())
     frame = Frame(480, 320, (), None, layer)

@@ -17,15 +17,14 @@ from typing import Any
 
 import viser
 
+from difftile.viewer.backends.child_process import Connection, join_app
 from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.news import News
+from difftile.viewer.backends.messages import DisplayReport, PageUpdate
 from difftile.viewer.backends.page_controls import Controls
 from difftile.viewer.backends.page_gate import Log, gated
 from difftile.viewer.backends.page_guests import Guests
 from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
 from difftile.viewer.backends.page_pictures import Pictures, sheet
-from difftile.viewer.backends.partner import Connection, join_app
-from difftile.viewer.backends.post import Report
 from difftile.viewer.events import Resize
 from difftile.viewer.frame import Easel
 from difftile.viewer.stage import SMALLEST
@@ -88,9 +87,9 @@ class Page:
                 fault = self._show(self._connection.recv())
             happened = self._inbox.take()
             if came or happened:
-                self._connection.send(Report(came, happened, fault))
+                self._connection.send(DisplayReport(came, happened, fault))
 
-    def _show(self, news: News) -> str | None:
+    def _show(self, news: PageUpdate) -> str | None:
         """Show what is new; return what is wrong with the frame, whose scene is then left out."""
         self._controls.show(news)
         self._size = news.frame.width, news.frame.height

@@ -11,12 +11,12 @@ import viser
 from viser import uplot
 
 from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.news import (
+from difftile.viewer.backends.messages import (
     ButtonsState,
-    Change,
     CheckboxState,
     ChoiceState,
-    News,
+    ControlChange,
+    PageUpdate,
     PlotState,
     SliderState,
 )
@@ -59,7 +59,7 @@ class Controls:
         self._widgets: dict[int, Widget] = {}
         self._plots: dict[str, _Plot] = {}
 
-    def show(self, news: News) -> None:
+    def show(self, news: PageUpdate) -> None:
         """Show what has changed."""
         for which, state in news.controls.items():
             if which in self._widgets:
@@ -124,7 +124,7 @@ class _Slider:
                     return
                 value = along(low, high, True, min(max(value[0], 0.0), 1.0))
                 self._handle.label = self._label(value)
-            inbox.add(Change(which, min(max(value, low), high)))
+            inbox.add(ControlChange(which, min(max(value, low), high)))
 
     def show(self, state: SliderState) -> None:
         """See `Widget`."""
@@ -151,7 +151,7 @@ class _Checkbox:
         @self._handle.on_update
         async def _(event: Any) -> None:
             if event.client is not None:
-                inbox.add(Change(which, self._handle.value))
+                inbox.add(ControlChange(which, self._handle.value))
 
     def show(self, state: CheckboxState) -> None:
         """See `Widget`."""
@@ -168,7 +168,7 @@ class _Choice:
         @self._handle.on_update
         async def _(event: Any) -> None:
             if event.client is not None and self._handle.value in names:
-                inbox.add(Change(which, names.index(self._handle.value)))
+                inbox.add(ControlChange(which, names.index(self._handle.value)))
             elif event.client is not None:
                 self._handle.value = self._shown
 
@@ -188,7 +188,7 @@ class _Button:
 
         @self._handle.on_click
         async def _(_: object) -> None:
-            inbox.add(Change(which, 0))
+            inbox.add(ControlChange(which, 0))
 
     def show(self, state: ButtonsState) -> None:
         """See `Widget`."""
@@ -207,7 +207,7 @@ class _Buttons:
         async def _(_: object) -> None:
             place = self._places.get(self._handle.value)
             if place is not None:
-                inbox.add(Change(which, place))
+                inbox.add(ControlChange(which, place))
 
     def show(self, state: ButtonsState) -> None:
         """See `Widget`."""

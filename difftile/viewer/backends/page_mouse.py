@@ -15,7 +15,7 @@ import numpy as np
 import viser
 
 from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.news import Happening
+from difftile.viewer.backends.messages import PageEvent
 from difftile.viewer.events import (
     Button,
     KeyDown,
@@ -82,9 +82,9 @@ class Wheel:
         return [Scroll(notches, *at)] if abs(notches) > 1e-3 else []
 
 
-def _pressed(button: Button, modifier: str | None, at: tuple[float, float]) -> list[Happening]:
+def _pressed(button: Button, modifier: str | None, at: tuple[float, float]) -> list[PageEvent]:
     """Return what a press is; what follows waits, so that steps see that the button is down."""
-    press: list[Happening] = [MouseMove(*at), MouseDown(button, *at)]
+    press: list[PageEvent] = [MouseMove(*at), MouseDown(button, *at)]
     if modifier == "shift":
         press = [KeyDown("shift"), *press, KeyUp("shift")]
     return [*press, None]

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from difftile.substrate.desktop import Desktop, RawEvent
-from difftile.viewer.backends.partner import Connection, join_app
-from difftile.viewer.backends.post import Parcel, Report
+from difftile.viewer.backends.child_process import Connection, join_app
+from difftile.viewer.backends.messages import DisplayReport, WindowUpdate
 from difftile.viewer.events import (
     Button,
     Close,
@@ -69,9 +69,9 @@ class Painter:
             raws = self._desktop.events()
             events = [event for raw in raws if (event := self._keyboard.event(raw)) is not None]
             if came or events:
-                self._connection.send(Report(came, events, fault))
+                self._connection.send(DisplayReport(came, events, fault))
 
-    def _show(self, parcel: Parcel) -> str | None:
+    def _show(self, parcel: WindowUpdate) -> str | None:
         """Show a frame, without its scene if that cannot be drawn; return why it cannot."""
         frame = parcel.frame
         if parcel.same_panel and self._frame is not None:

@@ -17,11 +17,11 @@ from types import FrameType
 from typing import Any
 
 from difftile.diagnostics import ViewerError
-from difftile.viewer.backends.mirror import Mirror
-from difftile.viewer.backends.news import Change, Happening, News
+from difftile.viewer.backends.child_process import Ended
+from difftile.viewer.backends.control_diff import ControlDiff
+from difftile.viewer.backends.flow_control import FlowControl
+from difftile.viewer.backends.messages import ControlChange, PageEvent, PageUpdate
 from difftile.viewer.backends.page_guests import allowed_origins
-from difftile.viewer.backends.partner import Ended
-from difftile.viewer.backends.turns import Turns
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
@@ -56,8 +56,8 @@ class WebBackend:
         self._host, self._port = host or "localhost", int(port or _PORT)
         self._origins = allowed_origins(origins)
         self._panel, self._keys = Panel(), dict[str, Shortcut]()
-        self._mirror = Mirror(self._panel, self._keys)
-        self._turns: Turns[Happening] = Turns("page")
+        self._diff = ControlDiff(self._panel, self._keys)
+        self._flow: FlowControl[PageEvent] = FlowControl("page")
         self._broken: Exception | None = None  # what a binding raised as a control moved
         self._refreshed = self._replotted = -math.inf
         self._interrupts: Any = None  # what Ctrl+C did before
@@ -66,12 +66,12 @@ class WebBackend:
     @property
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
-        return self._turns.partner is None
+        return self._flow.child is None
 
     @property
     def ready(self) -> bool:
         """Whether the frame before is drawn; one that comes too early is not shown."""
-        return self._turns.ready
+        return self._flow.ready
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
         """Get to know controls and keys; they are shown beside the picture."""
@@ -97,10 +97,10 @@ class WebBackend:
             ) from None
         try:
             origins = " ".join(self._origins)
-            port = self._turns.open(_PAGE, self._host, self._port, title, width, height, origins)
+            port = self._flow.open(_PAGE, self._host, self._port, title, width, height, origins)
         except Ended as ended:
             raise ViewerError(f"no page can be served: its process {ended}") from None
-        self._mirror = Mirror(self._panel, self._keys)
+        self._diff = ControlDiff(self._panel, self._keys)
         self._interrupted = False
         self._refreshed = self._replotted = -math.inf
         self._catch_interrupt()
@@ -108,14 +108,14 @@ class WebBackend:
 
     def poll(self) -> list[Event]:
         """Return what happened since the last call, in order; never wait for it."""
-        self._turns.receive()
-        happened, self._turns.happened = self._turns.happened, []
+        self._flow.receive()
+        happened, self._flow.happened = self._flow.happened, []
         found: list[Event] = []
         for k, one in enumerate(happened):
             if one is None:
-                self._turns.happened = happened[k + 1 :]
+                self._flow.happened = happened[k + 1 :]
                 break
-            if isinstance(one, Change):
+            if isinstance(one, ControlChange):
                 self._change(one)
             else:
                 found.append(one)
@@ -136,33 +136,33 @@ class WebBackend:
         if self._broken is not None:
             broken, self._broken = self._broken, None
             raise broken
-        if not self._turns.free():
+        if not self._flow.free():
             return
-        news, now = News(frame), self.time()
+        news, now = PageUpdate(frame), self.time()
         if now - self._refreshed > _REFRESH:
             self._refreshed = now
-            news.controls.update(self._mirror.controls())
-            news.keys.update(self._mirror.keys())
+            news.controls.update(self._diff.controls())
+            news.keys.update(self._diff.keys())
         if now - self._replotted > _REPLOT:
             self._replotted = now
-            news.plots.update(self._mirror.plots())
-        self._turns.send(news)
+            news.plots.update(self._diff.plots())
+        self._flow.send(news)
 
     def time(self) -> float:
         """Return the time by which frames are paced [s]."""
-        return self._turns.time()
+        return self._flow.time()
 
     def close(self) -> None:
         """End the page; a second call does nothing."""
-        self._turns.close()
+        self._flow.close()
         if self._interrupts is not None:
             signal.signal(signal.SIGINT, self._interrupts)
             self._interrupts = None
 
-    def _change(self, change: Change) -> None:
+    def _change(self, change: ControlChange) -> None:
         """Do what a person did; an error in that is one of the next picture, as of a step."""
         try:
-            self._mirror.take(change)
+            self._diff.take(change)
         except Exception as error:
             self._broken = error
 

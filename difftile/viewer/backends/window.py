@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from difftile.diagnostics import ViewerError
-from difftile.viewer.backends.partner import Ended
-from difftile.viewer.backends.post import Parcel
-from difftile.viewer.backends.turns import Turns
+from difftile.viewer.backends.child_process import Ended
+from difftile.viewer.backends.flow_control import FlowControl
+from difftile.viewer.backends.messages import WindowUpdate
 from difftile.viewer.events import Close, Event
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.keys import Shortcut
@@ -28,18 +28,18 @@ class WindowBackend:
     """A window on the desktop. It stays as large as it was opened, so no `Resize` comes from it."""
 
     def __init__(self) -> None:
-        self._turns: Turns[Event] = Turns("window")
+        self._flow: FlowControl[Event] = FlowControl("window")
         self._panel: Layer | None = None  # as the window has it
 
     @property
     def closed(self) -> bool:
         """Whether the person has closed it, or `close` was called."""
-        return self._turns.partner is None
+        return self._flow.child is None
 
     @property
     def ready(self) -> bool:
         """Whether the frame before is on the screen; one that comes too early is not shown."""
-        return self._turns.ready
+        return self._flow.ready
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
         """Leave the controls to the picture."""
@@ -59,7 +59,7 @@ class WindowBackend:
         missing = _missing()
         if missing is None:
             try:
-                missing = self._turns.open(_PAINTER, title, width, height)
+                missing = self._flow.open(_PAINTER, title, width, height)
             except Ended as ended:
                 missing = f"the process of the window {ended}"
         if missing is not None:
@@ -71,8 +71,8 @@ class WindowBackend:
 
     def poll(self) -> list[Event]:
         """Return what happened since the last call, in order; never wait for it."""
-        self._turns.receive()
-        found, self._turns.happened = self._turns.happened, []
+        self._flow.receive()
+        found, self._flow.happened = self._flow.happened, []
         if Close() in found:
             self.close()
         return found
@@ -83,19 +83,19 @@ class WindowBackend:
         Raises:
             ViewerError: The frame before could not be drawn.
         """
-        if not self._turns.free():
+        if not self._flow.free():
             return
         same = frame.panel is not None and frame.panel is self._panel
         self._panel = frame.panel
-        self._turns.send(Parcel(replace(frame, panel=None if same else frame.panel), same))
+        self._flow.send(WindowUpdate(replace(frame, panel=None if same else frame.panel), same))
 
     def time(self) -> float:
         """Return the time by which frames are paced [s]."""
-        return self._turns.time()
+        return self._flow.time()
 
     def close(self) -> None:
         """Close the window; a second call does nothing."""
-        self._turns.close()
+        self._flow.close()
         self._panel = None
 
 

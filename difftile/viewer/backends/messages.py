@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from difftile.viewer.events import Event
 from difftile.viewer.frame import Frame
+
+_Event = TypeVar("_Event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class PlotState:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class PageUpdate:
     """What the page is to show: what is not there has not changed.
 
     Args:
@@ -86,7 +88,7 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ControlChange:
     """A person has changed a control.
 
     Args:
@@ -100,4 +102,32 @@ class Change:
 
 
 # What happens on the page; what follows a None is for the next time that the app asks.
-Happening: TypeAlias = Event | Change | None
+PageEvent: TypeAlias = Event | ControlChange | None
+
+
+@dataclass(frozen=True)
+class WindowUpdate:
+    """A frame on its way to a window.
+
+    Args:
+        frame: Without its panel where the window has that already.
+        same_panel: Whether it has.
+    """
+
+    frame: Frame
+    same_panel: bool
+
+
+@dataclass(frozen=True)
+class DisplayReport(Generic[_Event]):
+    """What the window or the page has to say.
+
+    Args:
+        ready: Whether there is room for another frame since the last report.
+        happened: What happened, in order.
+        fault: Why the last frame could not be drawn; None if it could.
+    """
+
+    ready: bool
+    happened: list[_Event]
+    fault: str | None = None

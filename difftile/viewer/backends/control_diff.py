@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from difftile.viewer.backends.news import (
+from difftile.viewer.backends.messages import (
     ButtonsState,
-    Change,
     CheckboxState,
     ChoiceState,
+    ControlChange,
     ControlState,
     PlotState,
     SliderState,
@@ -26,7 +26,7 @@ _SAME = 1e-4  # of the range of a slider: less than this is no move
 _COLUMNS = 300  # of pixels that a plot has, about
 
 
-class Mirror:
+class ControlDiff:
     """What of an app a page knows."""
 
     def __init__(self, panel: Panel, keys: Mapping[str, Shortcut]) -> None:
@@ -58,7 +58,7 @@ class Mirror:
         self._said |= new
         return {key: self._keys[key].said for key in self._keys if key in new}
 
-    def take(self, change: Change) -> None:
+    def take(self, change: ControlChange) -> None:
         """Do what a person did on the page, which shows it already."""
         control, known = self._panel.controls[change.which], self._controls[change.which]
         match control, known:

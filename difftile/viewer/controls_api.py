@@ -17,7 +17,7 @@ from difftile.viewer.series import Series
 from difftile.viewer.shapes import Colour, as_colours
 
 
-class Desk:
+class ControlsApi:
     """Controls, points to drag, keys and plots.
 
     Args:

@@ -36,7 +36,7 @@ class Ended(Exception):
     """The process has ended; the message says how."""
 
 
-class Partner:
+class ChildProcess:
     """The app's side.
 
     Args:
