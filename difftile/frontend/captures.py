@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 import numpy as np
 
-from difftile.frontend.items import Path
 from difftile.ir.nodes import Array, Var
+from difftile.ir.types import Scalar
 from difftile.ops.vocabulary import PythonFunction, StructMeaning, is_lambda
 
 _LIBRARIES = ("math", "numpy", "taichi")
@@ -28,6 +28,32 @@ class Missing:
 
 MISSING = Missing()
 _NONE: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where a captured object was found, so that each launch can look there again.
+
+    Args:
+        function: The function whose globals and closure hold the first name.
+        steps: The name, then attribute names and subscripts, each marked.
+    """
+
+    function: PythonFunction
+    steps: tuple[tuple[str, Any], ...]
+
+    def then(self, kind: str, key: Any) -> Path:
+        """Return the path one step further."""
+        return replace(self, steps=(*self.steps, (kind, key)))
+
+    @property
+    def identifier(self) -> str:
+        """The path as a name for generated code: `gravity`, `scene_mass`, `weights_0`."""
+        first, *_ = self.steps
+        words = [str(key) for kind, key in self.steps if kind == "item"]
+        last = next(key for kind, key in reversed(self.steps) if kind != "item")
+        name = "_".join([str(last if words else self.steps[-1][1]), *words])
+        return name if name.isidentifier() else str(first[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +71,18 @@ class Capture:
     param: Array | Var | None
     key: Hashable = None
     same_as: Array | None = None
+
+
+class WiderField(Exception):
+    """A captured field has wider floats than those that literals were given.
+
+    Attributes:
+        scalar: Its float type: lowering has to begin again with literals of this one.
+    """
+
+    def __init__(self, scalar: Scalar) -> None:
+        super().__init__(scalar)
+        self.scalar = scalar
 
 
 class SameObject:

@@ -18,15 +18,12 @@ from difftile.diagnostics import (
     TypeMismatch,
     UnsupportedSyntax,
 )
-from difftile.frontend.captures import (
-    Capture,
-)
+from difftile.frontend.captures import Capture, Path
 from difftile.frontend.draws import DRAWS, Draws
 from difftile.frontend.items import (
     Element,
     FieldRef,
     Item,
-    Path,
     Record,
     Selection,
     Static,
@@ -35,6 +32,7 @@ from difftile.frontend.items import (
     is_number,
     subscripted,
 )
+from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source
 from difftile.frontend.syntax import REFUSED
 from difftile.ir.nodes import Array, Const, Stmt, Value, Var
@@ -106,48 +104,6 @@ class Result:
     cells: tuple[Array, ...]
     types: tuple[Type, ...]
     several: bool
-
-
-@dataclass
-class RuleScope:
-    """What is known while a rule is lowered.
-
-    Args:
-        name: What the rule is for, in the user's words.
-        written: The fields that this writes; None for a kernel, whose rule has gradients in and
-            out in memory of their own.
-        forward: It is a rule of a kernel for tangents: it reads those before, and sets those after.
-        gradients: The gradients of fields used so far: incoming or not.
-        contents: The contents of fields used by name so far: from after the call, or before it.
-    """
-
-    name: str
-    written: frozenset[Array] | None
-    forward: bool = False
-    gradients: dict[tuple[Array, bool], Array] = field(
-        default_factory=dict[tuple[Array, bool], Array]
-    )
-    contents: dict[tuple[Array, bool], Array] = field(
-        default_factory=dict[tuple[Array, bool], Array]
-    )
-
-    def gradient(self, array: Array, *, incoming: bool) -> Array:
-        """Return the gradient of a field."""
-        key = (array, incoming)
-        if key not in self.gradients:
-            name = f"{array.name}_{'in' if incoming else 'out'}_bar"
-            self.gradients[key] = Array(name, array.type, gradient_of=array, incoming=incoming)
-        return self.gradients[key]
-
-    def content(self, array: Array, *, late: bool) -> Array:
-        """Return the contents of a field from before the call or launch, or from after it."""
-        if self.written is not None and not (late and array in self.written):
-            return array  # a rule of a func reads fields as the call found them
-        key = (array, late)
-        if key not in self.contents:
-            name = f"{array.name}_{'after' if late else 'before'}"
-            self.contents[key] = Array(name, array.type, contents_of=array, late=late)
-        return self.contents[key]
 
 
 @dataclass

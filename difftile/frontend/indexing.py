@@ -14,13 +14,13 @@ from difftile.diagnostics import (
     counted,
     did_you_mean,
 )
-from difftile.frontend.context import Context, RuleScope
+from difftile.frontend.captures import Path
+from difftile.frontend.context import Context
 from difftile.frontend.items import (
     Element,
     FieldRef,
     Item,
     Part,
-    Path,
     Record,
     Selection,
     Several,
@@ -40,6 +40,7 @@ from difftile.frontend.parts import (
     swizzled,
     whole,
 )
+from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.syntax import ON_THE_HOST
 from difftile.frontend.views import element_of, size_of
 from difftile.ir.nodes import Const, Value, Var

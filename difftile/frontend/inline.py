@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mean
 from difftile.frontend.assign import assign_to
-from difftile.frontend.captures import default_values
+from difftile.frontend.captures import Path, default_values
 from difftile.frontend.changes import by_reference, root_of
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Path, Static, is_same
+from difftile.frontend.items import Item, Static, is_same
 from difftile.frontend.names import captured
 from difftile.frontend.returns import lower_body
 from difftile.frontend.source import Source, source_of

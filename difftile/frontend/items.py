@@ -7,35 +7,9 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from difftile.frontend.captures import Path
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.views import ViewKind
-from difftile.ops.vocabulary import PythonFunction
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """Where a captured object was found, so that each launch can look there again.
-
-    Args:
-        function: The function whose globals and closure hold the first name.
-        steps: The name, then attribute names and subscripts, each marked.
-    """
-
-    function: PythonFunction
-    steps: tuple[tuple[str, Any], ...]
-
-    def then(self, kind: str, key: Any) -> Path:
-        """Return the path one step further."""
-        return replace(self, steps=(*self.steps, (kind, key)))
-
-    @property
-    def identifier(self) -> str:
-        """The path as a name for generated code: `gravity`, `scene_mass`, `weights_0`."""
-        first, *_ = self.steps
-        words = [str(key) for kind, key in self.steps if kind == "item"]
-        last = next(key for kind, key in reversed(self.steps) if kind != "item")
-        name = "_".join([str(last if words else self.steps[-1][1]), *words])
-        return name if name.isidentifier() else str(first[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
-from difftile.frontend.captures import Capture
-from difftile.frontend.context import Context, Result, RuleScope
+from difftile.frontend.captures import Capture, Path
+from difftile.frontend.context import Context, Result
 from difftile.frontend.expressions import EXPRESSIONS
-from difftile.frontend.items import FieldRef, Item, Path, Record, Several, Static
+from difftile.frontend.items import FieldRef, Item, Record, Several, Static
 from difftile.frontend.jumps import run_body
 from difftile.frontend.mapping import Form, Mapped, called_from_python, form_of, run_mapping
 from difftile.frontend.results import check_declared
+from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.threads import run_threads
@@ -47,7 +48,7 @@ class ViewOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StaticArgument:
     """A parameter whose Python value is known while compiling: a function, a template, `self`.
 
     Args:
@@ -82,7 +83,9 @@ class Threads:
     ndim: int
 
 
-Given: TypeAlias = FieldType | ViewOf | Type | SameAs | Known | Members | PythonFloat | Threads
+Given: TypeAlias = (
+    FieldType | ViewOf | Type | SameAs | StaticArgument | Members | PythonFloat | Threads
+)
 Signature: TypeAlias = Mapping[str, Given]
 
 
@@ -249,7 +252,7 @@ class _Parameters:
                 sizes = tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim))
                 self.params += sizes
                 return Several(sizes)
-            case Known(value, followed):
+            case StaticArgument(value, followed):
                 path = Path(self.cx.source.function, (("argument", name),))
                 return Static(value, path if followed else None)
             case Members(fields, methods):

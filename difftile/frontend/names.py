@@ -11,6 +11,8 @@ from difftile.diagnostics import KernelError, UndefinedName, did_you_mean
 from difftile.frontend.captures import (
     MISSING,
     Capture,
+    Path,
+    WiderField,
     in_library,
     key_of,
     local_names,
@@ -18,10 +20,10 @@ from difftile.frontend.captures import (
     visible_names,
 )
 from difftile.frontend.context import Context
-from difftile.frontend.items import FieldRef, Item, Path, Record, Several, Shape, Static, Unbound
+from difftile.frontend.items import FieldRef, Item, Record, Several, Shape, Static, Unbound
 from difftile.frontend.views import hidden, size_of, view_of
 from difftile.ir.nodes import Array, Value, Var
-from difftile.ir.types import FLOATS, Scalar, promote, scalar_of
+from difftile.ir.types import FLOATS, promote, scalar_of
 from difftile.ops.vocabulary import (
     FieldMeaning,
     Refused,
@@ -31,18 +33,6 @@ from difftile.ops.vocabulary import (
 )
 
 _SEQUENCES: tuple[type, ...] = (tuple, list, range)
-
-
-class WiderField(Exception):
-    """A captured field has wider floats than those that literals were given.
-
-    Attributes:
-        scalar: Its float type: lowering has to begin again with literals of this one.
-    """
-
-    def __init__(self, scalar: Scalar) -> None:
-        super().__init__(scalar)
-        self.scalar = scalar
 
 
 def lookup(cx: Context, node: ast.Name) -> Item:

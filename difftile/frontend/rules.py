@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from difftile.diagnostics import KernelError, RuleMismatch, Span, counted
-from difftile.frontend.context import Context, Env, RuleScope
+from difftile.frontend.context import Context, Env
 from difftile.frontend.derivatives import adjoint, adjoint_like, as_values, floats_in, settled
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.inline import Argument, bind_call, run_func
@@ -25,6 +25,7 @@ from difftile.frontend.items import (
     leaves,
     regrown,
 )
+from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array, Block, Const, Rule, Ruled, Stmt, Value, Var
 from difftile.ir.types import F64, I32, is_float, scalar_of, shape_of

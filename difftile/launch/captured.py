@@ -14,8 +14,7 @@ from itertools import compress
 from operator import attrgetter, is_not, itemgetter
 from typing import Any
 
-from difftile.frontend.captures import MISSING, Capture, SameObject, key_of, look_up, plain
-from difftile.frontend.items import Path
+from difftile.frontend.captures import MISSING, Capture, Path, SameObject, key_of, look_up, plain
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, Protocol
 
+from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
-from difftile.frontend.names import WiderField
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import BOOL, F16, F32, FLOATS, Scalar, scalar_of, shape_of

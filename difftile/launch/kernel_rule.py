@@ -10,8 +10,8 @@ from difftile.ad.derive import derive
 from difftile.diagnostics import Label, LaunchError, render
 from difftile.fields.field import Field
 from difftile.frontend.captures import Capture
-from difftile.frontend.context import RuleScope
 from difftile.frontend.lower import lower, parameters_of
+from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import source_of
 from difftile.ir.types import Scalar
 from difftile.launch.meanings import meaning_of

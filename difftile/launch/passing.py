@@ -13,7 +13,7 @@ from difftile.fields.structs import StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.fields.values import Values
 from difftile.frontend.captures import Capture, key_of, look_up, plain
-from difftile.frontend.lower import FLOAT, Given, Known, Members, Threads
+from difftile.frontend.lower import FLOAT, Given, Members, StaticArgument, Threads
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32
 from difftile.launch.arguments import Passed, first_given, meanings_of, passed
@@ -103,7 +103,7 @@ def take_apart(
             continue
         known, key = _known(kernel, parameter, arg)
         taken.key.append(key)
-        if isinstance(known, Known):
+        if isinstance(known, StaticArgument):
             taken.signature[name] = known
             if known.followed:
                 taken.objects.append(Object(name, position, _type(arg)))
@@ -150,14 +150,16 @@ def _take_field(
     return one.given(names)
 
 
-def _known(kernel: object, parameter: Parameter, arg: Any) -> tuple[Known | float | int, Hashable]:
+def _known(
+    kernel: object, parameter: Parameter, arg: Any
+) -> tuple[StaticArgument | float | int, Hashable]:
     """Return an argument that is no field as a run-time number or as known, and its key."""
     name, wanted = parameter.name, parameter.kind
     if wanted == "field":
         raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
     arg = plain(arg)
     if isinstance(arg, bool):
-        return Known(arg), ("known", _Identity(arg))
+        return StaticArgument(arg), ("known", _Identity(arg))
     if wanted != "template":
         if isinstance(arg, float) or (isinstance(arg, int) and wanted == "float"):
             if wanted == "int":
@@ -169,9 +171,12 @@ def _known(kernel: object, parameter: Parameter, arg: Any) -> tuple[Known | floa
             return arg, "int"
     simple = isinstance(arg, (FunctionType, str, int, float, type(None)))
     if simple or isinstance(meaning_of(arg), (OpName, FuncMeaning, TypeName, StructName)):
-        return Known(arg), ("known", _Identity(arg))
+        return StaticArgument(arg), ("known", _Identity(arg))
     if isinstance(arg, tuple) or wanted == "template" or is_data_oriented(arg):
-        return Known(cast(object, arg), followed=True), ("object", _type(cast(object, arg)))
+        return StaticArgument(cast(object, arg), followed=True), (
+            "object",
+            _type(cast(object, arg)),
+        )
     shown = type(arg).__name__
     hint = (
         "make it a field with dt.from_numpy()"
