@@ -95,10 +95,10 @@ if TYPE_CHECKING:
     from difftile.testing.rulecheck import check_rule
     from difftile.testing.rulereport import RuleCheck
     from difftile.textures.texture import Texture
-    from difftile.transforms.gradients import grad, value_and_grad, vjp
+    from difftile.transforms.forward_mode import hvp, jvp, linearize
     from difftile.transforms.jacobians import hessian, jacfwd, jacrev
+    from difftile.transforms.reverse_mode import grad, value_and_grad, vjp
     from difftile.transforms.sparse import sparse_jacobian
-    from difftile.transforms.tangents import hvp, jvp, linearize
 
 _HOME = {
     "difftile.diagnostics": (
@@ -180,10 +180,10 @@ _HOME = {
     "difftile.launch.surrogates": ("surrogate_if",),
     "difftile.launch.generated": ("call_id", "grid"),
     "difftile.tape.tape": ("Tape", "no_grad"),
-    "difftile.transforms.gradients": ("grad", "value_and_grad", "vjp"),
+    "difftile.transforms.reverse_mode": ("grad", "value_and_grad", "vjp"),
     "difftile.transforms.jacobians": ("hessian", "jacfwd", "jacrev"),
     "difftile.transforms.sparse": ("sparse_jacobian",),
-    "difftile.transforms.tangents": ("hvp", "jvp", "linearize"),
+    "difftile.transforms.forward_mode": ("hvp", "jvp", "linearize"),
     "difftile.testing.gradcheck": ("gradcheck",),
     "difftile.testing.report": ("GradCheck",),
     "difftile.testing.rulecheck": ("check_rule",),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from difftile.launch.func import func
-from difftile.optim.optimiser import Optimiser, Rate, Rule, Shared
+from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, number
 from difftile.substrate.names import static
 
@@ -38,7 +38,7 @@ def _adapt(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
 class _Adaptive(Optimiser):
     """What Adam and AdamW share."""
 
-    rule = Rule(_adapt, ("mean", "square", "largest"), squares=("square", "largest"))
+    rule = UpdateRule(_adapt, ("mean", "square", "largest"), squares=("square", "largest"))
     _decoupled: bool
 
     def __init__(

@@ -17,7 +17,7 @@ _WIDEST = 4.0  # how much longer the next trial is while the loss still falls st
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialStep:
     """A point along the direction.
 
     Args:
@@ -57,12 +57,12 @@ def search(
     Returns:
         The point, or None where no trial had the decrease.
     """
-    begin = Trial(0.0, start, float(start.gradient @ direction))
+    begin = TrialStep(0.0, start, float(start.gradient @ direction))
     low, high, length = begin, None, first
     for _ in range(trials):
         point = evaluate(start.x + length * direction)
         slope = float(point.gradient @ direction) if point.is_finite else math.nan
-        now = Trial(length, point, slope)
+        now = TrialStep(length, point, slope)
         promised = start.value + _DECREASE * length * begin.slope
         if not point.is_finite or point.value > promised or point.value >= low.point.value:
             high = now
@@ -82,7 +82,7 @@ def search(
     return None if low is begin else low.point
 
 
-def _between(low: Trial, high: Trial) -> float:
+def _between(low: TrialStep, high: TrialStep) -> float:
     """Return the minimum of the cubic through two trials, kept away from both."""
     width = high.length - low.length
     middle = low.length + 0.5 * width

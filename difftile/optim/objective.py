@@ -11,7 +11,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
 from difftile.fields.values import Values
-from difftile.optim.parameters import Parameter
+from difftile.optim.parameters import NamedParameter
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, read, write
 from difftile.tape.counts import REPLAYS
@@ -46,7 +46,9 @@ class Objective:
         what: Who calls it, for errors.
     """
 
-    def __init__(self, f: Callable[[], Any], parameters: Sequence[Parameter], what: str) -> None:
+    def __init__(
+        self, f: Callable[[], Any], parameters: Sequence[NamedParameter], what: str
+    ) -> None:
         if not callable(f):
             raise LaunchError(f"{what} takes a function that returns the loss, not {f!r}.")
         self._f = f

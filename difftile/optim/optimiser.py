@@ -35,7 +35,7 @@ _NOT_FINITE = ("raise", "skip", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class UpdateRule:
     """What a step does to an element, and what it remembers.
 
     Args:
@@ -85,7 +85,7 @@ class Optimiser(ABC):
         LaunchError: An option is out of range.
     """
 
-    rule: ClassVar[Rule]
+    rule: ClassVar[UpdateRule]
 
     def __init__(
         self,

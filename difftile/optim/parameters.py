@@ -19,7 +19,7 @@ FieldsLike: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class NamedParameter:
     """A field that an optimiser moves.
 
     Args:
@@ -46,7 +46,7 @@ class Parameter:
         return f"'{self.name}', {self.field!r}"
 
 
-def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Parameter, ...]:
+def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedParameter, ...]:
     """Return the fields that a user gave.
 
     Of fields of structs and of rows, those that hold integers are left out.
@@ -60,7 +60,7 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Paramet
     Raises:
         FieldError: One is no field of floats with a gradient, or two share their memory.
     """
-    found: list[Parameter] = []
+    found: list[NamedParameter] = []
     for name, one in _named(given):
         if isinstance(one, View):
             raise FieldError(
@@ -69,14 +69,14 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[Paramet
             )
         if isinstance(one, (StructField, Rows)):
             leaves = one.fields(name) if isinstance(one, StructField) else _fields_of(one, name)
-            found += [Parameter(n, leaf, one) for n, leaf in leaves if is_float(leaf.element)]
+            found += [NamedParameter(n, leaf, one) for n, leaf in leaves if is_float(leaf.element)]
         elif isinstance(one, Field):
-            found.append(Parameter(name, one, one))
+            found.append(NamedParameter(name, one, one))
         else:
             raise FieldError(f"{what} takes fields, not {one!r}.")
     if not found:
         raise FieldError(f"{what} is given no field of floats.")
-    known: dict[Storage, Parameter] = {}
+    known: dict[Storage, NamedParameter] = {}
     for one in found:
         _check(one.field, what, grads)
         other = known.setdefault(one.field.storage, one)
@@ -112,7 +112,7 @@ def _check(field: Field, what: str, grads: bool) -> None:
         )
 
 
-def follow_rows(parameters: Sequence[Parameter], follower: Follower) -> None:
+def follow_rows(parameters: Sequence[NamedParameter], follower: Follower) -> None:
     """Let someone hear when rows change that parameters belong to.
 
     Raises:
@@ -130,9 +130,9 @@ def follow_rows(parameters: Sequence[Parameter], follower: Follower) -> None:
         rows.followed_by(follower)
 
 
-def after(parameters: Sequence[Parameter], change: Change) -> tuple[Parameter, ...]:
+def after(parameters: Sequence[NamedParameter], change: Change) -> tuple[NamedParameter, ...]:
     """Return parameters after a change of rows."""
-    found: list[Parameter] = []
+    found: list[NamedParameter] = []
     for one in parameters:
         field = change.fields.get(one.field.storage, one.field)
         given = field if one.given is one.field else one.given
@@ -140,7 +140,7 @@ def after(parameters: Sequence[Parameter], change: Change) -> tuple[Parameter, .
     return tuple(found)
 
 
-def of_each(option: Any, parameters: Sequence[Parameter], what: str) -> list[Any]:
+def of_each(option: Any, parameters: Sequence[NamedParameter], what: str) -> list[Any]:
     """Return an option for each parameter: one for all, or by field.
 
     Args:

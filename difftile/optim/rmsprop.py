@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from difftile.launch.func import func
-from difftile.optim.optimiser import Optimiser, Rate, Rule, Shared
+from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, number
 from difftile.substrate.names import static
 
@@ -60,7 +60,7 @@ class RMSProp(Optimiser):
         shared: See `Optimiser`.
     """
 
-    rule = Rule(_scale, ("square", "mean", "velocity"), squares=("square",))
+    rule = UpdateRule(_scale, ("square", "mean", "velocity"), squares=("square",))
 
     def __init__(
         self,

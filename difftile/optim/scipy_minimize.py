@@ -13,7 +13,7 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.exchange import as_array
 from difftile.fields.recording import check_no_tape
 from difftile.optim.objective import Objective
-from difftile.optim.parameters import FieldsLike, Parameter, of_each, parameters_of
+from difftile.optim.parameters import FieldsLike, NamedParameter, of_each, parameters_of
 from difftile.solvers.vectors import Vector, joined, read, split
 
 _WHO = "dt.optim.scipy_minimize"
@@ -102,7 +102,7 @@ def _scipy_optimize() -> Any:
 def _vectors(
     bounds: Interval | Mapping[Any, Interval | None],
     objective: Objective,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[NamedParameter],
 ) -> tuple[Vector, Vector]:
     """Return the least and the largest values of all numbers.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from difftile.diagnostics import LaunchError
 from difftile.launch.func import func
-from difftile.optim.optimiser import Optimiser, Rate, Rule, Shared
+from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, number
 from difftile.substrate.names import static
 
@@ -54,7 +54,7 @@ class SGD(Optimiser):
         shared: See `Optimiser`.
     """
 
-    rule = Rule(_descend, ("velocity",))
+    rule = UpdateRule(_descend, ("velocity",))
 
     def __init__(
         self,

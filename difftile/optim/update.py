@@ -17,7 +17,7 @@ import numpy.typing as npt
 from difftile.fields.field import Field
 from difftile.ir.types import F64, Scalar
 from difftile.launch.func import func
-from difftile.optim.parameters import Parameter
+from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
 from difftile.substrate.names import grouped, static, to_taichi
 
@@ -95,7 +95,7 @@ def norm(total: Field, gradients: Sequence[Field]) -> float:
     return min(largest * math.sqrt(squared), float(np.finfo(np.float64).max))
 
 
-def first_not_finite(parameters: Sequence[Parameter]) -> str:
+def first_not_finite(parameters: Sequence[NamedParameter]) -> str:
     """Return where the first number is that makes a gradient infinite or no number, in words."""
     for one in parameters:
         gradient: npt.NDArray[Any] = one.grad.to_numpy()

@@ -3,11 +3,11 @@
 from difftile.render.cameras import Cameras
 from difftile.render.compositing import composite, composite_plain
 from difftile.render.ellipsoids import Ellipsoids
+from difftile.render.ewa import cull, project
 from difftile.render.gaussians import make_gaussians
 from difftile.render.harmonics import shade, spherical_harmonics
 from difftile.render.losses import dssim, l1, l2
 from difftile.render.metrics import psnr, ssim
-from difftile.render.projection import cull, project
 from difftile.render.sorting import Sorter
 from difftile.render.splats2d import AlphaSplats, sum_splats, sum_splats_plain
 from difftile.render.splatter import Rendering, Splatter

@@ -13,7 +13,7 @@ from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.ir.types import scalar_of
 from difftile.launch.func import func
-from difftile.render.limits import check_size
+from difftile.render.checks import check_size
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
 

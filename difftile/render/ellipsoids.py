@@ -19,9 +19,9 @@ from difftile.fields.field import Field, scratch
 from difftile.ir.types import Type, scalar_of
 from difftile.launch.func import func
 from difftile.render.cameras import Cameras, Poses
+from difftile.render.checks import check_background, check_range, check_size
+from difftile.render.ewa import is_sound, opacity_of, rotation_of
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
-from difftile.render.limits import check_background, check_range, check_size
-from difftile.render.projection import is_sound, opacity_of, rotation_of
 from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel

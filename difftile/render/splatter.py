@@ -12,10 +12,10 @@ from difftile.fields.create import full, vec, zeros
 from difftile.fields.field import Field, scratch
 from difftile.ir.types import I32, Type, Vector, scalar_of
 from difftile.render.cameras import Cameras, Poses
+from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.compositing import composite
+from difftile.render.ewa import cull, project
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
-from difftile.render.limits import check_background, check_range, check_size
-from difftile.render.projection import cull, project
 from difftile.render.tiles import TileLists
 from difftile.substrate.device import current
 

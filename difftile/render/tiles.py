@@ -15,7 +15,7 @@ from difftile.fields.field import Field
 from difftile.ir.types import I32
 from difftile.launch.func import func
 from difftile.launch.roles import In, Out
-from difftile.render.limits import check_integers, check_size
+from difftile.render.checks import check_integers, check_size
 from difftile.render.sorting import Scan, Sorter
 from difftile.runtime.custom_op import custom_op
 from difftile.runtime.kernel import kernel

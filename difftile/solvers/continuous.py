@@ -139,21 +139,22 @@ class _Backward:
         """
         if t == end:
             return
-        plan = self._problem.plan
-        if plan.steps is not None:
-            plan = replace(plan, steps=math.ceil(plan.steps * abs((t - end) / whole) - 1e-9))
+        integrator = self._problem.integrator
+        if integrator.steps is not None:
+            part = abs((t - end) / whole)
+            integrator = replace(integrator, steps=math.ceil(integrator.steps * part - 1e-9))
         equation = Equation(self._rates, ())
-        result = plan.march(equation, self._both, t, end, Outputs(), self._integrate)
+        result = integrator.march(equation, self._both, t, end, Outputs(), self._integrate)
         if not result.converged:
             raise SolverError(
-                f"dt.odeint: the adjoint equation needs more than {plan.most} steps from "
+                f"dt.odeint: the adjoint equation needs more than {integrator.most} steps from "
                 f"t = {t:.6g} back to {end:.6g}: {result!r}. Use adjoint='discrete', or give it "
                 "more, max_steps=..."
             )
 
     def start_again(self, t: float, stored: Sequence[npt.NDArray[Any]]) -> None:
         """Go on from a state that is known from the solution itself."""
-        tolerance = self._problem.plan.tolerance
+        tolerance = self._problem.integrator.tolerance
         before = self.y.arrays()
         for leaf, values in zip(self.y.leaves, stored, strict=True):
             leaf.from_numpy(values)

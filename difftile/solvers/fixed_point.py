@@ -108,7 +108,9 @@ def fixed_point(
 
     if taped and target == "solution":
         accuracy = precision(state) if adjoint_tol is None else adjoint_tol
-        result = perform(_FixedPoint("dt.fixed_point", function, iterate, accuracy, strict)).result
+        result = perform(
+            _FixedPointRule("dt.fixed_point", function, iterate, accuracy, strict)
+        ).result
     else:
         result = iterate()
     result.report("Give it more iterations, max_iter=..., or a larger tol.", strict=strict)
@@ -136,7 +138,7 @@ def _iterate(
     return SolverResult("dt.fixed_point", converged, done, change, target, reason)
 
 
-class _FixedPoint(ImplicitRule):
+class _FixedPointRule(ImplicitRule):
     """x = g(x): (1 - dg/dx)^T w = x_bar, and (1 - dg/dx) x_dot = (dg/dp) p_dot."""
 
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:

@@ -148,7 +148,7 @@ class ImplicitRule(OpaqueStep):
 
     def forward(self) -> OpaqueStep:
         """Return the solver as a step whose reverse pushes tangents."""
-        return _Pushing(self)
+        return _ImplicitTangent(self)
 
     def push(self, then: Then, saved: Solved) -> None:
         """Solve for the tangent of the solution, and push it on to what the function leaves."""
@@ -217,7 +217,7 @@ class ImplicitRule(OpaqueStep):
         warnings.warn(NotConverged(text), stacklevel=2)
 
 
-class _Pushing(OpaqueStep):
+class _ImplicitTangent(OpaqueStep):
     """A solver whose reverse pushes tangents."""
 
     def __init__(self, rule: ImplicitRule) -> None:

@@ -120,7 +120,7 @@ def linear_solve(
 
     if OPEN_TAPE.get() is not None:
         accuracy = Stopping(state, adjoint_tol, 0.0, 1).tol
-        result = perform(_Linear(system, iterate, accuracy, strict)).result
+        result = perform(_LinearRule(system, iterate, accuracy, strict)).result
     else:
         result = iterate()
     advice = "Give it more iterations, max_iter=..., or try another method or a preconditioner."
@@ -210,7 +210,7 @@ class _Matrix:
         )  # fmt: skip
 
 
-class _Linear(ImplicitRule):
+class _LinearRule(ImplicitRule):
     """A x = b: A^T w = x_bar, b_bar += w; and A x_dot = b_dot - A_dot x.
 
     Args:

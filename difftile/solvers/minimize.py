@@ -102,7 +102,7 @@ def minimize_implicit(
 
     if OPEN_TAPE.get() is not None:
         accuracy = precision(state) if adjoint_tol is None else adjoint_tol
-        rule = _Minimum("dt.minimize_implicit", function, iterate, accuracy, strict)
+        rule = _MinimumRule("dt.minimize_implicit", function, iterate, accuracy, strict)
         result = perform(rule).result
     else:
         result = iterate()
@@ -221,7 +221,7 @@ def _ones(function: Function) -> dict[Values, float]:
     return dict.fromkeys(function.out.leaves, 1.0)
 
 
-class _Minimum(ImplicitRule):
+class _MinimumRule(ImplicitRule):
     """dE/dx = 0: H w = -x_bar, and H x_dot = -(d2E/dx dp) p_dot."""
 
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:

@@ -13,10 +13,10 @@ from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
 from difftile.ir.types import F64, is_float, scalar_of
 from difftile.solvers.continuous import ContinuousAdjoint
-from difftile.solvers.control import Tolerance
-from difftile.solvers.march import OdeResult, Plan
+from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.problem import Problem
 from difftile.solvers.state import State, StateLike, state_of
+from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import METHODS
 from difftile.tape.perform import perform
 from difftile.tape.pullback import Pullback
@@ -110,11 +110,11 @@ def odeint(
     if adjoint not in ("discrete", "continuous"):
         raise LaunchError(f"dt.odeint: adjoint is 'discrete' or 'continuous', not {adjoint!r}.")
     state = state_of(y, "The state")
-    plan = _plan(state, method, steps, rtol, atol, first_step, max_steps)
+    integrator = _integrator(state, method, steps, rtol, atol, first_step, max_steps)
     start, end = _time(t0, "t0"), _time(t1, "t1")
     times, rows = _outputs(state, start, end, at, out)
     ends = [one if isinstance(one, Field) and is_float(one.element) else None for one in (t0, t1)]
-    problem = Problem(plan, rhs, args, state, start, end, times, rows, (ends[0], ends[1]))
+    problem = Problem(integrator, rhs, args, state, start, end, times, rows, (ends[0], ends[1]))
     if OPEN_TAPE.get() is not None and adjoint == "continuous":
         result = perform(ContinuousAdjoint(problem)).result
     else:
@@ -150,7 +150,7 @@ def _time(value: Any, name: str) -> float:
     return time
 
 
-def _plan(
+def _integrator(
     state: State,
     method: str,
     steps: int | None,
@@ -158,7 +158,7 @@ def _plan(
     atol: float | None,
     first_step: float | None,
     max_steps: int,
-) -> Plan:
+) -> Integrator:
     """Return how to integrate.
 
     Raises:
@@ -194,8 +194,8 @@ def _plan(
         raise LaunchError(f"dt.odeint: max_steps is a number from 1 on, not {max_steps!r}.")
     double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
     relative, absolute = (1e-6, 1e-8) if double else (1e-4, 1e-6)
-    tolerance = Tolerance(rtol or relative, atol or absolute)
-    return Plan(tableau, steps, tolerance, first_step, most)
+    tolerance = ErrorTolerance(rtol or relative, atol or absolute)
+    return Integrator(tableau, steps, tolerance, first_step, most)
 
 
 def _outputs(

@@ -13,7 +13,7 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
-from difftile.solvers.march import OdeResult, Plan
+from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.rungekutta import Equation, Outputs
 from difftile.solvers.state import State
 from difftile.tape.pullback import Pullback
@@ -25,7 +25,7 @@ class Problem:
     """What is integrated.
 
     Args:
-        plan: How.
+        integrator: How.
         rhs: The right-hand side: rhs(t, *y, *dydt, *args).
         args: What it takes beside time, state and rates.
         y: The state, which changes in place.
@@ -36,7 +36,7 @@ class Problem:
         ends: The fields that t0 and t1 were read from, if they were fields.
     """
 
-    plan: Plan
+    integrator: Integrator
     rhs: Callable[..., object]
     args: Sequence[object]
     y: State
@@ -49,7 +49,9 @@ class Problem:
     def solve(self) -> OdeResult:
         """Integrate; on an open tape the steps taken are recorded."""
         equation = Equation(self.rhs, self.args)
-        return self.plan.march(equation, self.y, self.t0, self.t1, Outputs(self.times, self.out))
+        return self.integrator.march(
+            equation, self.y, self.t0, self.t1, Outputs(self.times, self.out)
+        )
 
     def integrate(self) -> Integrated:
         """Integrate, and keep where the solution began."""

@@ -94,7 +94,7 @@ def root(
 
     if OPEN_TAPE.get() is not None:
         accuracy = precision(state) if adjoint_tol is None else adjoint_tol
-        result = perform(_Root("dt.root", function, iterate, accuracy, strict)).result
+        result = perform(_RootRule("dt.root", function, iterate, accuracy, strict)).result
     else:
         result = iterate()
     advice = "Begin nearer to the solution, or give it more steps, max_iter=..."
@@ -165,7 +165,7 @@ class _Newton:
         )
 
 
-class _Root(ImplicitRule):
+class _RootRule(ImplicitRule):
     """f(x) = 0: (df/dx)^T w = -x_bar, and (df/dx) x_dot = -(df/dp) p_dot."""
 
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:

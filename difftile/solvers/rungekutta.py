@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.diagnostics import SolverError
-from difftile.solvers.control import StepSize, Tolerance
 from difftile.solvers.state import State
+from difftile.solvers.step_size import ErrorTolerance, StepSize
 from difftile.solvers.tableaux import Tableau
 
 Terms: TypeAlias = "Sequence[tuple[float, State]]"
@@ -113,7 +113,7 @@ class RungeKutta:
             self._finish(step)
 
     def adapt(
-        self, t: float, end: float, tolerance: Tolerance, first: float | None, most: int
+        self, t: float, end: float, tolerance: ErrorTolerance, first: float | None, most: int
     ) -> Iterator[Step]:
         """Take steps whose sizes follow from their errors, and yield them.
 
@@ -196,7 +196,7 @@ class RungeKutta:
             self._rates[0], self._rates[-1] = self._rates[-1], self._rates[0]
             self._first_known, self._last_known = True, False
 
-    def _first_step(self, t: float, end: float, tolerance: Tolerance) -> float:
+    def _first_step(self, t: float, end: float, tolerance: ErrorTolerance) -> float:
         """Return a step over which the rate changes moderately.
 
         Source: Hairer, Norsett and Wanner I, section II.4, "starting step size".

@@ -11,7 +11,7 @@ from difftile.substrate.language import ti
 
 
 @data_oriented
-class Nearest:
+class NearestFilter:
     """The texel that the position is in; constant, so that positions have no gradient."""
 
     taps = 1
@@ -30,7 +30,7 @@ class Nearest:
 
 
 @data_oriented
-class Linear:
+class LinearFilter:
     """The two nearest texels; at a texel's centre the derivative is that to the right."""
 
     taps = 2
@@ -50,7 +50,7 @@ class Linear:
 
 
 @data_oriented
-class Cubic:
+class CubicFilter:
     """The uniform cubic B-spline over the four nearest texels: smooth, and no interpolation.
 
     Source: de Boor, A Practical Guide to Splines, 1978. Second derivatives are continuous.
@@ -75,4 +75,4 @@ class Cubic:
         return ti.Vector([g * g * g / 6.0, low, high, f * f * f / 6.0])
 
 
-FILTERS = {"nearest": Nearest(), "linear": Linear(), "cubic": Cubic()}
+FILTERS = {"nearest": NearestFilter(), "linear": LinearFilter(), "cubic": CubicFilter()}

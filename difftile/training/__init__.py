@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from difftile.training.densify import Densification
+    from difftile.training.from_points import gaussians_at
     from difftile.training.initial import gaussians_of, splats_of
     from difftile.training.mcmc import MCMC
     from difftile.training.options import Options
     from difftile.training.rates import degree_at, optimiser, rate_of_centres
-    from difftile.training.start import gaussians_at
     from difftile.training.trainer import Score, Trainer
 
 _HOME = {
@@ -24,7 +24,7 @@ _HOME = {
     "Score": "trainer",
     "Trainer": "trainer",
     "degree_at": "rates",
-    "gaussians_at": "start",
+    "gaussians_at": "from_points",
     "gaussians_of": "initial",
     "optimiser": "rates",
     "rate_of_centres": "rates",

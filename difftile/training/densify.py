@@ -23,7 +23,7 @@ from difftile.substrate.language import ti
 from difftile.training.numbers import logit, rotations, sigmoid
 
 
-class Drawn(Protocol):
+class ScreenGradients(Protocol):
     """What is looked at of a `render.Splatter` after the reverse of a tape.
 
     Attributes:
@@ -133,7 +133,7 @@ class Densification:
         self._sums: Field | None = None
         self._counts: Field | None = None
 
-    def after_step(self, step: int, gaussians: Rows, splatter: Drawn) -> dict[str, int]:
+    def after_step(self, step: int, gaussians: Rows, splatter: ScreenGradients) -> dict[str, int]:
         """Look at the gradients of a step, and refine if it is time.
 
         Args:
@@ -162,7 +162,7 @@ class Densification:
             self._reset(gaussians)
         return done
 
-    def _look(self, gaussians: Rows, splatter: Drawn) -> None:
+    def _look(self, gaussians: Rows, splatter: ScreenGradients) -> None:
         gradients = splatter.means2d_absgrad if self.absolute else splatter.means2d_grad
         count = len(gaussians)
         if self._sums is None or self._counts is None:

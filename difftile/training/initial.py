@@ -10,8 +10,8 @@ from difftile.datasets.views import Dataset
 from difftile.fields.rows import Rows
 from difftile.render.gaussians import make_gaussians
 from difftile.substrate.language import ti
+from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
-from difftile.training.start import gaussians_at
 
 _OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
 

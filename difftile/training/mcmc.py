@@ -18,12 +18,12 @@ from difftile.fields.field import Field
 from difftile.fields.rows import Rows
 from difftile.launch.functions import sigmoid
 from difftile.launch.random import randn
-from difftile.render.projection import rotation_of
+from difftile.render.ewa import rotation_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate.language import ti
 from difftile.training import numbers
-from difftile.training.densify import Drawn
+from difftile.training.densify import ScreenGradients
 
 MOST_IN_ONE_PLACE = 51  # copies of a gaussian that the formula is made for; more count as so many
 _BELOW_ONE = 1.0 - float(np.finfo(np.float32).eps)
@@ -144,7 +144,7 @@ class MCMC:
         _penalise(gaussians.opacities, gaussians.scales, *weights, loss)
 
     def after_step(
-        self, step: int, gaussians: Rows, splatter: Drawn | None = None
+        self, step: int, gaussians: Rows, splatter: ScreenGradients | None = None
     ) -> dict[str, int]:
         """Move and add gaussians if it is time, and shake them.
 

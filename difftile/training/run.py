@@ -21,10 +21,10 @@ from difftile.datasets.views import Dataset
 from difftile.diagnostics import DatasetError, DifftileError, FieldError, LaunchError
 from difftile.files.writing import write_bytes
 from difftile.launch.start import init
-from difftile.training.checkpoint import Checkpoint, latest, read, save
 from difftile.training.initial import splats_of
 from difftile.training.options import Options
-from difftile.training.pictures import save_curve, save_strip
+from difftile.training.plots import save_curve, save_strip
+from difftile.training.run_checkpoint import Checkpoint, latest, read, save
 from difftile.training.trainer import Score, Trainer
 
 _INTERRUPTED = 130  # what a shell reports for a program that SIGINT ended

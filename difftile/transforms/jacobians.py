@@ -14,7 +14,7 @@ from difftile.passes.batch import Unbatchable
 from difftile.tape.many import pull_many, push_many
 from difftile.tape.pullback import Pullback
 from difftile.tape.second import push_pull
-from difftile.transforms.gradients import Argnums, places, refuse_nesting
+from difftile.transforms.reverse_mode import Argnums, places, refuse_nesting
 from difftile.transforms.stretch import Stretch
 from difftile.transforms.trees import rebuilt, units
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
-from difftile.transforms.gradients import refuse_nesting
 from difftile.transforms.jacobians import CHUNK, pushed
+from difftile.transforms.reverse_mode import refuse_nesting
 from difftile.transforms.stretch import Stretch
 
 

@@ -9,7 +9,7 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.ir.types import is_float
 from difftile.tape.pullback import Pullback
-from difftile.transforms.trees import Leaf, lifted, outputs_in
+from difftile.transforms.trees import TreeLeaf, lifted, outputs_in
 
 
 class Stretch:
@@ -37,7 +37,7 @@ class Stretch:
             if not -len(args) <= k < len(args):
                 raise LaunchError(f"{name} is called with {len(args)} arguments; argnums has {k}.")
         self.trees: dict[int, Any] = {}
-        self.leaves: list[Leaf] = []
+        self.leaves: list[TreeLeaf] = []
         given = list(args)
         for k in argnums:
             given[k] = lifted(args[k], f"argument {k}", self.leaves)

@@ -20,7 +20,7 @@ from difftile.ir.types import F64, is_float
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class TreeLeaf:
     """One place in nested arguments that derivatives are taken at.
 
     Args:
@@ -86,7 +86,7 @@ def mapped(tree: Any, change: Callable[[Any, str], Any], name: str) -> Any:
     return change(tree, name)
 
 
-def lifted(tree: Any, name: str, leaves: list[Leaf]) -> Any:
+def lifted(tree: Any, name: str, leaves: list[TreeLeaf]) -> Any:
     """Return an argument with fields of their own in place of floats, which are collected.
 
     The function may write into them: what was passed stays as it is.
@@ -96,7 +96,7 @@ def lifted(tree: Any, name: str, leaves: list[Leaf]) -> Any:
     """
 
     def lift(value: Any, where: str) -> Any:
-        leaf = Leaf(value, _field_of(value, where), where)
+        leaf = TreeLeaf(value, _field_of(value, where), where)
         leaves.append(leaf)
         return leaf.field
 
@@ -200,7 +200,7 @@ def _kind(value: object) -> str:
     return "a number" if isinstance(value, float) else "an array"
 
 
-def shown(tree: Any, leaves: Sequence[Leaf]) -> Any:
+def shown(tree: Any, leaves: Sequence[TreeLeaf]) -> Any:
     """Return the result of a function as arrays and numbers, if it was passed no fields."""
     if OPEN_TAPE.get() is not None or any(isinstance(leaf.given, Values) for leaf in leaves):
         return tree

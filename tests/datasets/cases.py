@@ -20,9 +20,9 @@ from difftile.datasets.splats import PARAMETERS
 from difftile.diagnostics import LaunchError
 from difftile.files.arrays import read_arrays, write_arrays
 from difftile.optim.saved import Wanted, restored
-from difftile.training import checkpoint
+from difftile.training import run_checkpoint
+from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
-from difftile.training.start import gaussians_at
 from scenes.balls import shots
 from tests.datasets.generated import FORMATS, write_dataset, write_json
 from tests.datasets.packed import packed
@@ -234,16 +234,16 @@ def _write_checkpoint(folder: Path) -> None:
     state = {f"gaussians.{k}": draw.random((4, 3), np.float32) for k in ("means", "scales")}
     state |= {f"optimiser.{key}": array for key, array in _adam(2).items()}
     history = draw.random((3, 4))
-    saved = checkpoint.Checkpoint(
+    saved = run_checkpoint.Checkpoint(
         Options(), ["a.png", "b.png"], 1.5, history, {**state, "step": np.array(9)}
     )
-    path = checkpoint.save(folder, saved)
+    path = run_checkpoint.save(folder, saved)
     path.rename(folder / "step.npz")
     path.parent.rmdir()
 
 
 def _check_checkpoint(folder: Path, changed: Path) -> None:
-    read = checkpoint.read(changed)
+    read = run_checkpoint.read(changed)
     assert read.seconds >= 0
     assert all(isinstance(name, str) for name in read.views)
     assert isinstance(read.options.steps, int)

@@ -22,7 +22,7 @@ from difftile.datasets.pictures import read_image, read_picture, write_picture
 from difftile.datasets.ply import read_ply
 from difftile.datasets.splats import PARAMETERS
 from difftile.training import run
-from difftile.training.checkpoint import latest
+from difftile.training.run_checkpoint import latest
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 

@@ -8,8 +8,8 @@ from scipy.spatial import cKDTree
 
 import difftile as dt
 from difftile.training import degree_at, gaussians_at, optimiser
+from difftile.training.from_points import distances_of_neighbours
 from difftile.training.numbers import sigmoid
-from difftile.training.start import distances_of_neighbours
 
 
 def clouds() -> dict[str, np.ndarray]:

@@ -20,8 +20,8 @@ from difftile.cli import main
 from difftile.datasets import load, read_splats
 from difftile.datasets.pictures import picture_size, write_picture
 from difftile.training import Options, Trainer, gaussians_of, run, splats_of
-from difftile.training.checkpoint import latest, read
 from difftile.training.initial import first_gaussians
+from difftile.training.run_checkpoint import latest, read
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from difftile.diagnostics import SolverError, counted
 from difftile.fields.recording import OPEN_TAPE
-from difftile.solvers.control import Tolerance
 from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step, Terms
 from difftile.solvers.state import State
+from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import Tableau
 from difftile.tape.pullback import recording
 
@@ -44,7 +44,7 @@ class OdeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Integrator:
     """How to get from one time to another.
 
     Args:
@@ -57,7 +57,7 @@ class Plan:
 
     tableau: Tableau
     steps: int | None
-    tolerance: Tolerance
+    tolerance: ErrorTolerance
     first: float | None
     most: int
 

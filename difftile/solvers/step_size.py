@@ -19,7 +19,7 @@ _LEAST_ERROR = 1e-4  # of the step before, as the controller sees it
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerance:
+class ErrorTolerance:
     """What error of a step is accepted.
 
     Args:

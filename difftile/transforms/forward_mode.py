@@ -13,10 +13,10 @@ from difftile.tape.pullback import recording
 from difftile.tape.pushing import Pushforward
 from difftile.tape.second import push_pull
 from difftile.tape.working import copied
-from difftile.transforms.gradients import Argnums, places, refuse_nesting
-from difftile.transforms.steps import TangentStep
+from difftile.transforms.nested import TangentStep
+from difftile.transforms.reverse_mode import Argnums, places, refuse_nesting
 from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import Leaf, aligned, outputs_in, rebuilt, shown
+from difftile.transforms.trees import TreeLeaf, aligned, outputs_in, rebuilt, shown
 
 
 def jvp(f: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
@@ -138,7 +138,7 @@ def _matched(stretch: Stretch, tangents: Sequence[Any]) -> list[Any]:
     return [one for (k, tree), dot in pairs for one in aligned(tree, dot, f"argument {k}")]
 
 
-def _kind(leaves: Sequence[Leaf], values: Any, like: Field) -> Any:
+def _kind(leaves: Sequence[TreeLeaf], values: Any, like: Field) -> Any:
     """Return a tangent as an array, or as a field where fields were passed."""
     made = copied(like)
     made.from_numpy(values)

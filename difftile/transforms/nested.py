@@ -21,7 +21,7 @@ from difftile.tape.pullback import Pullback
 from difftile.tape.second import push_pull
 from difftile.tape.standins import Then
 from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import Leaf, outputs_in, units
+from difftile.transforms.trees import TreeLeaf, outputs_in, units
 
 
 class TransformStep(OpaqueStep):
@@ -67,7 +67,7 @@ class TransformStep(OpaqueStep):
 
     def forward(self) -> OpaqueStep:
         """Return the step as one whose reverse pushes tangents."""
-        return _Pushing(self)
+        return _NestedTangent(self)
 
     def run(self) -> None:
         """Run the function, and work out its derivative."""
@@ -198,11 +198,11 @@ class TangentStep(TransformStep):
         return tangents
 
     def _along(self, tangents: Sequence[Any]) -> dict[Field, npt.NDArray[Any]]:
-        pairs: Iterable[tuple[Leaf, Any]] = zip(self.stretch.leaves, tangents, strict=True)
+        pairs: Iterable[tuple[TreeLeaf, Any]] = zip(self.stretch.leaves, tangents, strict=True)
         return {leaf.field: leaf.tangent(one) for leaf, one in pairs}
 
 
-class _Pushing(OpaqueStep):
+class _NestedTangent(OpaqueStep):
     """A transformation whose reverse pushes tangents."""
 
     def __init__(self, step: TransformStep) -> None:
