@@ -11,7 +11,7 @@ import pytest
 import difftile as dt
 from difftile.fields.recording import OPEN_TAPE
 from difftile.ir.types import F32
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,7 +54,7 @@ def cheap_demos() -> None:
 
 
 def _go_on(arch: str) -> None:
-    session = current()
+    session = current_session()
     is_plain = session.on_host and not session.debug and session.float_type == F32
     if arch != "cpu" or not is_plain:
         dt.init(arch=arch)

@@ -23,7 +23,7 @@ import taichi as ti
 import difftile as dt
 from difftile.arguments import Parser, positive_int
 from difftile.fields.recording import OPEN_TAPE
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 from difftile.tape.tape import Tape
 from tests.tape_kernels import SPECS
 from tests.tape_ops import HOST_OPS

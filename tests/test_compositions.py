@@ -23,7 +23,7 @@ from difftile.ops.build import OpBuilder
 from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.optimise import finish, normalise
-from difftile.substrate.compile import CompiledProgram
+from difftile.substrate import CompiledProgram
 from tests.op_programs import DENSE, Case
 from tests.test_ops_in_taichi import spelled
 

@@ -10,7 +10,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 
 N = 8
 FREQUENCIES = np.exp(-0.3 * np.minimum(np.arange(N), N - np.arange(N)))  # a real, even filter

@@ -14,7 +14,7 @@ import difftile as dt
 from difftile import interp
 from difftile.diagnostics import AssertionFailure, IndexOutOfRange
 from difftile.ir.nodes import Array
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 from tests import harness
 from tests.harness import PROGRAMS
 from tests.programs import gather_scatter, in_place, vectors
@@ -25,21 +25,21 @@ CHECKED = (gather_scatter, in_place, vectors)
 @pytest.fixture
 def debug() -> None:
     """Start under debug, unless the test before has; each start throws compiled kernels away."""
-    if not current().debug:
+    if not current_session().debug:
         dt.init(arch="cpu", debug=True)
 
 
 @pytest.fixture(autouse=True)
 def plain(request: pytest.FixtureRequest) -> None:
     """Start without, for the other tests."""
-    if "debug" not in request.fixturenames and current().debug:
+    if "debug" not in request.fixturenames and current_session().debug:
         dt.init(arch="cpu")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def plain_afterwards() -> Iterator[None]:
     yield
-    if current().debug:
+    if current_session().debug:
         dt.init(arch="cpu")
 
 

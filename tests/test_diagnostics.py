@@ -21,7 +21,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.frontend.syntax import LITERALS, REFUSED
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 
 FOLDER = Path(__file__).parent / "wrong"
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -82,7 +82,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def without_debug() -> Iterator[None]:
     """A program that starts difftile under debug leaves it without."""
     yield
-    if current().debug:
+    if current_session().debug:
         dt.init(arch="cpu")
 
 

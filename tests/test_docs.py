@@ -19,7 +19,7 @@ from PIL import Image
 import difftile as dt
 from difftile import diagnostics
 from difftile.ops.vocabulary import Refused
-from difftile.substrate import names
+from difftile.substrate.taichi import names
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -18,7 +18,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 
 NUMBERS = {
     ti.f16: np.float16,

@@ -72,11 +72,12 @@ ALLOWED_OUTSIDE: dict[str, set[str]] = {
 
 @dataclass(frozen=True)
 class Import:
-    """One import: where it stands, and the module it names."""
+    """One import: where it stands, the module it names, and the names it takes from there."""
 
     file: Path
     line: int
     module: str
+    names: tuple[str, ...]
     at_top: bool
     relative: bool
 
@@ -91,12 +92,13 @@ def imports_of(file: Path) -> list[Import]:
     found: list[Import] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            modules, relative = [alias.name for alias in node.names], False
+            modules, names, relative = [alias.name for alias in node.names], (), False
         elif isinstance(node, ast.ImportFrom):
             modules, relative = [node.module or ""], node.level > 0
+            names = tuple(alias.name for alias in node.names)
         else:
             continue
-        found += [Import(file, node.lineno, m, id(node) in top, relative) for m in modules]
+        found += [Import(file, node.lineno, m, names, id(node) in top, relative) for m in modules]
     return found
 
 
@@ -157,6 +159,19 @@ def test_imports_go_one_way() -> None:
 def test_imports_are_absolute_and_at_the_top() -> None:
     wrong = [
         str(one) for file in FILES for one in imports_of(file) if one.relative or not one.at_top
+    ]
+    assert not wrong
+
+
+def test_the_rest_of_the_library_names_no_module_of_the_substrate() -> None:
+    modules = {file.stem for file in FILES if _own_layer(file) == "substrate"}
+    wrong = [
+        str(one)
+        for file in FILES
+        if _own_layer(file) != "substrate"
+        for one in imports_of(file)
+        if one.module.startswith("difftile.substrate.")
+        or (one.module == "difftile.substrate" and modules & set(one.names))
     ]
     assert not wrong
 

@@ -21,8 +21,8 @@ from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Value, 
 from difftile.ir.types import BOOL, F64, I32, FieldType, scalar_of
 from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE
+from difftile.substrate import CompiledProgram
 from difftile.substrate import compile as compiling
-from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.emit import Emitted, emit
 from tests.op_programs import Case
 from tests.test_ops_in_taichi import spelled

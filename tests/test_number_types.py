@@ -30,7 +30,7 @@ from difftile.ir.types import (
     numpy_dtype,
 )
 from difftile.ops.check import check
-from difftile.substrate.compile import CompiledProgram
+from difftile.substrate import CompiledProgram
 
 _FLOATS = [ti.f16, ti.f32, ti.f64]
 _SIGNED = [ti.i8, ti.i16, ti.i32, ti.i64]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.perform import perform
 

@@ -30,7 +30,7 @@ from difftile.ir.types import (
 from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.fold import fold
-from difftile.substrate.compile import CompiledProgram
+from difftile.substrate import CompiledProgram
 from tests.op_programs import (
     Case,
     Values,

@@ -10,7 +10,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.perform import perform
 from difftile.tape.pullback import Pullback

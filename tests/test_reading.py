@@ -10,7 +10,7 @@ from taichi.lang import impl, kernel_impl
 from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
 import difftile as dt
-from difftile.substrate.reading import reading_emitted_source
+from difftile.substrate.taichi.reading import reading_emitted_source
 
 
 def state() -> tuple[object, ...]:

@@ -15,8 +15,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.types import I32
-from difftile.substrate.device import current
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer, current_session
 
 
 def some(n: int = 4, seed: int = 0) -> dict[str, np.ndarray]:
@@ -143,7 +142,7 @@ def test_any_sequence_of_changes_is_that_of_arrays() -> None:
 @pytest.mark.parametrize("dtype", [ti.f32, ti.f64, ti.i32, ti.math.vec3, dt.mat(2, 3, ti.f64)])
 @pytest.mark.parametrize("shape", [(4,), (4, 3)])
 def test_rows_are_taken_on_devices(dtype: Any, shape: tuple[int, ...]) -> None:
-    device = dataclasses.replace(current(), on_host=False)
+    device = dataclasses.replace(current_session(), on_host=False)
     element = dt.zeros(1, dtype).element
     source, index = (Buffer(kind, at, device) for kind, at in ((element, shape), (I32, (5,))))
     values = 1 + np.arange(source.nbytes // 8 * 2)[: source.read().size].reshape(

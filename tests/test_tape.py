@@ -15,7 +15,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 
 RNG = np.random.default_rng(11)
 

@@ -15,7 +15,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnostics import OutOfMemory
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 from difftile.tape.budget import as_text, parse_memory
 
 N = 16

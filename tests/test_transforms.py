@@ -9,7 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 
 
 def scalar() -> Any:

@@ -16,7 +16,7 @@ from difftile.fields.create import from_numpy, zeros
 from difftile.ir.types import F32
 from difftile.launch.start import init
 from difftile.runtime.kernel import kernel
-from difftile.substrate.device import cache_folder
+from difftile.substrate import cache_folder
 from difftile.tape.tape import Tape
 
 # Numbers whose eighth powers single precision holds exactly: the gradient has one right value.

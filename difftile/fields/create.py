@@ -24,13 +24,13 @@ from difftile.ir.types import (
     shape_of,
     with_scalar,
 )
-from difftile.substrate.device import current
-from difftile.substrate.names import (
+from difftile.substrate import (
     StructType,
+    current_session,
+    dtype_of,
     has_own_scalar,
     member_types,
     methods_of,
-    to_taichi,
     value_type,
 )
 
@@ -63,7 +63,7 @@ def element_type(dtype: Any) -> Type:
         shown = repr(dtype) if isinstance(dtype, (str, int, float)) else _name_of(dtype)
         raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.")
     if is_float(found) and not has_own_scalar(dtype):
-        return with_scalar(found, current().float_type)
+        return with_scalar(found, current_session().float_type)
     return found
 
 
@@ -228,12 +228,12 @@ def _wants_grad(other: Values, grad: bool | None) -> bool:
 
 def vec(n: int, dtype: Any = float) -> Any:
     """Return the type of vectors of n numbers."""
-    return to_taichi(Vector(_size(n), _number_type(dtype)))
+    return dtype_of(Vector(_size(n), _number_type(dtype)))
 
 
 def mat(n: int, m: int, dtype: Any = float) -> Any:
     """Return the type of matrices of n rows and m columns."""
-    return to_taichi(Matrix(_size(n), _size(m), _number_type(dtype)))
+    return dtype_of(Matrix(_size(n), _size(m), _number_type(dtype)))
 
 
 def _size(n: int) -> int:

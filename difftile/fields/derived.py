@@ -12,7 +12,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.field import Field, make, scratch
 from difftile.fields.recording import NO_GRAD, OPEN_TAPE
 from difftile.ir.types import Type
-from difftile.substrate.lock import LOCK
+from difftile.substrate import LOCK
 
 
 class DerivedField(Field):

@@ -19,9 +19,7 @@ from difftile.fields.values import Values, check_is_field
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
-from difftile.substrate.device import current
-from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
+from difftile.substrate import LOCK, MAX_ELEMENTS, POOL, Buffer, current_session
 
 if TYPE_CHECKING:
     from difftile.fields.rows import Rows
@@ -166,7 +164,7 @@ class Field(Values):
             FieldError: The field was made before the last `dt.init`.
         """
         buffer = self.storage.buffer
-        if buffer.session is not current():
+        if buffer.session is not current_session():
             raise FieldError(
                 f"{self!r} was made before the last dt.init(), which ended its memory. "
                 "Make fields after dt.init()."
@@ -453,7 +451,7 @@ def zero_grads(fields: Values | Iterable[Values] | None = None) -> None:
     Raises:
         FieldError: One is no field.
     """
-    session = current()
+    session = current_session()
     if fields is None:
         fields = fields_with_grads()
     for field in (fields,) if isinstance(fields, Values) else fields:

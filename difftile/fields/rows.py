@@ -16,7 +16,7 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.recording import OPEN_IN, check_no_tape
 from difftile.fields.values import Values
 from difftile.ir.types import I32, shape_of
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 
 
 @dataclass(frozen=True, slots=True)

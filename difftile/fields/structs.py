@@ -9,7 +9,7 @@ from difftile.diagnostics import FieldError, did_you_mean
 from difftile.fields.exchange import as_index
 from difftile.fields.field import Field, zero_grads
 from difftile.ir.types import Struct, is_float
-from difftile.substrate.names import struct_values
+from difftile.substrate import struct_values
 
 Member: TypeAlias = "Field | StructField"
 

@@ -15,7 +15,7 @@ from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
-from difftile.substrate.names import to_taichi
+from difftile.substrate import dtype_of
 
 if TYPE_CHECKING:
     from difftile.fields.field import Field
@@ -69,7 +69,7 @@ class Values(Arithmetic, ABC):
     @property
     def dtype(self) -> Any:
         """The element's type as Taichi names it: `ti.f32`, `ti.types.vector(3, ti.f32)` ..."""
-        return to_taichi(self.element)
+        return dtype_of(self.element)
 
     @property
     def ndim(self) -> int:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, FieldIndexError, counted
 from difftile.fields.exchange import as_integer
 from difftile.ir.views import AxisMap, ViewKind
-from difftile.substrate.memory import Buffer
+from difftile.substrate import Buffer
 
 
 @dataclass(frozen=True, slots=True)

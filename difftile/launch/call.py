@@ -17,8 +17,7 @@ from difftile.launch.plan import StagePlan, make_plans
 from difftile.launch.prepared import PreparedStage
 from difftile.launch.random import STREAMS
 from difftile.launch.specialisation import Specialisation
-from difftile.substrate.device import Session
-from difftile.substrate.lock import LOCK
+from difftile.substrate import LOCK, Session
 
 _I32_LIMIT = 2**31
 

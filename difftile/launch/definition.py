@@ -17,8 +17,7 @@ from difftile.launch.meanings import meaning_of
 from difftile.launch.passing import Parameter, Taken
 from difftile.launch.roles import role_of
 from difftile.ops.vocabulary import FieldMeaning
-from difftile.substrate.device import Session
-from difftile.substrate.names import value_type
+from difftile.substrate import Session, value_type
 
 
 class Body(Protocol):

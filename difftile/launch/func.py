@@ -12,7 +12,7 @@ from weakref import WeakSet
 from difftile.diagnostics import LaunchError
 from difftile.launch.methods import check_class
 from difftile.ops.vocabulary import RuleMeaning, Rules
-from difftile.substrate.lock import LOCK
+from difftile.substrate import LOCK
 
 
 class Compiled(Protocol):

@@ -26,7 +26,7 @@ from difftile.ops.vocabulary import (
     ViewMeaning,
     is_lambda,
 )
-from difftile.substrate.names import meaning_of as taichi_meaning
+from difftile.substrate import meaning_of as language_meaning
 
 _OPS = (
     *(functions.expm1, functions.log1p, functions.logit, functions.sigmoid, functions.softplus),
@@ -70,7 +70,7 @@ def meaning_of(value: object) -> Meaning | None:
     kernel = getattr(value, "_is_difftile_kernel", False)
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")
-    meaning = taichi_meaning(value)
+    meaning = language_meaning(value)
     return with_foreign_rules(meaning) if isinstance(meaning, FuncMeaning) else meaning
 
 

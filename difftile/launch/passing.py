@@ -22,7 +22,7 @@ from difftile.launch.generated import Grid
 from difftile.launch.meanings import meaning_of
 from difftile.launch.methods import is_data_oriented
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
-from difftile.substrate.device import Session
+from difftile.substrate import Session
 
 _I32_LIMIT = 2**31
 

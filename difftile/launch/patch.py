@@ -14,7 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.fields.field import Field
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 
 
 @dataclass(slots=True)

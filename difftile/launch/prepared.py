@@ -11,8 +11,7 @@ from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.launch.specialisation import Specialisation, StageLaunch
 from difftile.launch.stage import Stage
-from difftile.substrate.compile import CompiledProgram, Launchable
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL, CompiledProgram, Launchable
 
 # A patch takes some hundred bytes itself, and longer to be worked out than less is to be copied.
 _WORTH_A_PATCH = 512

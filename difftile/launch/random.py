@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from difftile.diagnostics import LaunchError
 from difftile.launch.generated import Drawn, drawn
-from difftile.substrate.device import Session
+from difftile.substrate import Session
 
 
 def rand(dtype: Any = float) -> Drawn:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from difftile.diagnostics import LaunchError
 from difftile.launch.func import Func, forget_all, plain
 from difftile.ops.vocabulary import DerivativeOf, FuncMeaning, RuleMeaning, Rules
-from difftile.substrate.names import meaning_of as taichi_meaning
+from difftile.substrate import meaning_of as language_meaning
 
 # The rules of functions that are no funcs of difftile, such as those of `@ti.func`.
 _FOREIGN: WeakKeyDictionary[Any, Rules] = WeakKeyDictionary()
@@ -69,7 +69,7 @@ def _change(f: Any, **changes: Any) -> None:
     if isinstance(f, Func):
         f.rules = replace(f.rules or Rules(), **changes)
     else:
-        meaning = taichi_meaning(f)
+        meaning = language_meaning(f)
         if not isinstance(meaning, FuncMeaning):
             raise LaunchError(
                 f"{f!r} is no func; rules are for those of '@dt.func' and '@ti.func'."

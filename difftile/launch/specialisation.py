@@ -17,7 +17,7 @@ from difftile.launch.ownership import Ownership, ownership
 from difftile.launch.stage import Stage
 from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 
 if TYPE_CHECKING:
     from difftile.launch.kernel_rule import RuleCode

@@ -39,8 +39,7 @@ from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, pruned, simplify
 from difftile.passes.promises import verify
 from difftile.passes.versions import late_loads, redirect
-from difftile.substrate.compile import CompiledProgram
-from difftile.substrate.device import current
+from difftile.substrate import CompiledProgram, current_session
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
 _BLOCKS_A_THREAD = 4
@@ -48,7 +47,7 @@ _BLOCKS_ON_GPU = 65_536
 
 
 def _finished(program: Program) -> CompiledProgram:
-    session = current()
+    session = current_session()
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
     finished = finish(

@@ -7,7 +7,7 @@ from typing import Any
 from difftile.diagnostics import TapeError
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.launch.func import forget_all
-from difftile.substrate.device import start
+from difftile.substrate import start_session
 
 
 def init(
@@ -40,5 +40,5 @@ def init(
     """
     if OPEN_TAPE.get() is not None or OPEN_IN.thread is not None:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
-    start(arch, default_fp, seed, debug, fast_math, **options)
+    start_session(arch, default_fp, seed, debug, fast_math, **options)
     forget_all()  # what was compiled before, which is of no use any more

@@ -14,7 +14,7 @@ from difftile.launch.functions import sigmoid
 from difftile.launch.rules import bwd_diff
 from difftile.ops.table import OPS
 from difftile.ops.vocabulary import Differences, OpName, Rules
-from difftile.substrate.names import meaning_of as taichi_meaning
+from difftile.substrate import meaning_of as language_meaning
 
 
 @func
@@ -124,7 +124,7 @@ def _function(f: Any) -> FunctionType:
     """Return a Python function of the kernel language that does what `f` does."""
     if isinstance(f, Func):
         return f.function
-    meaning = taichi_meaning(f)
+    meaning = language_meaning(f)
     if isinstance(meaning, OpName):
         return _of_arity(f, OPS[meaning.name].arity)
     if not isinstance(f, FunctionType):

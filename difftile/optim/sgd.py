@@ -9,7 +9,7 @@ from difftile.diagnostics import LaunchError
 from difftile.launch.func import func
 from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, number
-from difftile.substrate.names import static
+from difftile.substrate import static
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -19,9 +19,9 @@ from difftile.ir.types import F64, Scalar
 from difftile.launch.func import func
 from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
-from difftile.substrate.names import grouped, static, to_taichi
+from difftile.substrate import dtype_of, grouped, static
 
-_double = to_taichi(F64)
+_double = dtype_of(F64)
 
 
 @func

@@ -15,7 +15,7 @@ from difftile.ir.types import scalar_of
 from difftile.launch.func import func
 from difftile.render.checks import check_size
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 _ORTHOGONAL = 1e-4  # how far rows of a rotation may be from orthonormal
 _COPIES = 256

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 MAX_ALPHA = 0.99
 MIN_ALPHA = 1.0 / 255.0

@@ -25,7 +25,7 @@ from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.tape.tape import no_grad
 
 FLATTEST = 1e-3  # of the longest half axis: shorter ones are drawn so long, or rounding would show

@@ -11,7 +11,7 @@ from difftile.launch.func import func
 from difftile.launch.functions import sigmoid
 from difftile.render.compositing import MIN_ALPHA
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.textures.directions import unit
 
 MARGIN = 0.3  # of the field of view beside the image, within which the affine map is taken

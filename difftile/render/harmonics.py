@@ -10,7 +10,7 @@ from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.textures.directions import unit
 
 MAX_DEGREE = 3

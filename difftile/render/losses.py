@@ -10,7 +10,7 @@ from difftile.ir.types import is_float, shape_of
 from difftile.launch.functions import safe_divide
 from difftile.render.similarity import add_dissimilarity
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 
 @kernel

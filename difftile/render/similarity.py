@@ -22,8 +22,7 @@ from difftile.ir.types import promote, scalar_of, shape_of, with_scalar
 from difftile.launch.func import func
 from difftile.launch.functions import safe_divide
 from difftile.runtime.kernel import kernel
-from difftile.substrate.device import current
-from difftile.substrate.language import ti
+from difftile.substrate import current_session, ti
 
 SIZE = 11
 _BELL = np.exp(-0.5 * (np.arange(SIZE) - SIZE // 2) ** 2 / 1.5**2)
@@ -115,7 +114,7 @@ def _averages_for(x: Values, y: Values, pad: int) -> _Averages:
     graded = x.has_grads, y.has_grads
     wider = promote(scalar_of(x.element), scalar_of(y.element))
     element = with_scalar(x.element, wider)
-    key = current().number, x.shape, element, graded, pad
+    key = current_session().number, x.shape, element, graded, pad
     found = _averages.pop(key, None)
     if found is None:
         *batch, rows, columns = x.shape

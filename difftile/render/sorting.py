@@ -14,8 +14,7 @@ from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.ir.types import I32, I64, U32
 from difftile.runtime.kernel import kernel
-from difftile.substrate.device import current
-from difftile.substrate.language import ti
+from difftile.substrate import current_session, ti
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Grain:
 
 def grain() -> Grain:
     """Return how work is shared on the running device."""
-    session = current()
+    session = current_session()
     if session.on_host:
         # A thread finds 256 counters in its first cache; each launch costs as much as 10,000 keys.
         return Grain(4 * session.threads, 4096, 8, 4096, 1 << 16)

@@ -29,8 +29,7 @@ from difftile.launch.func import func
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
-from difftile.substrate.device import current
-from difftile.substrate.language import ti
+from difftile.substrate import current_session, ti
 
 REACH = 11.082527  # 2 ln 255: what sigma may be, twice
 LEAST = 1e-12  # of the determinant of a covariance [pixels^4]; what is thinner is left out
@@ -317,7 +316,7 @@ class AlphaSplats:
             self._light,
             self._last,
             None,
-            current().warps,
+            current_session().warps,
         )
         return self.image
 

@@ -17,7 +17,7 @@ from difftile.render.compositing import composite
 from difftile.render.ewa import cull, project
 from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.tiles import TileLists
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ class Splatter:
             stage.light,
             stage.last,
             stage.absolute,
-            current().warps,
+            current_session().warps,
         )
         return made
 

@@ -19,7 +19,7 @@ from difftile.render.checks import check_integers, check_size
 from difftile.render.sorting import Scan, Sorter
 from difftile.runtime.custom_op import custom_op
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 _MOST = 2**31 - 1
 

@@ -27,7 +27,7 @@ from difftile.runtime.operands import (
     uses_of,
 )
 from difftile.runtime.places import caller, span_of
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 from difftile.tape.opaque import OpaqueStep, Use, nbytes_of
 from difftile.tape.outlook import Refusing, looking
 from difftile.tape.standins import Then
@@ -118,7 +118,7 @@ class HostCall(OpaqueStep):
         }
         own = {use.field.storage for use in self.uses}
         with ExitStack() as checks:
-            if current().debug:
+            if current_session().debug:
                 checks.enter_context(marked(self.title, self._operands))
             if self._checked:
                 outside = {field.storage for field in fields_with_grads()} - own

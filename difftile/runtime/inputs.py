@@ -18,7 +18,7 @@ from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.launch.definition import annotated
 from difftile.launch.meanings import meaning_of
 from difftile.ops.vocabulary import VectorMeaning
-from difftile.substrate.names import to_taichi, value_type
+from difftile.substrate import dtype_of, value_type
 
 
 def as_input(title: str, parameter: inspect.Parameter, function: FunctionType, value: Any) -> Any:
@@ -69,7 +69,7 @@ def _constants(title: str, name: str, array: npt.NDArray[Any], inner: int) -> Fi
     scalar = scalar_from_numpy(array.dtype)
     dtype = None
     if scalar is not None and inner:
-        dtype = to_taichi(shaped(array.shape[-inner:], scalar))
+        dtype = dtype_of(shaped(array.shape[-inner:], scalar))
     try:
         return from_numpy(array, dtype)
     except FieldError as error:

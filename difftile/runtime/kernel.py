@@ -45,9 +45,7 @@ from difftile.runtime.explicit import (
     run_tangents_of_step,
 )
 from difftile.runtime.ruled_launch import RuledLaunch
-from difftile.substrate.device import Session, current
-from difftile.substrate.lock import LOCK
-from difftile.substrate.report import raise_first
+from difftile.substrate import LOCK, Session, current_session, raise_first
 from difftile.tape.outlook import look_at
 from difftile.tape.perform import perform
 
@@ -300,7 +298,7 @@ class Kernel:
         """Return the prepared launch for some arguments, and the values of its parameters."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
-        session = current()
+        session = current_session()
         found = self._calls.find(args, session)
         if found is None:
             with LOCK:
@@ -330,7 +328,7 @@ class Kernel:
             taken.arrays,
             len(taken.values),
         )
-        if session is not current():
+        if session is not current_session():
             raise LaunchError(f"{self!r}: dt.init() was called while its launch was prepared.")
         if call.suspect is not None:
             # Before other threads see the call: it learns which numbers need not be looked at.

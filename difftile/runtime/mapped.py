@@ -18,7 +18,7 @@ from difftile.launch.func import Func
 from difftile.launch.meanings import meaning_of
 from difftile.launch.passing import Parameter, current_captures, take_apart
 from difftile.ops.vocabulary import FieldMeaning
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ResultTypes:
 
     def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
         """Return that for some arguments, and what the func takes from outside for them."""
-        session = current()
+        session = current_session()
         taken = take_apart(self.body.func, self.body.given, args, session)
         key = (session, *taken.key)
         for captures, form in self._found.get(key, ()):

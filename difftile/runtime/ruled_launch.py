@@ -13,7 +13,7 @@ from difftile.launch.call import Call
 from difftile.launch.kernel_rule import RuleCode
 from difftile.launch.specialisation import argument_of, scratch_for
 from difftile.launch.stage import AdjointCode
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.standins import Then
 

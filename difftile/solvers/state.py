@@ -16,7 +16,7 @@ from difftile.fields.structs import Member, StructField
 from difftile.fields.values import Values
 from difftile.ir.types import Type, is_float
 from difftile.runtime.kernel import kernel
-from difftile.substrate.names import grouped, static
+from difftile.substrate import grouped, static
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
 

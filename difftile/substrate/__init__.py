@@ -1,13 +1,59 @@
-"""The only package that knows Taichi: its names, memory, generated source and launches."""
+"""Where programs run: sessions, memory, compiled launches, and what the objects of kernels mean.
 
-import importlib
-import os
+Everything outside imports from here; `tests/test_layers.py` checks it. The modules beside this one
+know no compiler; those of `substrate/taichi` are the only ones that know Taichi.
+"""
 
-from difftile.substrate.cache import caches_named
+import difftile.substrate.taichi  # noqa: F401 - before anything of Taichi is imported
+from difftile.substrate.compile import CompiledProgram, Launchable
+from difftile.substrate.device import Session, cache_folder
+from difftile.substrate.device import current as current_session
+from difftile.substrate.device import start as start_session
+from difftile.substrate.lock import LOCK
+from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
+from difftile.substrate.report import failed, raise_first, silence
+from difftile.substrate.taichi.desktop import Desktop, RawEvent
+from difftile.substrate.taichi.language import ti
+from difftile.substrate.taichi.names import (
+    StructType,
+    grouped,
+    has_own_scalar,
+    meaning_of,
+    member_types,
+    methods_of,
+    static,
+    struct_values,
+    value_type,
+)
+from difftile.substrate.taichi.names import to_taichi as dtype_of
+from difftile.substrate.work import work_of
 
-# Taichi is imported here first, where what it does beside that can be kept from it: a line about
-# itself, a question about newer versions over the network, and the end of a process without HOME.
-os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
-os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")
-with caches_named():
-    importlib.import_module("taichi")
+__all__ = [
+    "LOCK",
+    "MAX_ELEMENTS",
+    "POOL",
+    "Buffer",
+    "CompiledProgram",
+    "Desktop",
+    "Launchable",
+    "RawEvent",
+    "Session",
+    "StructType",
+    "cache_folder",
+    "current_session",
+    "dtype_of",
+    "failed",
+    "grouped",
+    "has_own_scalar",
+    "meaning_of",
+    "member_types",
+    "methods_of",
+    "raise_first",
+    "silence",
+    "start_session",
+    "static",
+    "struct_values",
+    "ti",
+    "value_type",
+    "work_of",
+]

@@ -31,19 +31,19 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import arrays_written, silent, walk
-from difftile.substrate import accurate, dense, linalg, predicates, warps
 from difftile.substrate.device import at_end, current
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
-from difftile.substrate.names import to_taichi
-from difftile.substrate.reading import (
+from difftile.substrate.report import is_silenced, report_of
+from difftile.substrate.taichi import accurate, dense, linalg, predicates, warps
+from difftile.substrate.taichi.names import to_taichi
+from difftile.substrate.taichi.reading import (
     defining_emitted_source,
     reading_emitted_source,
     without_fast_math,
 )
-from difftile.substrate.report import is_silenced, report_of
-from difftile.substrate.translate import said, translated
+from difftile.substrate.taichi.translate import said, translated
 from difftile.substrate.work import Work, work_of
 
 _counter = itertools.count()

@@ -17,9 +17,9 @@ from taichi.lang import impl, misc
 
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
-from difftile.substrate.cache import caches_named, can_keep
 from difftile.substrate.lock import LOCK
-from difftile.substrate.names import value_type
+from difftile.substrate.taichi.cache import caches_named, can_keep
+from difftile.substrate.taichi.names import value_type
 
 _ARCHS = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal, "gpu": ti.gpu}
 

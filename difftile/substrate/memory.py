@@ -21,9 +21,9 @@ from difftile.diagnostics import FieldError, OutOfMemory
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.device import Session, current
 from difftile.substrate.lock import LOCK
-from difftile.substrate.names import to_taichi
-from difftile.substrate.ndarrays import add, copy_rows, fill
 from difftile.substrate.packing import Packed, pack
+from difftile.substrate.taichi.names import to_taichi
+from difftile.substrate.taichi.ndarrays import add, copy_rows, fill
 
 _ALIGNMENT = 64  # a cache line, and the widest vector register
 MAX_ELEMENTS = 2**31 - 1  # Taichi indexes with i32

@@ -14,10 +14,7 @@ from difftile.interp import run as run_plainly
 from difftile.ir.nodes import Array, Program, Stmt, Var
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, silent, walk
-from difftile.substrate.compile import CompiledProgram
-from difftile.substrate.memory import POOL
-from difftile.substrate.report import silence
-from difftile.substrate.work import work_of
+from difftile.substrate import POOL, CompiledProgram, silence, work_of
 
 Contents: TypeAlias = "dict[Array | Var, Any]"
 """For each parameter of a program a NumPy array, or a number."""

@@ -23,7 +23,7 @@ from difftile.fields.window import Window
 from difftile.launch.call import Call
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.launch.plan import StagePlan
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 from difftile.tape.budget import as_text
 from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage

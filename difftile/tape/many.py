@@ -20,8 +20,7 @@ from difftile.launch.specialisation import (
 )
 from difftile.launch.stage import ManyCode
 from difftile.passes.batch import Unbatchable
-from difftile.substrate.memory import POOL, Buffer
-from difftile.substrate.report import silence
+from difftile.substrate import POOL, Buffer, silence
 from difftile.tape.opaque import Opaque
 from difftile.tape.pullback import Active, Pullback
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record

@@ -22,7 +22,7 @@ from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 from difftile.tape.counts import LIVE, REPLAYS
 
 if TYPE_CHECKING:

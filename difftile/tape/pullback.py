@@ -28,8 +28,7 @@ from difftile.launch.call import Call
 from difftile.launch.plan import check_ownership, make_plans
 from difftile.launch.push import push_tangents
 from difftile.launch.specialisation import make_writable
-from difftile.substrate.memory import POOL
-from difftile.substrate.report import silence
+from difftile.substrate import POOL, silence
 from difftile.tape.counts import LIVE
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
 from difftile.tape.reads import computed_by_python, warn_of_number

@@ -16,7 +16,7 @@ from difftile.ir.types import shape_of
 from difftile.launch.call import Call
 from difftile.launch.patch import Patch
 from difftile.launch.plan import StagePlan
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 from difftile.tape.opaque import OpaqueRecord
 
 

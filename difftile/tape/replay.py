@@ -12,8 +12,7 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan
-from difftile.substrate.compile import Launchable
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL, Launchable
 from difftile.tape.opaque import OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.tape.standins import reverse_opaque

@@ -22,8 +22,7 @@ from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan, make_plans
 from difftile.launch.push import push_stage
 from difftile.launch.specialisation import argument_of, make_writable, scratch_for
-from difftile.substrate.memory import POOL, Buffer
-from difftile.substrate.report import silence
+from difftile.substrate import POOL, Buffer, silence
 from difftile.tape.opaque import Opaque
 from difftile.tape.pullback import Pullback, Tangents
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from difftile.fields.field import Storage
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 
 
 class Snapshot:

@@ -11,7 +11,7 @@ import numpy as np
 from difftile.diagnostics import FieldError, GradientCut, TapeError
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import is_float
-from difftile.substrate.memory import Buffer
+from difftile.substrate import Buffer
 from difftile.tape.opaque import OpaqueRecord, Use, closed
 from difftile.tape.snapshots import Snapshot
 from difftile.tape.working import copied, zeros_of

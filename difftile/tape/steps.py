@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from difftile.fields.field import Field, Storage
 from difftile.launch.call import Call
 from difftile.launch.plan import StagePlan
-from difftile.substrate.report import silence
+from difftile.substrate import silence
 from difftile.tape.opaque import Opaque
 from difftile.tape.records import (
     HostCopy,

@@ -36,8 +36,7 @@ from difftile.fields.tracked import HostRead
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.call import Call
-from difftile.substrate.memory import POOL
-from difftile.substrate.report import failed
+from difftile.substrate import POOL, failed
 from difftile.tape.budget import as_text, parse_memory
 from difftile.tape.counts import LIVE, REPLAYS, TURN
 from difftile.tape.cuts import Cuts, warn_of_result

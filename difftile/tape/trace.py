@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from difftile.fields.field import Field, Storage
 from difftile.launch.specialisation import Specialisation
-from difftile.substrate.memory import Buffer
+from difftile.substrate import Buffer
 from difftile.tape.budget import as_text
 from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record

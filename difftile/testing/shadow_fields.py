@@ -22,7 +22,7 @@ from difftile.fields.create import CREATION, zeros_like
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
 from difftile.launch.func import forget_launches
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 from difftile.testing.naming import Names
 
 

@@ -17,7 +17,7 @@ from difftile.fields.field import zero_grads
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.launch.random import STREAMS
-from difftile.substrate.report import silence
+from difftile.substrate import silence
 from difftile.tape.counts import REPLAYS
 from difftile.tape.tape import Tape
 from difftile.testing.coordinates import Coordinates, Vector, leaf_of

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from difftile.launch.rules import fwd_diff
 from difftile.runtime.funcs import func
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.textures.directions import (
     divided,
     is_direction,

@@ -11,7 +11,7 @@ import math
 
 from difftile.launch.func import func
 from difftile.launch.functions import stop_grad
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 LONG = 2**30  # a number beyond that, or below its inverse, is not moderate
 _FAR = 2.0**100  # beyond it, and below its inverse, the inverse of an `f32` may not be exact

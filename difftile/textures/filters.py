@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from difftile.launch.methods import data_oriented
 from difftile.runtime.funcs import func
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 
 @data_oriented

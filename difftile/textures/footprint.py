@@ -13,7 +13,7 @@ import math
 
 from difftile.launch.functions import stop_grad
 from difftile.runtime.funcs import func
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.textures.directions import divided
 from difftile.textures.mips import kept_lod
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from difftile.launch.rules import fwd_diff
 from difftile.runtime.funcs import func
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.textures.wraps import FAR
 
 

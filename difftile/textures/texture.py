@@ -16,8 +16,7 @@ from difftile.fields.values import Values
 from difftile.ir.types import Vector
 from difftile.launch.methods import data_oriented
 from difftile.runtime.funcs import func
-from difftile.substrate.language import ti
-from difftile.substrate.names import to_taichi
+from difftile.substrate import dtype_of, ti
 from difftile.textures.cube import lookup_on_cube, moderate, moved_on_cube, texel_on_cube
 from difftile.textures.filters import FILTERS
 from difftile.textures.footprint import (
@@ -247,7 +246,7 @@ def _count(max_aniso: Any) -> int:
 def _border(border: Any, data: Field, grad: bool) -> Field:
     """Return the field of the constant outside a texture."""
     if not isinstance(border, Values):
-        return full((), border, dtype=to_taichi(data.element), grad=grad)
+        return full((), border, dtype=dtype_of(data.element), grad=grad)
     if not isinstance(border, Field) or border.shape != () or border.element != data.element:
         raise FieldError(f"The border is a field of shape () of {data.element}, not {border!r}.")
     return border.with_grads() if grad and not border.has_grads else border

@@ -14,7 +14,7 @@ from typing import Any
 
 from difftile.launch.methods import data_oriented
 from difftile.runtime.funcs import func
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 FAR = 4  # positions nearer than that, in sizes of the texture, need not be kept near
 NONE = -1  # stands for the border

@@ -19,7 +19,7 @@ from difftile.fields.field import Field
 from difftile.fields.rows import Change, Rows
 from difftile.ir.types import scalar_of
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.training.numbers import logit, rotations, sigmoid
 
 

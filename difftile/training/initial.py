@@ -9,7 +9,7 @@ from difftile.datasets.splats import PARAMETERS, Splats
 from difftile.datasets.views import Dataset
 from difftile.fields.rows import Rows
 from difftile.render.gaussians import make_gaussians
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.training.from_points import gaussians_at
 from difftile.training.options import Options
 

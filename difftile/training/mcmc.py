@@ -21,7 +21,7 @@ from difftile.launch.random import randn
 from difftile.render.ewa import rotation_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.training import numbers
 from difftile.training.densify import ScreenGradients
 

@@ -15,7 +15,7 @@ from difftile.fields.field import Field
 from difftile.fields.rows import Rows
 from difftile.render.cameras import Cameras
 from difftile.render.splatter import Rendering, Splatter
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 
 _KEPT = 2**31  # bytes of pictures that stay in memory; others are read each time
 

@@ -17,7 +17,7 @@ from difftile.render.losses import dssim, l1
 from difftile.render.metrics import psnr, ssim
 from difftile.render.similarity import SIZE
 from difftile.render.splatter import Splatter
-from difftile.substrate.language import ti
+from difftile.substrate import ti
 from difftile.tape.tape import Tape
 from difftile.training.densify import Densification
 from difftile.training.initial import first_gaussians

@@ -35,8 +35,7 @@ from difftile.launch.random import Streams
 from difftile.ops.check import check as check_code
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, simplify
-from difftile.substrate.compile import CompiledProgram
-from difftile.substrate.device import current
+from difftile.substrate import CompiledProgram, current_session
 from tests.hunt.duals import Discard
 from tests.hunt.program import Launch, Program
 from tests.hunt.reference import Arrays, Reference, refer
@@ -298,7 +297,7 @@ def check(program: Program, *, thorough: bool = False) -> Verdict:
     """
     directions, weights = directions_of(program), weights_of(program)
     try:
-        found = refer(program, directions, current().seed)
+        found = refer(program, directions, current_session().seed)
     except Discard as reason:
         return Verdict("discarded", str(reason))
     try:

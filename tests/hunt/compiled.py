@@ -21,7 +21,7 @@ from difftile.diagnostics import DifftileError, IndexOutOfRange, NotDifferentiab
 from difftile.launch import call as launches
 from difftile.launch.random import Streams
 from difftile.substrate import compile as compiling
-from difftile.substrate.device import current
+from difftile.substrate import current_session
 from tests.harness import many_threads
 from tests.hunt.check import (
     Verdict,
@@ -48,7 +48,7 @@ def check_compiled(program: Program) -> Verdict:
     """
     directions, weights = directions_of(program), weights_of(program)
     try:
-        found = refer(program, directions, current().seed)
+        found = refer(program, directions, current_session().seed)
     except Discard as reason:
         return Verdict("discarded", str(reason))
     if found.met:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import difftile as dt  # before Taichi, which ends the process where HOME is missing
+from difftile.substrate import ti
 from difftile.substrate.device import impl
-from difftile.substrate.language import ti
 
 
 @dt.kernel

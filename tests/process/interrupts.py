@@ -18,7 +18,7 @@ import numpy as np
 
 import difftile as dt
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate import POOL, Buffer
 
 _LIBRARY = str(Path(dt.__file__).parent)
 _PLACES = int(os.environ.get("DIFFTILE_INTERRUPTS", "150"))

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from difftile.substrate import language
+from difftile.substrate import ti
 
-ti = language.ti
 COUNT = 8
 
 

@@ -11,7 +11,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.solvers import result as results
-from difftile.substrate.memory import POOL
+from difftile.substrate import POOL
 from tests.solvers.oracles import differences, number
 
 

@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 
-from difftile.substrate.desktop import Desktop, RawEvent
+from difftile.substrate import Desktop, RawEvent
 from difftile.viewer.backends.child_process import Connection, join_app
 from difftile.viewer.backends.messages import DisplayReport, WindowUpdate
 from difftile.viewer.events import (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from difftile.substrate.language import ti
+from difftile.substrate.taichi.language import ti
 
 _ACTS: dict[object, Literal["press", "release", "move"]] = {
     ti.GUI.PRESS: "press",

@@ -1,0 +1,13 @@
+"""The only package that knows Taichi: its names, memory, generated source and launches."""
+
+import importlib
+import os
+
+from difftile.substrate.taichi.cache import caches_named
+
+# Taichi is imported here first, where what it does beside that can be kept from it: a line about
+# itself, a question about newer versions over the network, and the end of a process without HOME.
+os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
+os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")
+with caches_named():
+    importlib.import_module("taichi")
