@@ -91,9 +91,9 @@ if TYPE_CHECKING:
     from difftile.tape.checkpoint import checkpoint
     from difftile.tape.tape import Tape, no_grad
     from difftile.testing.gradcheck import gradcheck
-    from difftile.testing.report import GradCheck
+    from difftile.testing.gradcheck_report import GradCheck
     from difftile.testing.rulecheck import check_rule
-    from difftile.testing.rulereport import RuleCheck
+    from difftile.testing.rulecheck_report import RuleCheck
     from difftile.textures.texture import Texture
     from difftile.transforms.forward_mode import hvp, jvp, linearize
     from difftile.transforms.jacobians import hessian, jacfwd, jacrev
@@ -185,9 +185,9 @@ _HOME = {
     "difftile.transforms.sparse": ("sparse_jacobian",),
     "difftile.transforms.forward_mode": ("hvp", "jvp", "linearize"),
     "difftile.testing.gradcheck": ("gradcheck",),
-    "difftile.testing.report": ("GradCheck",),
+    "difftile.testing.gradcheck_report": ("GradCheck",),
     "difftile.testing.rulecheck": ("check_rule",),
-    "difftile.testing.rulereport": ("RuleCheck",),
+    "difftile.testing.rulecheck_report": ("RuleCheck",),
     "difftile.textures.texture": ("Texture",),
 }
 _PACKAGES = ("datasets", "optim", "render", "training", "viewer")  # used whole: `dt.optim.Adam`

@@ -11,7 +11,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.testing.report import Verdict
+from difftile.testing.gradcheck_report import Verdict
 from difftile.testing.samples import draw_samples
 
 HERE = Path(__file__).name

@@ -18,7 +18,7 @@ import difftile as dt
 from difftile.fields.field import scratch
 from difftile.fields.structs import StructField
 from difftile.render import AlphaSplats, Cameras, Splatter, dssim, l2, make_gaussians
-from difftile.testing.report import Verdict
+from difftile.testing.gradcheck_report import Verdict
 
 COUNT = 3  # fields of a program
 ALL = range(COUNT)

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     file, kernel = _target(parser, options.target)
     # Only now, since it starts Taichi.
     inspection = import_module("difftile.commands.inspection")
-    task = inspection.Task(
+    task = inspection.ExplainRequest(
         file=file,
         kernel=kernel,
         args=options.args,

@@ -19,7 +19,7 @@ from difftile.runtime.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ExplainRequest:
     """What `difftile explain` is asked for.
 
     Args:
@@ -52,7 +52,7 @@ class Found:
     owner: type | None = None
 
 
-def inspect(task: Task, parser: Parser) -> int:
+def inspect(task: ExplainRequest, parser: Parser) -> int:
     """Print what is asked for; return the exit code. Mistakes in the arguments end the process."""
     try:
         said = None if task.args is None else read(task.args)
@@ -127,7 +127,7 @@ def _parameters(found: Found) -> list[str]:
     return list(signature(found.kernel.function).parameters)
 
 
-def _named(task: Task, module: ModuleType, parser: Parser) -> Found:
+def _named(task: ExplainRequest, module: ModuleType, parser: Parser) -> Found:
     assert task.kernel is not None
     first, *rest = task.kernel.split(".")
     value: Any = getattr(module, first, None)
@@ -169,7 +169,7 @@ def _of_last_launch(found: Found) -> str | None:
 
 
 def _explained(
-    found: Found, task: Task, module: ModuleType, said: dict[str, Specimen] | None
+    found: Found, task: ExplainRequest, module: ModuleType, said: dict[str, Specimen] | None
 ) -> str:
     kernel = found.kernel
     last = _of_last_launch(found) if said is None else None
@@ -187,7 +187,7 @@ def _explained(
     return "\n\n".join(parts)
 
 
-def _needing_none(found: Found, task: Task) -> dict[str, Specimen]:
+def _needing_none(found: Found, task: ExplainRequest) -> dict[str, Specimen]:
     """Return that nothing is said of the arguments of a kernel, if that is enough.
 
     Raises:

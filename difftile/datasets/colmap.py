@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.views import LEAST_FOCAL, Doubles, are_numbers, is_size
+from difftile.datasets.dataset import LEAST_FOCAL, Doubles, are_numbers, is_size
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import shown
 
@@ -54,7 +54,7 @@ MODELS = {
     "THIN_PRISM_FISHEYE": Model(10, 2, 8, pinhole=False),
     "RAD_TAN_THIN_PRISM_FISHEYE": Model(11, 2, 12, pinhole=False),
 }
-_Numbered = TypeVar("_Numbered", "Camera", "Image")
+_Numbered = TypeVar("_Numbered", "Camera", "PosedImage")
 UNDISTORT = (
     "undistort the pictures: 'colmap image_undistorter --image_path images --input_path sparse/0 "
     "--output_path undistorted' writes them and a model of pinholes."
@@ -73,7 +73,7 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class PosedImage:
     """A picture of a model: where its camera stood.
 
     Args:
@@ -111,7 +111,7 @@ class Reconstruction:
     """A whole model, by number."""
 
     cameras: dict[int, Camera]
-    images: dict[int, Image]
+    images: dict[int, PosedImage]
     cloud: Cloud
 
 
@@ -173,7 +173,7 @@ def intrinsics_of(camera: Camera, path: Path) -> Doubles:
     return np.concatenate([focal, values[model.focal : model.focal + 2]])
 
 
-def pose_of(image: Image, path: Path) -> Doubles:
+def pose_of(image: PosedImage, path: Path) -> Doubles:
     """Return the matrix from world to camera, shape (4, 4).
 
     Raises:

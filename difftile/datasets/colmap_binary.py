@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from difftile.datasets.colmap import MODELS, Camera, Cloud, Image, Reconstruction, by_number
+from difftile.datasets.colmap import MODELS, Camera, Cloud, PosedImage, Reconstruction, by_number
 from difftile.diagnostics import DatasetError
 from difftile.files.cursor import Cursor
 from difftile.files.writing import write_bytes
@@ -76,9 +76,9 @@ def _cameras(path: Path) -> dict[int, Camera]:
     return by_number(path, found)
 
 
-def _images(path: Path) -> dict[int, Image]:
+def _images(path: Path) -> dict[int, PosedImage]:
     cursor = Cursor(path)
-    found: list[Image] = []
+    found: list[PosedImage] = []
     count = cursor.count(73, "images")
     for k in range(count):
         what = f"image {k + 1} of {count}"
@@ -87,7 +87,7 @@ def _images(path: Path) -> dict[int, Image]:
         seen = cursor.count(24, f"points in {what}")
         cursor.take(24 * seen, what)
         w, x, y, z, *translation = pose
-        found.append(Image(number, (w, x, y, z), (*translation,), camera, name))
+        found.append(PosedImage(number, (w, x, y, z), (*translation,), camera, name))
     cursor.end()
     return by_number(path, found)
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from difftile.datasets.colmap import Camera, Cloud, Image, Reconstruction, by_number
+from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction, by_number
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import read_text as text_of
 from difftile.files.regular import shown
@@ -75,13 +75,13 @@ def _camera(words: list[str]) -> Camera:
     return Camera(_natural(number), model, *size, (*map(_real, parameters),))
 
 
-def _image(words: list[str]) -> Image:
+def _image(words: list[str]) -> PosedImage:
     number, w, x, y, z, tx, ty, tz, camera, *name = words
     if not name:
         raise ValueError
     quaternion = _real(w), _real(x), _real(y), _real(z)
     translation = _real(tx), _real(ty), _real(tz)
-    return Image(_natural(number), quaternion, translation, _natural(camera), " ".join(name))
+    return PosedImage(_natural(number), quaternion, translation, _natural(camera), " ".join(name))
 
 
 def _point(words: list[str]) -> tuple[int, list[float], list[int]]:

@@ -11,8 +11,8 @@ import numpy as np
 from difftile.datasets.colmap import Reconstruction, intrinsics_of, pose_of
 from difftile.datasets.colmap_binary import read_binary
 from difftile.datasets.colmap_text import read_text
+from difftile.datasets.dataset import Colour, Dataset, Points, View, sized_view, smaller
 from difftile.datasets.transforms import load_blender, load_transforms
-from difftile.datasets.views import Colour, Dataset, Points, View, sized_view, smaller
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
 from difftile.files.regular import shown

@@ -57,7 +57,7 @@ class _Element:
 
 
 @dataclass(slots=True)
-class _Body:
+class _Payload:
     """What follows the header, from its beginning to its end."""
 
     path: Path
@@ -90,7 +90,7 @@ def read_ply(path: Path) -> dict[str, Table]:
     if not raw.startswith((b"ply\n", b"ply\r\n")):
         raise DatasetError(path, f"begins with {raw[:4]!r}", "a PLY file, which begins with 'ply'")
     text, elements, start = _header(path, raw)
-    body = _Body(path, raw, start)
+    body = _Payload(path, raw, start)
     tables: dict[str, Table] = {}
     for element in elements:
         if element.lists:
@@ -183,7 +183,7 @@ def _check_names(path: Path, elements: list[_Element]) -> None:
             raise DatasetError(path, f"{what} has no properties", "a line 'property float x'")
 
 
-def _binary(body: _Body, element: _Element) -> Table:
+def _binary(body: _Payload, element: _Element) -> Table:
     kind = element.row
     size = kind.itemsize * element.count
     if body.left < size:
@@ -193,7 +193,7 @@ def _binary(body: _Body, element: _Element) -> Table:
     return np.frombuffer(body.raw[body.at - size : body.at], kind) if size else np.empty(0, kind)
 
 
-def _text(body: _Body, element: _Element) -> Table:
+def _text(body: _Payload, element: _Element) -> Table:
     rows = _lines(body, element)
     width = len(element.properties)
     words = [row.split() for row in rows]
@@ -233,7 +233,7 @@ def _fits(values: npt.NDArray[np.float64], kind: np.dtype[Any]) -> npt.NDArray[n
     return (values == np.rint(values)) & (values >= limits.min) & (values <= limits.max)
 
 
-def _lines(body: _Body, element: _Element) -> list[bytes]:
+def _lines(body: _Payload, element: _Element) -> list[bytes]:
     """Take the next lines of a text, one a row."""
     lines = body.raw[body.at :].split(b"\n", min(element.count, body.left))  # a row has a byte
     rest = lines[element.count :]
@@ -249,7 +249,7 @@ def _lines(body: _Body, element: _Element) -> list[bytes]:
 # Elements with lists
 
 
-def _pass_lines(body: _Body, element: _Element) -> None:
+def _pass_lines(body: _Payload, element: _Element) -> None:
     for k, row in enumerate(_lines(body, element)):
         words, at = row.split(), 0
         try:
@@ -263,7 +263,7 @@ def _pass_lines(body: _Body, element: _Element) -> None:
             body.wrong(element, k, shown(row.decode("utf-8", "replace")), "its numbers and lists")
 
 
-def _pass_rows(body: _Body, element: _Element) -> None:
+def _pass_rows(body: _Payload, element: _Element) -> None:
     alike = _row_like_first(body, element)
     if alike is not None and alike.itemsize * element.count <= body.left:
         size = alike.itemsize * element.count
@@ -279,7 +279,7 @@ def _pass_rows(body: _Body, element: _Element) -> None:
                 body.cut(element, k)
 
 
-def _size(body: _Body, element: _Element, row: int, one: _Property) -> int:
+def _size(body: _Payload, element: _Element, row: int, one: _Property) -> int:
     """Return how many bytes a property of the row at hand has."""
     if one.counts is None:
         return one.type.itemsize
@@ -291,7 +291,7 @@ def _size(body: _Body, element: _Element, row: int, one: _Property) -> int:
     return one.counts.itemsize + number * one.type.itemsize
 
 
-def _row_like_first(body: _Body, element: _Element) -> np.dtype[Any] | None:
+def _row_like_first(body: _Payload, element: _Element) -> np.dtype[Any] | None:
     """Return the type of rows whose lists are all as long as those of the first, as in meshes."""
     if not element.count:
         return None

@@ -17,9 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from difftile.datasets.colmap import UNDISTORT
-from difftile.datasets.pictures import picture_size
-from difftile.datasets.ply import read_ply
-from difftile.datasets.views import (
+from difftile.datasets.dataset import (
     LEAST_FOCAL,
     Colour,
     Dataset,
@@ -31,10 +29,12 @@ from difftile.datasets.views import (
     sized_view,
     smaller,
 )
+from difftile.datasets.images import picture_size
+from difftile.datasets.ply import read_ply
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder
+from difftile.files.json_values import Value, read_json
 from difftile.files.regular import shown
-from difftile.files.values import Value, read_json
 
 _PINHOLES = ("OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "PERSPECTIVE")
 _DISTORTION = ("k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2")

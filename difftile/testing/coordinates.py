@@ -17,7 +17,7 @@ _LEAST_SCALE = 0.1  # of an entry, in units of its field's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Leaf:
+class CoordinateBlock:
     """A field, or the part of one, as an argument.
 
     Args:
@@ -49,8 +49,8 @@ class Leaf:
         return f"{text}[{', '.join(map(str, inner))}]" if inner else text
 
 
-def leaf_of(name: str, values: Values, taken: dict[int, npt.NDArray[np.bool_]]) -> Leaf:
-    """Return a leaf; entries that another one has are left out.
+def block_of(name: str, values: Values, taken: dict[int, npt.NDArray[np.bool_]]) -> CoordinateBlock:
+    """Return a block; entries that another one has are left out.
 
     Args:
         name: What it is called.
@@ -66,57 +66,57 @@ def leaf_of(name: str, values: Values, taken: dict[int, npt.NDArray[np.bool_]]) 
     met = taken.setdefault(id(base.storage), np.zeros(size, np.bool_))
     new = ~met[entries]
     met[entries] = True
-    return Leaf(name, values, entries[new], places[new])
+    return CoordinateBlock(name, values, entries[new], places[new])
 
 
 class Coordinates:
-    """All entries of some leaves, one leaf after the other."""
+    """All entries of some blocks, one block after the other."""
 
-    def __init__(self, leaves: Iterable[Leaf]) -> None:
-        self.leaves = [leaf for leaf in leaves if leaf.entries.size]
-        sizes = [leaf.entries.size for leaf in self.leaves]
+    def __init__(self, blocks: Iterable[CoordinateBlock]) -> None:
+        self.blocks = [block for block in blocks if block.entries.size]
+        sizes = [block.entries.size for block in self.blocks]
         self.starts = np.concatenate(([0], np.cumsum(sizes))).astype(int)
         self.size = int(self.starts[-1])
 
-    def parts(self) -> Iterable[tuple[Leaf, slice[int, int, None]]]:
-        """Yield the leaves, and where their entries are in the vector."""
-        for leaf, start, stop in zip(self.leaves, self.starts, self.starts[1:], strict=False):
-            yield leaf, slice(int(start), int(stop))
+    def parts(self) -> Iterable[tuple[CoordinateBlock, slice[int, int, None]]]:
+        """Yield the blocks, and where their entries are in the vector."""
+        for block, start, stop in zip(self.blocks, self.starts, self.starts[1:], strict=False):
+            yield block, slice(int(start), int(stop))
 
-    def owner(self, entry: int) -> tuple[Leaf, int]:
-        """Return the leaf of an entry, and the entry's number in it."""
+    def owner(self, entry: int) -> tuple[CoordinateBlock, int]:
+        """Return the block of an entry, and the entry's number in it."""
         k = int(np.searchsorted(self.starts, entry, side="right")) - 1
-        return self.leaves[k], entry - int(self.starts[k])
+        return self.blocks[k], entry - int(self.starts[k])
 
     def read(self) -> Vector:
         """Return the contents."""
-        return self._gather(lambda leaf: leaf.values.base)
+        return self._gather(lambda block: block.values.base)
 
     def gradient(self) -> Vector:
         """Return the gradients."""
-        return self._gather(lambda leaf: leaf.values.base.grad)
+        return self._gather(lambda block: block.values.base.grad)
 
-    def _gather(self, pick: Callable[[Leaf], Field]) -> Vector:
-        parts = [pick(leaf).to_numpy().ravel()[leaf.entries] for leaf in self.leaves]
+    def _gather(self, pick: Callable[[CoordinateBlock], Field]) -> Vector:
+        parts = [pick(block).to_numpy().ravel()[block.entries] for block in self.blocks]
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
 
     def write(self, vector: Vector) -> None:
         """Set the contents, past any tape."""
-        self._scatter(vector, lambda leaf: leaf.values.base)
+        self._scatter(vector, lambda block: block.values.base)
 
     def write_gradient(self, vector: Vector) -> None:
         """Set the gradients with respect to what the fields hold before a launch."""
-        self._scatter(vector, lambda leaf: leaf.values.base.grad)
+        self._scatter(vector, lambda block: block.values.base.grad)
 
-    def _scatter(self, vector: Vector, pick: Callable[[Leaf], Field]) -> None:
-        for leaf, where in self.parts():
+    def _scatter(self, vector: Vector, pick: Callable[[CoordinateBlock], Field]) -> None:
+        for block, where in self.parts():
 
             def change(
-                array: npt.NDArray[np.generic], leaf: Leaf = leaf, where: slice = where
+                array: npt.NDArray[np.generic], block: CoordinateBlock = block, where: slice = where
             ) -> None:
-                array.reshape(-1)[leaf.entries] = vector[where]
+                array.reshape(-1)[block.entries] = vector[where]
 
-            pick(leaf).storage.buffer.change(change)
+            pick(block).storage.buffer.change(change)
 
     def scales(self, vector: Vector) -> Vector:
         """Return how large a change of each entry is that counts, from the contents.

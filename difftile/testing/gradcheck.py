@@ -10,12 +10,12 @@ import numpy as np
 from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.launch.random import STREAMS
-from difftile.testing.report import GradCheck, Probed
-from difftile.testing.search import Search, Tolerance
-from difftile.testing.shadow_fields import Doubles
+from difftile.testing.evaluator import Evaluator
+from difftile.testing.gradcheck_report import GradCheck, Probed
+from difftile.testing.probing import GradientTolerance, Prober
+from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.slopes import FIRST_STEP
 from difftile.testing.subject import Subject, subject_of
-from difftile.testing.trial import Trial
 
 
 def gradcheck(
@@ -74,21 +74,21 @@ def gradcheck(
         raise TapeError("gradcheck() runs launches of its own; call it after the 'with' block.")
     subject = subject_of(f, fields)
     rng = np.random.default_rng(seed)
-    with STREAMS.given_back(), Doubles() as doubles:
-        trial = Trial(subject, doubles, outputs, memory, rng)
-        search = Search(trial.along, trial.base, trial.coordinates, trial.gradient)
-        probes = search.run(directions, entries, Tolerance(rtol, atol, eps), rng)
-    fields = tuple(search.probed(probes))
+    with STREAMS.given_back(), ShadowFields() as shadows:
+        evaluator = Evaluator(subject, shadows, outputs, memory, rng)
+        prober = Prober(evaluator.along, evaluator.base, evaluator.coordinates, evaluator.gradient)
+        probes = prober.run(directions, entries, GradientTolerance(rtol, atol, eps), rng)
+    fields = tuple(prober.probed(probes))
     if subject.each:
         _check_probed(subject, fields)
     report = GradCheck(
         subject.title,
-        tuple(trial.output_names),
+        tuple(evaluator.output_names),
         tuple(probes),
         fields,
-        trial.weighted,
-        trial.skipped,
-        trial.notes,
+        evaluator.weighted,
+        evaluator.skipped,
+        evaluator.notes,
     )
     return report.raise_if_failed() if strict else report
 

@@ -27,7 +27,7 @@ _LIBRARY = "difftile"  # its objects keep to themselves what begins with an unde
 _FOREIGN = frozenset(("builtins", "numpy", "taichi", "typing", "collections", "abc", "functools"))
 
 
-class Names:
+class FieldNames:
     """The names of fields, and of what holds them, as seen from some objects.
 
     Args:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.testing.coordinates import Vector
-from difftile.testing.rulereport import Comparison, shown
-from difftile.testing.search import Tolerance, compare
+from difftile.testing.evaluator import Evaluator
+from difftile.testing.probing import GradientTolerance, compare
+from difftile.testing.rulecheck_report import Comparison, shown
 from difftile.testing.slopes import Sample
-from difftile.testing.trial import Trial
 
 Array = npt.NDArray[np.float64]
 _SIGNS = {-1.0: "< 0", 0.0: "= 0", 1.0: "> 0"}
@@ -22,29 +22,29 @@ class Pointwise:
     """The derivatives of a func at samples, by its rule and by differences.
 
     Args:
-        trial: The func, mapped over the samples.
+        evaluator: The func, mapped over the samples.
         samples: The samples by argument, along the first axis.
     """
 
-    def __init__(self, trial: Trial, samples: Mapping[str, Array]) -> None:
-        self._trial = trial
+    def __init__(self, evaluator: Evaluator, samples: Mapping[str, Array]) -> None:
+        self._evaluator = evaluator
         self._samples = samples
         self._count = next((len(values) for values in samples.values()), 0)
-        start = trial.start
+        start = evaluator.start
         self._scales = np.where(start == 0, 1.0, np.abs(start))
         self._runs: dict[tuple[int, float], list[Array]] = {}
 
     def places(self) -> Iterator[tuple[str, int, npt.NDArray[np.int64]]]:
         """Yield each component of each argument, and its entries of all samples."""
-        for leaf, where in self._trial.coordinates.parts():
-            values = self._samples.get(leaf.name)
+        for block, where in self._evaluator.coordinates.parts():
+            values = self._samples.get(block.name)
             if values is not None:
                 entries = np.arange(where.start, where.stop).reshape(self._count, -1)
                 for component in range(entries.shape[1]):
-                    yield leaf.name, component, entries[:, component]
+                    yield block.name, component, entries[:, component]
 
     def compare(
-        self, weights: list[Array], gradient: Vector, tolerance: Tolerance
+        self, weights: list[Array], gradient: Vector, tolerance: GradientTolerance
     ) -> Iterator[Comparison]:
         """Yield a comparison for each sample and each component of an argument.
 
@@ -110,9 +110,9 @@ class Pointwise:
         key = (number if step else -1, step)
         found = self._runs.get(key)
         if found is None:
-            contents = self._trial.start.copy()
+            contents = self._evaluator.start.copy()
             contents[entries] += step * self._scales[entries]
-            found = self._runs[key] = list(self._trial.outputs_at(contents).values())
+            found = self._runs[key] = list(self._evaluator.outputs_at(contents).values())
         return found
 
     def _signs(self, sample: int) -> dict[str, str]:

@@ -20,16 +20,16 @@ from difftile.ir.types import F64, is_float, shaped
 from difftile.launch.meanings import meaning_of
 from difftile.launch.random import STREAMS
 from difftile.ops.vocabulary import FuncMeaning, Rules
-from difftile.testing.mapped import ReturnsNothing, call_once, func_name, map_over
+from difftile.testing.elementwise import ReturnsNothing, call_once, func_name, map_over
+from difftile.testing.evaluator import Evaluator
 from difftile.testing.pointwise import Pointwise
-from difftile.testing.rulereport import Comparison, RuleCheck
-from difftile.testing.ruletests import RuleTests
+from difftile.testing.probing import GradientTolerance
+from difftile.testing.rule_tests import RuleTests
+from difftile.testing.rulecheck_report import Comparison, RuleCheck
 from difftile.testing.samples import draw_samples
-from difftile.testing.search import Tolerance
-from difftile.testing.shadow_fields import Doubles
+from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.slopes import FIRST_STEP
 from difftile.testing.subject import Subject, subject_of
-from difftile.testing.trial import Trial
 
 _FEW = 4  # samples where fields are shared by all of them
 
@@ -76,7 +76,7 @@ def check_rule(
     """
     if OPEN_TAPE.get() is not None:
         raise TapeError("check_rule() runs launches of its own; call it after the 'with' block.")
-    tolerance = Tolerance(rtol, atol, FIRST_STEP)
+    tolerance = GradientTolerance(rtol, atol, FIRST_STEP)
     rng = np.random.default_rng(seed)
     meaning = meaning_of(f)
     if isinstance(meaning, FuncMeaning):
@@ -95,7 +95,7 @@ def _check_func(
     examples: tuple[Any, ...],
     count: int,
     domain: Mapping[str, tuple[float, float]],
-    tolerance: Tolerance,
+    tolerance: GradientTolerance,
     rng: np.random.Generator,
 ) -> RuleCheck:
     rules = meaning.rules
@@ -144,9 +144,9 @@ def _check_func(
         lambda: mapped.fwds(**everything),
     )
     both = rules.backward is not None and rules.forward is not None
-    with STREAMS.given_back(), Doubles() as doubles:
-        trial = Trial(subject, doubles, None, None, rng, finite=False)
-        tests = RuleTests(trial, Pointwise(trial, drawn), tolerance, rng)
+    with STREAMS.given_back(), ShadowFields() as shadows:
+        evaluator = Evaluator(subject, shadows, None, None, rng, finite=False)
+        tests = RuleTests(evaluator, Pointwise(evaluator, drawn), tolerance, rng)
         comparisons, faults = tests.run(both=both, search=bool(whole))
     return RuleCheck(
         subject.title, _label(rules), _is_approximate(rules), tuple(comparisons), tuple(faults)
@@ -157,7 +157,7 @@ def _check_effects(
     f: Any,
     arguments: Mapping[str, Any],
     drawn: Mapping[str, npt.NDArray[np.float64]],
-    tolerance: Tolerance,
+    tolerance: GradientTolerance,
     rng: np.random.Generator,
 ) -> tuple[list[Comparison], list[str]]:
     """Check the rule of a func that returns nothing: by the fields that it writes, call by call."""
@@ -173,9 +173,9 @@ def _check_effects(
         once = call_once(f, sample, drawn)
         run = functools.partial(once, **sample)
         subject = Subject(f"func '{func_name(f)}'", run, sample, {}, True, True)
-        with STREAMS.given_back(), Doubles() as doubles:
-            trial = Trial(subject, doubles, None, None, rng)
-            found, wrong = RuleTests(trial, None, tolerance, rng).run(both=False, search=True)
+        with STREAMS.given_back(), ShadowFields() as shadows:
+            evaluator = Evaluator(subject, shadows, None, None, rng)
+            found, wrong = RuleTests(evaluator, None, tolerance, rng).run(both=False, search=True)
         comparisons += found
         faults |= dict.fromkeys(wrong)
     return comparisons, list(faults)
@@ -213,15 +213,15 @@ def _place(function: Any, text: str) -> Label | None:
 
 
 def _check_fields(
-    f: Any, arguments: tuple[Any, ...], tolerance: Tolerance, rng: np.random.Generator
+    f: Any, arguments: tuple[Any, ...], tolerance: GradientTolerance, rng: np.random.Generator
 ) -> RuleCheck:
     rules: Mapping[str, Any] = getattr(f, "rules", None) or {}
     if not rules:
         raise LaunchError(f"{f!r} has no rule; dt.gradcheck() checks gradients that are derived.")
     subject = subject_of(f, arguments)
-    with STREAMS.given_back(), Doubles() as doubles:
-        trial = Trial(subject, doubles, None, None, rng)
-        tests = RuleTests(trial, None, tolerance, rng)
+    with STREAMS.given_back(), ShadowFields() as shadows:
+        evaluator = Evaluator(subject, shadows, None, None, rng)
+        tests = RuleTests(evaluator, None, tolerance, rng)
         comparisons, faults = tests.run(both=False, search=True)
     word, rule = next(iter(rules.items()))
     label = _place(rule.function, f"its {word} rule")

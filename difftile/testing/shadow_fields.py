@@ -23,11 +23,11 @@ from difftile.fields.field import Field, Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
 from difftile.launch.func import forget_launches
 from difftile.substrate import POOL, Buffer
-from difftile.testing.naming import Names
+from difftile.testing.naming import FieldNames
 
 
 @dataclass(slots=True, eq=False)
-class Double:
+class ShadowField:
     """A storage that leads to a copy.
 
     Args:
@@ -90,16 +90,16 @@ class Double:
         POOL.unpin(self.original)
 
 
-class Doubles:
+class ShadowFields:
     """The copies of a check; the fields have their memory back when its block is left."""
 
     def __init__(self) -> None:
-        self._by_storage: dict[Storage, Double] = {}
+        self._by_storage: dict[Storage, ShadowField] = {}
         self._widened = 0  # how many copies there were at that time
         self._holders: list[Field] = []
         self._attached: list[Field] = []
 
-    def __enter__(self) -> Doubles:
+    def __enter__(self) -> ShadowFields:
         forget_launches()
         return self
 
@@ -113,14 +113,14 @@ class Doubles:
         _set_types(holders(changed))
         forget_launches()
 
-    def __iter__(self) -> Iterator[Double]:
+    def __iter__(self) -> Iterator[ShadowField]:
         return iter(list(self._by_storage.values()))
 
-    def of(self, field: Field) -> Double:
+    def of(self, field: Field) -> ShadowField:
         """Return the copy that a field has."""
         return self._by_storage[field.storage]
 
-    def find(self, field: Field) -> Double | None:
+    def find(self, field: Field) -> ShadowField | None:
         """Return the copy that a field has, or None if it has none."""
         return self._by_storage.get(field.storage)
 
@@ -180,7 +180,7 @@ class Doubles:
             self._by_storage[storage].is_gradient = True
         self._holders = [*found.values(), *holders(graded.keys() - own)]
 
-    def name_apart(self, names: Names) -> None:
+    def name_apart(self, names: FieldNames) -> None:
         """Give each field a name of its own, so that reports tell them apart.
 
         Args:
@@ -195,7 +195,7 @@ class Doubles:
             one.name = next(each for each in chain((name,), others) if each not in taken)
             taken.add(one.name)
 
-    def attach_gradient(self, one: Double) -> None:
+    def attach_gradient(self, one: ShadowField) -> None:
         """Give a field a gradient as long as the copies stand in."""
         assert one.field is not None
         gradient = zeros_like(one.field, grad=False)
@@ -214,13 +214,13 @@ def _spoil(contents: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return contents * factors.astype(contents.dtype)
 
 
-def _copy(storage: Storage, name: str, *, is_gradient: bool) -> Double:
+def _copy(storage: Storage, name: str, *, is_gradient: bool) -> ShadowField:
     original = storage.buffer
     original.pins += 1
     copy = POOL.take_like(original)
     copy.copy_from(original)
     storage.move(copy)
-    return Double(storage, original, name, is_gradient)
+    return ShadowField(storage, original, name, is_gradient)
 
 
 def _gradients(field: Field) -> list[Field]:

@@ -20,8 +20,8 @@ from difftile.launch.func import Func
 from difftile.launch.methods import BoundKernel
 from difftile.runtime.custom_op import BoundOp, CustomOp
 from difftile.runtime.kernel import Kernel
-from difftile.testing.mapped import func_name, map_over
-from difftile.testing.naming import Names, fields_in
+from difftile.testing.elementwise import func_name, map_over
+from difftile.testing.naming import FieldNames, fields_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Subject:
     function: Any = None
     each: bool = False
 
-    def names(self) -> Names:
+    def names(self) -> FieldNames:
         """Return the names of its arguments, and of what a function takes from outside.
 
         Kernels and funcs know best how they call what they take.
         """
         arguments = [(name, one) for name, one in self.arguments.items() if name]
-        return Names([*arguments, *([] if self.is_launch else [("", self.function)])])
+        return FieldNames([*arguments, *([] if self.is_launch else [("", self.function)])])
 
 
 def subject_of(f: Any, given: Any) -> Subject:
@@ -144,7 +144,7 @@ def _by_name(f: Any, asked: Sequence[Any]) -> dict[str, Any]:
 
     What no name leads to is called by its place, and so is what another one has the name of.
     """
-    names, found, known = Names([("", f)]), dict[str, Any](), set[int]()
+    names, found, known = FieldNames([("", f)]), dict[str, Any](), set[int]()
     for k, one in enumerate(asked):
         if id(one) in known:
             continue

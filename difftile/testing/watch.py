@@ -19,7 +19,7 @@ from difftile.launch.call import Call
 from difftile.passes.inline_primals import inline_primals
 from difftile.tape.opaque import Opaque, OpaqueStep
 from difftile.tape.outlook import looking
-from difftile.testing.shadow_fields import Double, Doubles
+from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
 class Watch(Recorder, Outlook):
@@ -30,11 +30,11 @@ class Watch(Recorder, Outlook):
     `used` is that of it whose contents mattered for values.
     """
 
-    def __init__(self, doubles: Doubles) -> None:
+    def __init__(self, shadows: ShadowFields) -> None:
         self.notes: dict[str, None] = {}
         self.touched: set[Storage] = set()
         self.used: set[Storage] = set()
-        self._doubles = doubles
+        self._shadows = shadows
 
     def launch(self, call: Call, values: list[Any]) -> None:
         """Run a kernel."""
@@ -42,14 +42,14 @@ class Watch(Recorder, Outlook):
         fields = {
             k: value for k, value in enumerate(values[: len(params)]) if isinstance(value, Field)
         }
-        self._doubles.take((params[k].name, field) for k, field in fields.items())
+        self._shadows.take((params[k].name, field) for k, field in fields.items())
         code = call.code
         loaded = {code.position[a] for one in code.launches for a in one.stage.loaded}
         bodies = [inline_primals(one.stage.program).body for one in code.launches]  # without rules
         used = {array for body in bodies for array in arrays_loaded(body)}
         for k, field in fields.items():
             self.touched.add(field.storage)
-            one = self._doubles.of(field)
+            one = self._shadows.of(field)
             one.name = one.name or params[k].name
             one.read |= k in loaded
             if code.params[k] in used:
@@ -89,14 +89,14 @@ class Watch(Recorder, Outlook):
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step."""
-        self._doubles.take((use.name, use.field) for use in step.uses)
+        self._shadows.take((use.name, use.field) for use in step.uses)
         if step.approximate:
             self._note_approximate(step.name)
         opaque = Opaque(step, step.uses, constant=False)
         saved, _ = opaque.run(record=False)
         for use in opaque.uses:  # which say now what was written
             self.touched.add(use.field.storage)
-            one = self._doubles.of(use.field)
+            one = self._shadows.of(use.field)
             one.read |= use.reads
             if use.reads and not use.passes:
                 self.used.add(use.field.storage)
@@ -106,10 +106,10 @@ class Watch(Recorder, Outlook):
     def _note_approximate(self, name: str) -> None:
         self.notes[f"The derivative of {name} is approximate by its own account."] = None
 
-    def _met(self, field: Field) -> Double:
+    def _met(self, field: Field) -> ShadowField:
         self.touched.add(field.storage)
-        self._doubles.take([("", field)])
-        return self._doubles.of(field)
+        self._shadows.take([("", field)])
+        return self._shadows.of(field)
 
 
 def _is_approximate(stmt: Ruled) -> bool:
@@ -117,9 +117,9 @@ def _is_approximate(stmt: Ruled) -> bool:
 
 
 @contextmanager
-def watching(doubles: Doubles) -> Generator[Watch]:
+def watching(shadows: ShadowFields) -> Generator[Watch]:
     """Let copies stand in for all fields that are touched inside."""
-    watch = Watch(doubles)
+    watch = Watch(shadows)
     token = OPEN_TAPE.set(watch)
     try:
         with looking(watch):

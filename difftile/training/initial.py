@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from difftile.datasets.dataset import Dataset
 from difftile.datasets.splats import PARAMETERS, Splats
-from difftile.datasets.views import Dataset
 from difftile.fields.rows import Rows
 from difftile.render.gaussians import make_gaussians
 from difftile.substrate import ti

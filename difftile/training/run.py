@@ -15,9 +15,9 @@ import numpy as np
 from tqdm import tqdm
 
 from difftile.arguments import Parser
+from difftile.datasets.dataset import Dataset
 from difftile.datasets.files import write_splats
 from difftile.datasets.load import load
-from difftile.datasets.views import Dataset
 from difftile.diagnostics import DatasetError, DifftileError, FieldError, LaunchError
 from difftile.files.writing import write_bytes
 from difftile.launch.start import init

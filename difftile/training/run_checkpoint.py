@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from difftile.diagnostics import DatasetError
 from difftile.files.arrays import Arrays, read_arrays, write_arrays
+from difftile.files.json_values import Value, parse_json
 from difftile.files.regular import shown
-from difftile.files.values import Value, parse_json
 from difftile.files.writing import PART
 from difftile.training.options import STRATEGIES, Options
 

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.views import View
+from difftile.datasets.dataset import View
 from difftile.fields.create import vec, zeros
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows

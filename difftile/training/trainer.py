@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.views import Dataset, View
+from difftile.datasets.dataset import Dataset, View
 from difftile.diagnostics import DatasetError, LaunchError
 from difftile.fields.create import zeros
 from difftile.files.arrays import Arrays, arrays_of

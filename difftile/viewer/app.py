@@ -18,16 +18,16 @@ from difftile.viewer.backends.null import NullBackend
 from difftile.viewer.canvas import Canvas
 from difftile.viewer.controls import Buttons, Key
 from difftile.viewer.controls_api import ControlsApi
+from difftile.viewer.conversions import Data, as_backdrop, as_positions
 from difftile.viewer.events import Event, Resize
 from difftile.viewer.frame import Frame
 from difftile.viewer.keys import Shortcut
+from difftile.viewer.layout import SMALLEST, Layout
 from difftile.viewer.loop import Course, run
 from difftile.viewer.orbit import Orbit, View
 from difftile.viewer.primitives import Backdrop, Box, Primitive
-from difftile.viewer.record import Recorder, recorder
+from difftile.viewer.record import VideoWriter, open_writer
 from difftile.viewer.scene import Mouse
-from difftile.viewer.shapes import Data, as_backdrop, as_positions
-from difftile.viewer.stage import SMALLEST, Stage
 
 _Action = TypeVar("_Action", bound=Callable[[], object])
 _Render = TypeVar("_Render", bound=Callable[[View], Any])
@@ -85,12 +85,12 @@ class App(ControlsApi):
         self._backdrop: Callable[[View], Backdrop | None] | None = None
         self._backdrop_scale = 1.0
         self._frame: Frame | None = None
-        self._recorder: Recorder | None = None
+        self._recorder: VideoWriter | None = None
         self._running = False
         elsewhere = self._backend.attach(self._panel, self._keys)
         panel = None if elsewhere else self._panel
-        self._stage = Stage(size, view, panel, self._keys, self._backend.time)
-        self._stage.scene.handles = self._handles
+        self._layout = Layout(size, view, panel, self._keys, self._backend.time)
+        self._layout.scene.handles = self._handles
         self._add_keys()
         self.image = self._canvas.image
         self.points = self._canvas.points
@@ -141,14 +141,14 @@ class App(ControlsApi):
             "fov": fov,
             "up": up,
         }
-        scene = self._stage.scene
+        scene = self._layout.scene
         orbit = scene.orbit.changed({name: one for name, one in given.items() if one is not None})
         scene.look(orbit, None if around is None else as_positions(around), fixed=fixed)
 
     @property
     def orbit(self) -> Orbit:
         """The camera that looks at what is in space."""
-        return self._stage.scene.orbit
+        return self._layout.scene.orbit
 
     # What users write
 
@@ -191,7 +191,7 @@ class App(ControlsApi):
     @property
     def mouse(self) -> Mouse:
         """Where the mouse is over the scene."""
-        return self._stage.scene.mouse
+        return self._layout.scene.mouse
 
     @property
     def steps(self) -> int:
@@ -255,11 +255,11 @@ class App(ControlsApi):
                 )
             frames = max(event.frame for event in events) + 1
         if record is not None:
-            self._recorder = recorder(record, *self._stage.size, fps)
+            self._recorder = open_writer(record, *self._layout.size, fps)
         self._running = True
         self._course.watched = not null
         try:
-            self._backend.open(self.title, *self._stage.size)
+            self._backend.open(self.title, *self._layout.size)
             run(
                 self._backend,
                 self._course,
@@ -297,9 +297,9 @@ class App(ControlsApi):
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             Image.fromarray(frame.image()).save(file)
-            self._stage.say(f"wrote {file}")
+            self._layout.say(f"wrote {file}")
         except OSError as error:
-            self._stage.say(f"could not write {file}: {error.strerror}")
+            self._layout.say(f"could not write {file}: {error.strerror}")
         return file
 
     # What keys and events do
@@ -313,7 +313,7 @@ class App(ControlsApi):
             "+": Shortcut("faster", lambda: course.change_speed(1)),
             "-": Shortcut("slower", lambda: course.change_speed(-1)),
             "g": Shortcut("gradients over what they are of", self._toggle_gradients),
-            "f": Shortcut("look at everything", self._stage.scene.frame),
+            "f": Shortcut("look at everything", self._layout.scene.frame),
             "p": Shortcut("write a screenshot", self.screenshot),
             "h": Shortcut("this help", self._toggle_help),
         }
@@ -329,7 +329,7 @@ class App(ControlsApi):
 
     def _take(self, event: Event) -> None:
         if not (isinstance(event, Resize) and self._recorder is not None):  # files have one size
-            self._course.attempt(lambda: self._stage.take(event))
+            self._course.attempt(lambda: self._layout.take(event))
 
     def _single(self) -> None:
         self._course.playing = False
@@ -337,12 +337,12 @@ class App(ControlsApi):
         self._course.advance(self._step or (lambda: None))
 
     def _toggle_gradients(self) -> None:
-        scene = self._stage.scene
+        scene = self._layout.scene
         scene.gradients = not scene.gradients
-        self._stage.say(f"gradients {'on' if scene.gradients else 'off'}")
+        self._layout.say(f"gradients {'on' if scene.gradients else 'off'}")
 
     def _toggle_help(self) -> None:
-        self._stage.help = not self._stage.help
+        self._layout.help = not self._layout.help
 
     # Pictures
 
@@ -350,7 +350,7 @@ class App(ControlsApi):
         frame = self._framed(fresh)
         if not self._course.attempt(lambda: self._backend.show(frame)):
             # What cannot be drawn is left out, so that what is wrong with it can be read.
-            frame = self._stage.frame(None, self.error, fresh=True)
+            frame = self._layout.frame(None, self.error, fresh=True)
             self._backend.show(frame)
         self._frame = frame
         if self._recorder is not None:
@@ -361,9 +361,9 @@ class App(ControlsApi):
         shapes = self._shapes()
         self._panel.status = self._status()
         frames: list[Frame] = []
-        self._course.attempt(lambda: frames.append(self._stage.frame(shapes, self.error, fresh)))
+        self._course.attempt(lambda: frames.append(self._layout.frame(shapes, self.error, fresh)))
         # Controls and handles may be at fault as well: what they are bound to may have changed.
-        return frames[0] if frames else self._stage.frame(None, self.error, fresh=False)
+        return frames[0] if frames else self._layout.frame(None, self.error, fresh=False)
 
     def _shapes(self) -> list[Primitive]:
         """Return the shapes of a picture; with those that were there before an error."""
@@ -375,7 +375,7 @@ class App(ControlsApi):
             if self._draw is not None:
                 self._draw()
             if self._backdrop is not None:
-                view = self._stage.scene.seen(shown, self._backdrop_scale)
+                view = self._layout.scene.seen(shown, self._backdrop_scale)
                 if (behind := self._backdrop(view)) is not None:
                     shown.insert(0, behind)
 

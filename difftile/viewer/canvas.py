@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from difftile.viewer import shapes
+from difftile.viewer import conversions
+from difftile.viewer.conversions import Colour, Data
 from difftile.viewer.primitives import Box, Image, Primitive
-from difftile.viewer.shapes import Colour, Data
 
 
 class Canvas:
@@ -56,7 +56,9 @@ class Canvas:
         """
         self._add(
             lambda: self._boxed(
-                shapes.image(values, low=low, high=high, colours=colours, box=box, smooth=smooth)
+                conversions.image(
+                    values, low=low, high=high, colours=colours, box=box, smooth=smooth
+                )
             )
         )
 
@@ -69,7 +71,7 @@ class Canvas:
                 each, which a colour map shows.
             radius: On the screen [px].
         """
-        self._add(lambda: shapes.points(positions, colour=colour, radius=radius))
+        self._add(lambda: conversions.points(positions, colour=colour, radius=radius))
 
     def circles(
         self, centers: Data, radii: Data, *, colour: Colour = "#4db6ac", outline: float = 0.0
@@ -82,7 +84,7 @@ class Canvas:
             colour: As for `points`.
             outline: The width of the rings [px]; 0 for discs.
         """
-        self._add(lambda: shapes.circles(centers, radii, colour=colour, outline=outline))
+        self._add(lambda: conversions.circles(centers, radii, colour=colour, outline=outline))
 
     def lines(
         self,
@@ -102,7 +104,7 @@ class Canvas:
             colour: As for `points`.
             width: On the screen [px].
         """
-        self._add(lambda: shapes.lines(begins, ends, edges=edges, colour=colour, width=width))
+        self._add(lambda: conversions.lines(begins, ends, edges=edges, colour=colour, width=width))
 
     def arrows(
         self,
@@ -122,7 +124,9 @@ class Canvas:
             colour: As for `points`.
             width: Of the shafts on the screen [px].
         """
-        self._add(lambda: shapes.arrows(begins, vectors, scale=scale, colour=colour, width=width))
+        self._add(
+            lambda: conversions.arrows(begins, vectors, scale=scale, colour=colour, width=width)
+        )
 
     def mesh(self, vertices: Data, faces: Data, *, colour: Colour = "#7aa6f0") -> None:
         """Show triangles, shaded by how they face the eye.
@@ -132,7 +136,7 @@ class Canvas:
             faces: Three indices each, shape (m, 3).
             colour: As for `points`, one for all or one a face.
         """
-        self._add(lambda: shapes.mesh(vertices, faces, colour=colour))
+        self._add(lambda: conversions.mesh(vertices, faces, colour=colour))
 
     def text(self, at: Data, words: str, *, colour: Colour = "#e6e9ed", size: float = 13.0) -> None:
         """Show text.
@@ -143,7 +147,7 @@ class Canvas:
             colour: As for `points`.
             size: Of the letters [px].
         """
-        self._add(lambda: shapes.text(at, words, colour=colour, size=size))
+        self._add(lambda: conversions.text(at, words, colour=colour, size=size))
 
     def _add(self, make: Callable[[], Primitive]) -> None:
         if self._frame is None:

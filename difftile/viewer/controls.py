@@ -13,7 +13,7 @@ import numpy as np
 from difftile.diagnostics import ViewerError
 from difftile.viewer.bindings import Bind, bind_to
 from difftile.viewer.primitives import Boxes, Bytes, Circles, Floats, Primitive, Text
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 from difftile.viewer.surface import fitted, text_width
 from difftile.viewer.theme import ACCENT, FAINT, HOVERED, INK, PANEL, RAISED
 

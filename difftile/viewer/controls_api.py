@@ -10,11 +10,11 @@ import numpy as np
 from difftile.diagnostics import ViewerError
 from difftile.viewer.bindings import Bind
 from difftile.viewer.controls import Buttons, Checkbox, Choice, Key, Slider
+from difftile.viewer.conversions import Colour, as_colours
 from difftile.viewer.handle import Handle
 from difftile.viewer.keys import NAMED, Shortcut
 from difftile.viewer.panel import Panel
 from difftile.viewer.series import Series
-from difftile.viewer.shapes import Colour, as_colours
 
 
 class ControlsApi:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.viewer.primitives import Boxes, Floats, Lines, Plot, Primitive, Text
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 from difftile.viewer.surface import fitted, text_width
 from difftile.viewer.theme import FAINT, INK, RAISED
 

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.primitives import Bytes, Circles, Image, Mesh, Points, Primitive
-from difftile.viewer.projection import Projection
+from difftile.viewer.primitives import Bytes, Circles, Image, Markers, Mesh, Primitive
 from difftile.viewer.raster import draw
+from difftile.viewer.screen import Projection
 from difftile.viewer.surface import Surface
 from difftile.viewer.theme import BACKGROUND
 
@@ -100,7 +100,7 @@ class Easel:
 
 def _bare(one: Primitive) -> Primitive:
     match one:
-        case Image() | Points() | Circles() | Mesh() if one.source is not None:
+        case Image() | Markers() | Circles() | Mesh() if one.source is not None:
             return replace(one, source=None)
         case _:
             return one

@@ -8,8 +8,8 @@ import numpy as np
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.bindings import Bind, bind_to
-from difftile.viewer.primitives import Bytes, Floats, Points, Primitive
-from difftile.viewer.projection import Projection
+from difftile.viewer.primitives import Bytes, Floats, Markers, Primitive
+from difftile.viewer.screen import Projection
 from difftile.viewer.theme import INK
 
 _RADIUS = 8.0  # [px]
@@ -58,5 +58,5 @@ class Handle:
     def draw(self, held: bool) -> list[Primitive]:
         """Return its shapes."""
         place = self.value[None]
-        rim = Points(place, INK, _RADIUS + (3.0 if held else 2.0))
-        return [rim, Points(place, self._colour, _RADIUS)]
+        rim = Markers(place, INK, _RADIUS + (3.0 if held else 2.0))
+        return [rim, Markers(place, self._colour, _RADIUS)]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from difftile.viewer.primitives import Boxes, Bytes, Floats, Primitive, Text
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 from difftile.viewer.surface import letters, text_width
 from difftile.viewer.theme import ACCENT, INK, PANEL, WARNING
 

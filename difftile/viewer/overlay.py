@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.primitives import Arrows, Bytes, Circles, Image, Mesh, Points, Primitive
+from difftile.viewer.primitives import Arrows, Bytes, Circles, Image, Markers, Mesh, Primitive
 
 NEGATIVE = np.array([64, 120, 255], np.uint8)  # the loss falls where the value grows
 POSITIVE = np.array([255, 80, 56], np.uint8)  # the loss grows with the value
@@ -23,7 +23,7 @@ ARROW = np.array([255, 176, 32], np.uint8)
 _PERCENTILE = 99.0
 _MOST = 2000  # arrows: more are a carpet, and slow
 _LENGTH = 1 / 8  # of the longest arrow, in diagonals of the points
-_NAMES = {Points: "points", Circles: "circles", Mesh: "vertices"}
+_NAMES = {Markers: "points", Circles: "circles", Mesh: "vertices"}
 _NONE = "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
 _LINES = 6  # of what is said: more shapes are not listed
 _ALONE = 0.1  # its length where there is one point, or all are at one place
@@ -67,7 +67,7 @@ def summed(gradient: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return gradient if gradient.ndim == 2 else gradient.sum(axis=-1)
 
 
-def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, Points]:
+def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, Markers]:
     """Return arrows along a gradient, and dots where it is not finite.
 
     Of more than 2000 arrows the longest are drawn; a gradient of zero has none.
@@ -87,7 +87,7 @@ def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, P
     longest = _LENGTH * diagonal or _ALONE
     lengths = longest * np.minimum(sizes[drawn] / scale_of(sizes), 1.0)
     vectors = slopes[drawn] * (lengths / sizes[drawn])[:, None]
-    broken = Points(places[~finite], NOT_FINITE, 4.0)
+    broken = Markers(places[~finite], NOT_FINITE, 4.0)
     return Arrows(places[drawn], vectors.astype(np.float32), ARROW), broken
 
 
@@ -123,7 +123,7 @@ def overlay(primitives: Iterable[Primitive]) -> Overlay:
                     rows, columns = pixels.shape[:2]
                     meaning = "red > 0 > blue, full at"
                     said.append(_meaning(f"{rows} x {columns} pixels", meaning, summed(gradient)))
-            case Points(positions=places) | Circles(centers=places) | Mesh(vertices=places):
+            case Markers(positions=places) | Circles(centers=places) | Mesh(vertices=places):
                 gradient = gradient_of(one.source)
                 if gradient is not None and gradient.size == places.size:
                     slopes = gradient.reshape(places.shape)

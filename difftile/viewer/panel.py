@@ -8,7 +8,7 @@ import numpy as np
 
 from difftile.viewer.controls import Control
 from difftile.viewer.primitives import Boxes, Plot, Primitive, Text
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 from difftile.viewer.series import Series
 from difftile.viewer.theme import FAINT, PANEL, SERIES
 

@@ -16,11 +16,11 @@ from difftile.viewer.primitives import (
     Circles,
     Floats,
     Lines,
+    Markers,
     Mesh,
-    Points,
     Primitive,
 )
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 
 _NOTCH = 0.85  # what one notch of the wheel multiplies the distance by
 _AMBIENT = 0.35  # how bright a face is that is seen from its edge
@@ -180,7 +180,7 @@ def corners(primitives: Iterable[Primitive]) -> Floats:
     found: list[Floats] = [np.empty((0, 3), np.float32)]
     for one in primitives:
         match one:
-            case Points():
+            case Markers():
                 found.append(one.positions)
             case Lines():
                 found += [one.begins, one.ends]

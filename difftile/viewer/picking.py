@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from difftile.viewer.discs import discs
 from difftile.viewer.perspective import Perspective
-from difftile.viewer.primitives import Backdrop, Circles, Floats, Image, Mesh, Points, Primitive
-from difftile.viewer.projection import Area, Projection
+from difftile.viewer.primitives import Backdrop, Circles, Floats, Image, Markers, Mesh, Primitive
+from difftile.viewer.screen import Area, Projection
 from difftile.viewer.triangles import triangles
 
 _SLACK = 6.0  # how far from a point the mouse may be [px]
@@ -59,7 +59,7 @@ def pick(
     below: Pick | None = None
     for one in reversed(shapes):
         match one:
-            case Points(positions=places, radius=radius) if one.source is not None:
+            case Markers(positions=places, radius=radius) if one.source is not None:
                 found = nearest(places, projection, x, y, radius + _SLACK)
             case Circles(centers=places, radii=radii) if one.source is not None:
                 found = nearest(places, projection, x, y, _SLACK, radii)

@@ -51,7 +51,7 @@ class Backdrop:
 
 
 @dataclass(frozen=True)
-class Points:
+class Markers:
     """Discs of one size on the screen.
 
     Args:
@@ -201,5 +201,5 @@ class Plot:
 
 
 Primitive: TypeAlias = (
-    Image | Backdrop | Points | Lines | Circles | Arrows | Mesh | Boxes | Text | Plot
+    Image | Backdrop | Markers | Lines | Circles | Arrows | Mesh | Boxes | Text | Plot
 )

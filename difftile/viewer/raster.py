@@ -18,13 +18,13 @@ from difftile.viewer.primitives import (
     Floats,
     Image,
     Lines,
+    Markers,
     Mesh,
     Plot,
-    Points,
     Primitive,
     Text,
 )
-from difftile.viewer.projection import Area, Pixels, Projection
+from difftile.viewer.screen import Area, Pixels, Projection
 from difftile.viewer.surface import Surface, letters
 
 _LIFT = 1.5  # how much nearer than they are points and lines count, in widths or radii
@@ -58,7 +58,7 @@ def _backdrop(surface: Surface, backdrop: Backdrop, projection: Projection) -> N
         surface.note(projection.area, scale.astype(np.float32))
 
 
-def _points(surface: Surface, points: Points, projection: Projection) -> None:
+def _points(surface: Surface, points: Markers, projection: Projection) -> None:
     pixels, _, scale = projection.project(points.positions)
     near = _nearness(projection, scale, _LIFT * points.radius)
     radii = np.full(len(pixels), points.radius, np.float32)
@@ -157,7 +157,7 @@ def _plot(surface: Surface, plot: Plot, projection: Projection) -> None:
 _DRAWN: dict[type[Any], Callable[[Surface, Any, Projection], None]] = {
     Image: _image,
     Backdrop: _backdrop,
-    Points: _points,
+    Markers: _points,
     Circles: _circles,
     Lines: _lines,
     Arrows: _arrows,
@@ -166,4 +166,4 @@ _DRAWN: dict[type[Any], Callable[[Surface, Any, Projection], None]] = {
     Text: _text,
     Plot: _plot,
 }
-_TURN: dict[type[Any], int] = {Mesh: 1, Points: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}
+_TURN: dict[type[Any], int] = {Mesh: 1, Markers: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}

@@ -14,7 +14,7 @@ from PIL import Image, features
 from difftile.diagnostics import ViewerError
 
 
-class Recorder(Protocol):
+class VideoWriter(Protocol):
     """Takes pictures of one size."""
 
     def add(self, image: npt.NDArray[np.uint8]) -> None:
@@ -26,7 +26,7 @@ class Recorder(Protocol):
         ...
 
 
-def recorder(path: str | Path, width: int, height: int, fps: float) -> Recorder:
+def open_writer(path: str | Path, width: int, height: int, fps: float) -> VideoWriter:
     """Return what writes a file, by its ending: .gif, .webp, .mp4, or none for a folder.
 
     Args:
@@ -49,7 +49,7 @@ def recorder(path: str | Path, width: int, height: int, fps: float) -> Recorder:
     except OSError as error:
         raise ViewerError(f"cannot record to {file}: {error.strerror}") from None
     if kind == "":
-        return _Folder(file)
+        return _ImageSequence(file)
     if kind == ".mp4":
         return _Video(file, width, height, fps)
     if kind == ".webp" and not features.check("webp"):
@@ -57,7 +57,7 @@ def recorder(path: str | Path, width: int, height: int, fps: float) -> Recorder:
     return _Animation(file, fps)
 
 
-class _Folder:
+class _ImageSequence:
     """A PNG for each picture."""
 
     def __init__(self, folder: Path) -> None:

@@ -24,12 +24,12 @@ from difftile.viewer.primitives import (
     Circles,
     Floats,
     Lines,
+    Markers,
     Mesh,
-    Points,
     Primitive,
     Text,
 )
-from difftile.viewer.projection import Area, Flat, Pixels, Projection
+from difftile.viewer.screen import Area, Flat, Pixels, Projection
 from difftile.viewer.surface import letters, text_width
 from difftile.viewer.theme import ACCENT, INK, PANEL
 
@@ -232,7 +232,7 @@ class Scene:
 def is_spatial(one: Primitive) -> bool:
     """Tell whether a shape is in space."""
     match one:
-        case Points(positions=places) | Circles(centers=places) | Mesh(vertices=places):
+        case Markers(positions=places) | Circles(centers=places) | Mesh(vertices=places):
             return places.shape[1] == 3
         case Lines(begins=places) | Arrows(begins=places):
             return places.shape[1] == 3

@@ -20,7 +20,7 @@ from PIL import ImageDraw, ImageFont
 from difftile.viewer.discs import discs
 from difftile.viewer.fragments import Fragments
 from difftile.viewer.primitives import Bytes, Floats
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 from difftile.viewer.strokes import strokes
 from difftile.viewer.triangles import triangles
 

@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from difftile.datasets import Splats, load, read_splats, write_splats
+from difftile.datasets.images import read_picture
 from difftile.datasets.inria import write_splat_ply
-from difftile.datasets.pictures import read_picture
 from difftile.datasets.ply import write_ply
 from difftile.datasets.splats import PARAMETERS
 from difftile.diagnostics import LaunchError

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from difftile.datasets.colmap import Camera, Cloud, Image, Reconstruction, quaternion_of
+from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction, quaternion_of
 from difftile.datasets.colmap_binary import write_binary
 from difftile.datasets.colmap_text import write_text
-from difftile.datasets.pictures import write_picture
+from difftile.datasets.images import write_picture
 from scenes.balls import Shot, photograph, shots, surface_points
 
 TO_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -48,7 +48,7 @@ def reconstruction(views: list[Shot], points: int = 200) -> Reconstruction:
     for k, shot in enumerate(views, 1):
         rotation, translation = shot.world_to_camera[:3, :3], shot.world_to_camera[:3, 3]
         where = (*map(float, translation),)
-        images[k] = Image(k, quaternion_of(rotation), where, 1, f"{shot.name}.png")
+        images[k] = PosedImage(k, quaternion_of(rotation), where, 1, f"{shot.name}.png")
     positions, colours = surface_points(points)
     ids = np.arange(1, points + 1, dtype=np.uint64)
     return Reconstruction(

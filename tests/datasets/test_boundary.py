@@ -18,7 +18,7 @@ from PIL import Image
 import difftile as dt
 from difftile.cli import main
 from difftile.datasets import Splats, load, read_splats, write_splats
-from difftile.datasets.pictures import read_image, read_picture, write_picture
+from difftile.datasets.images import read_image, read_picture, write_picture
 from difftile.datasets.ply import read_ply
 from difftile.datasets.splats import PARAMETERS
 from difftile.training import run

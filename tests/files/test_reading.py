@@ -17,8 +17,8 @@ import difftile as dt
 from difftile.files import regular
 from difftile.files.arrays import arrays_of, read_arrays, write_arrays
 from difftile.files.inside import Folder
+from difftile.files.json_values import read_json
 from difftile.files.regular import read_bytes, read_text, shown, understood
-from difftile.files.values import read_json
 from difftile.files.writing import whole, write_bytes
 
 

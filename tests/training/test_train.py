@@ -18,7 +18,7 @@ import pytest
 import difftile as dt
 from difftile.cli import main
 from difftile.datasets import load, read_splats
-from difftile.datasets.pictures import picture_size, write_picture
+from difftile.datasets.images import picture_size, write_picture
 from difftile.training import Options, Trainer, gaussians_of, run, splats_of
 from difftile.training.initial import first_gaussians
 from difftile.training.run_checkpoint import latest, read

@@ -24,7 +24,7 @@ from difftile.viewer import (
     MouseUp,
     Resize,
     Scroll,
-    shapes,
+    conversions,
 )
 from difftile.viewer.primitives import Text
 
@@ -161,8 +161,8 @@ def test_a_handle_in_space_stays_in_the_plane_of_the_picture() -> None:
     app.run(events=[MouseDown("left", 360, 320), MouseMove(420, 320), MouseUp("left", 420, 320)])
     moved = np.array(Target.place)
     assert np.linalg.norm(moved) > 0.1
-    assert abs(moved @ app._stage.scene.orbit.axes()[2]) < 1e-5
-    assert not app._stage.scene.holding
+    assert abs(moved @ app._layout.scene.orbit.axes()[2]) < 1e-5
+    assert not app._layout.scene.holding
 
 
 def test_nothing_hides_a_handle() -> None:
@@ -301,7 +301,7 @@ def test_a_screenshot_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     app = null(screenshots=tmp_path / "file")
     app.run(frames=2, events=[KeyDown("p", 1)])
-    assert app._stage._said[0].startswith("could not write")
+    assert app._layout._said[0].startswith("could not write")
 
 
 def test_g_shows_gradients() -> None:
@@ -559,12 +559,15 @@ def test_a_run_repeats_exactly() -> None:
         (lambda: null().handle(bind=dt.zeros(())), "two or three numbers"),
         (lambda: null().handle(colour="nothing"), "is no colour"),
         (
-            lambda: shapes.image(np.zeros((0, 3))),
+            lambda: conversions.image(np.zeros((0, 3))),
             "an image has pixels",
         ),
-        (lambda: shapes.circles(np.zeros((3, 2)), np.ones(2)), "2 radii do not fit 3 circles"),
-        (lambda: shapes.points(np.zeros((3, 2)), colour=np.zeros((2, 3))), "do not fit 3 shapes"),
-        (lambda: shapes.mesh(np.zeros((3, 2)), [[0, 1, 3]]), "from 0 to 2, not from 0 to 3"),
+        (lambda: conversions.circles(np.zeros((3, 2)), np.ones(2)), "2 radii do not fit 3 circles"),
+        (
+            lambda: conversions.points(np.zeros((3, 2)), colour=np.zeros((2, 3))),
+            "do not fit 3 shapes",
+        ),
+        (lambda: conversions.mesh(np.zeros((3, 2)), [[0, 1, 3]]), "from 0 to 2, not from 0 to 3"),
         (lambda: null().run(1, record="run.avi"), "take .gif, .webp, .mp4, or a folder"),
     ],
 )

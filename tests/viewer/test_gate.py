@@ -15,7 +15,7 @@ import pytest
 import difftile as dt
 from difftile.diagnostics import ViewerError
 from difftile.viewer.events import Event, MouseDown, MouseMove, MouseUp, Resize, Scroll
-from difftile.viewer.stage import LARGEST, SMALLEST
+from difftile.viewer.layout import LARGEST, SMALLEST
 
 viser = pytest.importorskip("viser", reason="pip install 'difftile[viewer]'")
 msgspec = pytest.importorskip("msgspec")
@@ -33,7 +33,7 @@ from difftile.viewer.backends.messages import (  # noqa: E402
 )
 from difftile.viewer.backends.page import Page  # noqa: E402
 from difftile.viewer.frame import Frame, Layer  # noqa: E402
-from difftile.viewer.projection import Area, Pixels  # noqa: E402
+from difftile.viewer.screen import Area, Pixels  # noqa: E402
 
 _COUNT = int(os.environ.get("DIFFTILE_MESSAGES", "3000"))
 _PATIENCE = 30.0  # [s]

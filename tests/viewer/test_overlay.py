@@ -8,7 +8,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.viewer.overlay import NOT_FINITE, arrows, overlay, scale_of, strengths, tinted
-from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Mesh, Points
+from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Markers, Mesh
 
 RED = np.array([200, 0, 0], np.uint8)
 GREY = np.full((1, 4, 3), 100, np.uint8)
@@ -71,17 +71,17 @@ def test_every_shape_with_a_field_shows_its_gradient() -> None:
     flat = np.zeros((4, 2), np.float32)
     faces = np.array([[0, 1, 2]], np.int32)
     shapes = [
-        Points(flat, RED, source=x),
+        Markers(flat, RED, source=x),
         Circles(flat, np.ones(4, np.float32), RED, source=x),
         Mesh(flat, faces, RED, source=x),
         Image(GREY, source=y, box=(0.0, 0.0, 0.5, 0.5)),
         Image(GREY, source=plain),
         Image(GREY),
-        Points(flat, RED),
+        Markers(flat, RED),
         Lines(flat, flat, RED),
     ]
     found = overlay(shapes)
-    assert [type(one) for one in found.over] == [Arrows, Points] * 3
+    assert [type(one) for one in found.over] == [Arrows, Markers] * 3
     assert len(found.over[0].begins) == 1
     changed = [new for new, old in zip(found.shapes, shapes, strict=True) if new is not old]
     assert changed == [found.shapes[3]]  # in its place, so that what lies over it is seen
@@ -96,7 +96,7 @@ def test_every_shape_with_a_field_shows_its_gradient() -> None:
 
 
 def test_it_says_where_there_is_no_gradient_and_where_it_is_not_finite() -> None:
-    assert overlay([Points(np.zeros((3, 2), np.float32), RED)]).said == (
+    assert overlay([Markers(np.zeros((3, 2), np.float32), RED)]).said == (
         "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
     )
     x = dt.zeros((1, 4), dtype=ti.f32, grad=True)

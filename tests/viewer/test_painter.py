@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from difftile.diagnostics import ViewerError
-from difftile.viewer.backends.window import WindowBackend
+from difftile.viewer.backends.native_window import WindowBackend
 from difftile.viewer.events import Close
 from difftile.viewer.frame import Frame, Layer
-from difftile.viewer.primitives import Mesh, Points
-from difftile.viewer.projection import Area, Pixels
+from difftile.viewer.primitives import Markers, Mesh
+from difftile.viewer.screen import Area, Pixels
 from tests.viewer.screen import Screen, missing_tools
 
 pytestmark = [
@@ -42,7 +42,7 @@ ENDS = {
 # One process makes an app for each of them, as most of the time goes into imports.
 APPS = """
 import os, signal, sys, time
-from difftile.viewer.backends.window import WindowBackend
+from difftile.viewer.backends.native_window import WindowBackend
 for title, end in {ends!r}.items():
     if os.fork() == 0:
         window = WindowBackend()
@@ -134,7 +134,7 @@ def test_what_it_cannot_draw_is_said_and_the_rest_is_shown(
     whole = Pixels(Area(0.0, 0.0, 320, 200))
     corners, red = np.zeros((1, 2), np.float32), np.array([255, 0, 0], np.uint8)
     wrong = Layer(whole, (Mesh(corners, np.array([[0, 1, 2]], np.int32), red),))
-    right = Layer(whole, (Points(np.array([[50, 50]], np.float32), red, 9.0),))
+    right = Layer(whole, (Markers(np.array([[50, 50]], np.float32), red, 9.0),))
     frame = Frame(320, 200, (wrong,), None, right)
     window.show(frame)
     await_true(lambda: np.array_equal(screen.picture()[51, 51], red))
@@ -147,7 +147,7 @@ def test_what_it_cannot_draw_is_said_and_the_rest_is_shown(
 
 def test_a_frame_that_comes_too_early_is_not_shown(window: WindowBackend) -> None:
     whole = Pixels(Area(0.0, 0.0, 320, 200))
-    many = Points(np.random.default_rng(0).random((100_000, 2), np.float32), np.zeros(3, np.uint8))
+    many = Markers(np.random.default_rng(0).random((100_000, 2), np.float32), np.zeros(3, np.uint8))
     frame = Frame(320, 200, (Layer(whole, (many,)),), None, Layer(whole, ()))
     started = time.perf_counter()
     for _ in range(1000):

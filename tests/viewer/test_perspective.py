@@ -7,8 +7,8 @@ import numpy as np
 from difftile.viewer.events import KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
 from difftile.viewer.orbit import Orbit
 from difftile.viewer.perspective import OrbitMouse, Perspective, corners
-from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Mesh, Points
-from difftile.viewer.projection import Area, Projection
+from difftile.viewer.primitives import Arrows, Circles, Image, Lines, Markers, Mesh
+from difftile.viewer.screen import Area, Projection
 
 AREA = Area(40, 30, 200, 100)
 RED = np.array([200, 0, 0], np.uint8)
@@ -100,12 +100,12 @@ def test_what_begins_outside_is_none_of_its_business() -> None:
 
 def test_framing_sees_all_shapes_in_space() -> None:
     shapes = [
-        Points(f32([0, 0, 0], [9, 9, 9])[:1], RED),
+        Markers(f32([0, 0, 0], [9, 9, 9])[:1], RED),
         Lines(f32([1, 0, 0]), f32([0, 2, 0]), RED),
         Arrows(f32([0, 0, 1]), f32([0, 0, 2]), RED),
         Circles(f32([-1, 0, 0]), f32(0.5), RED),
         Mesh(f32([0, -4, 0]), np.empty((0, 3), np.int32), RED),
-        Points(f32([7, 7]), RED),
+        Markers(f32([7, 7]), RED),
         Image(np.zeros((2, 2, 3), np.uint8)),
     ]
     found = corners(shapes)

@@ -16,12 +16,12 @@ from difftile.viewer.primitives import (
     Circles,
     Image,
     Lines,
+    Markers,
     Mesh,
-    Points,
     Primitive,
     Text,
 )
-from difftile.viewer.projection import Area, Flat
+from difftile.viewer.screen import Area, Flat
 
 RED = np.array([200, 0, 0], np.uint8)
 FLAT = Flat(Area(0, 0, 100, 100))  # a unit is 100 pixels
@@ -37,8 +37,8 @@ def places() -> dt.Field:
     return dt.from_numpy(grid, dtype=ti.math.vec2, grad=True)
 
 
-def points(source: dt.Field) -> Points:
-    return Points(f32(source.to_numpy().reshape(-1, 2)), RED, source=source)
+def points(source: dt.Field) -> Markers:
+    return Markers(f32(source.to_numpy().reshape(-1, 2)), RED, source=source)
 
 
 def test_points_say_their_index_value_and_gradient(places: dt.Field) -> None:
@@ -52,10 +52,10 @@ def test_points_say_their_index_value_and_gradient(places: dt.Field) -> None:
 
 def test_nothing_is_found_where_nothing_is(places: dt.Field) -> None:
     line = Lines(f32([[0.5, 0.5]]), f32([[0.6, 0.5]]), RED)
-    unknown = Points(f32([[0.5, 0.5]]), RED)  # drawn from a list of numbers
-    empty = Points(np.empty((0, 2), np.float32), RED, source=places)
+    unknown = Markers(f32([[0.5, 0.5]]), RED)  # drawn from a list of numbers
+    empty = Markers(np.empty((0, 2), np.float32), RED, source=places)
     assert pick([points(places), line, unknown, empty], FLAT, 50, 50) is None
-    lost = Points(f32([[np.nan, np.nan]]), RED, source=places[:1, 0])
+    lost = Markers(f32([[np.nan, np.nan]]), RED, source=places[:1, 0])
     assert pick([lost], FLAT, 50, 50) is None
 
 
@@ -74,7 +74,7 @@ def test_circles_are_picked_inside(places: dt.Field) -> None:
 
 def test_arrays_may_hold_the_components_in_an_axis() -> None:
     positions = f32([[[0.1, 0.1], [0.9, 0.9]]])
-    found = pick([Points(positions[0], RED, source=positions)], FLAT, 90, 10)
+    found = pick([Markers(positions[0], RED, source=positions)], FLAT, 90, 10)
     assert found is not None
     assert found.index == (0, 1)
     assert str(found) == "[0, 1] = (0.9, 0.9)"
@@ -87,7 +87,7 @@ def test_of_points_on_each_other_the_one_in_front_is_picked() -> None:
     x = dt.from_numpy(f32(line), dtype=ti.math.vec3)
     view = Perspective(Area(0, 0, 100, 100), orbit)
     for shape in (
-        Points(f32(line), RED, source=x),
+        Markers(f32(line), RED, source=x),
         Mesh(f32(line), np.array([[0, 1, 2]], np.int32), RED, source=x),
     ):
         found = pick([shape], view, 51, 50)
@@ -127,7 +127,7 @@ def test_points_are_picked_before_the_image_that_they_lie_on(places: dt.Field) -
 def test_what_is_hidden_is_not_picked() -> None:
     view = Perspective(Area(0, 0, 100, 100), Orbit(yaw=0.0, pitch=0.0, distance=2.0))
     x = dt.from_numpy(f32([[0.0, 0.0, 0.0]]), dtype=ti.math.vec3)
-    point = Points(f32(x.to_numpy()), RED, source=x)
+    point = Markers(f32(x.to_numpy()), RED, source=x)
     corners = f32([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])
     around = np.array([[0, 1, 2]], np.int32)
     depth = np.full((10, 10), 2.0, np.float32)

@@ -6,7 +6,7 @@ import numpy as np
 
 from difftile.viewer.curve import curve
 from difftile.viewer.primitives import Lines, Plot, Text
-from difftile.viewer.projection import Area
+from difftile.viewer.screen import Area
 from difftile.viewer.series import Series
 from difftile.viewer.surface import text_width
 

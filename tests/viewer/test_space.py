@@ -17,12 +17,12 @@ from difftile.viewer.primitives import (
     Backdrop,
     Circles,
     Lines,
+    Markers,
     Mesh,
-    Points,
     Primitive,
 )
-from difftile.viewer.projection import Area
 from difftile.viewer.raster import draw
+from difftile.viewer.screen import Area
 from difftile.viewer.surface import Surface
 from difftile.viewer.theme import BACKGROUND
 
@@ -73,7 +73,7 @@ def test_sheets_that_pass_through_each_other_are_parted_where_they_meet() -> Non
 
 def test_points_and_lines_are_hidden_behind_a_sheet_and_seen_before_it() -> None:
     for z, seen in ((-0.5, False), (0.5, True)):
-        point = Points(f32([0.2, 0.2, z]), BLUE, 4.0)
+        point = Markers(f32([0.2, 0.2, z]), BLUE, 4.0)
         line = Lines(f32([-2, -0.4, z]), f32([2, -0.4, z]), BLUE, 3.0)
         for shapes in ([sheet(0.0, GREEN), point, line], [line, point, sheet(0.0, GREEN)]):
             picture = drawn(*shapes)
@@ -89,7 +89,7 @@ def test_what_lies_on_a_face_is_seen_even_from_aside() -> None:
     on = sheet(0.0, GREEN)
     grid = np.linspace(-0.8, 0.8, 5, dtype=np.float32)
     places = np.stack([*np.meshgrid(grid, grid), np.zeros((5, 5))], -1).reshape(-1, 3)
-    points = Points(places.astype(np.float32), BLUE, 3.0)
+    points = Markers(places.astype(np.float32), BLUE, 3.0)
     rim = Lines(on.vertices, np.roll(on.vertices, 1, axis=0), RED, 2.0)
     for yaw in (0.0, 0.9):
         orbit = replace(FRONT, yaw=yaw)
@@ -103,12 +103,12 @@ def test_what_lies_on_a_face_is_seen_even_from_aside() -> None:
 def test_many_points_hide_each_other_as_few_do() -> None:
     far = f32(*[[0.0, 0.0, -0.5]] * 5000)
     positions = np.concatenate([f32([0.03, 0.0, 0.5]), far])
-    shapes = Points(positions, np.stack([RED] + [GREEN] * 5000), 5.0)
+    shapes = Markers(positions, np.stack([RED] + [GREEN] * 5000), 5.0)
     picture = drawn(shapes)
     assert picture[80, 101].tolist() == RED.tolist()
     assert picture[80, 97].tolist() == RED.tolist()
     assert picture[80, 94].argmax() != 0
-    two = Points(shapes.positions[:2], shapes.colours[:2], 5.0)
+    two = Markers(shapes.positions[:2], shapes.colours[:2], 5.0)
     few, many = ((one[..., 0] > 100).sum() for one in (drawn(two), picture))
     assert few == pytest.approx(many, rel=0.15)
 

@@ -25,7 +25,7 @@ from difftile.viewer.backends.web import WebBackend
 from difftile.viewer.controls import Slider
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.panel import Panel
-from difftile.viewer.projection import Area, Pixels
+from difftile.viewer.screen import Area, Pixels
 from tests.viewer.browser import browsing, missing_browser
 
 ORANGE = (242, 166, 90)  # what handles have inside

@@ -33,7 +33,7 @@ class _Row:
 
 
 _BACKENDS = {
-    "window": _Row("difftile.viewer.backends.window", "WindowBackend"),
+    "window": _Row("difftile.viewer.backends.native_window", "WindowBackend"),
     "web": _Row("difftile.viewer.backends.web", "WebBackend", "viser", "viewer", addressed=True),
     "null": _Row("difftile.viewer.backends.null", "NullBackend"),
 }

@@ -27,7 +27,7 @@ from difftile.viewer.backends.page_mouse import Wheel, catch_mouse
 from difftile.viewer.backends.page_pictures import Pictures, sheet
 from difftile.viewer.events import Resize
 from difftile.viewer.frame import Easel
-from difftile.viewer.stage import SMALLEST
+from difftile.viewer.layout import SMALLEST
 from difftile.viewer.theme import ACCENT
 
 _LARGEST = 1.1e6  # pixels of a picture; a larger canvas shows it enlarged

@@ -20,9 +20,9 @@ from difftile.launch.random import STREAMS
 from difftile.substrate import silence
 from difftile.tape.counts import REPLAYS
 from difftile.tape.tape import Tape
-from difftile.testing.coordinates import Coordinates, Vector, leaf_of
-from difftile.testing.outputs import outputs_named, outputs_written
-from difftile.testing.shadow_fields import Double, Doubles
+from difftile.testing.chosen_outputs import outputs_named, outputs_written
+from difftile.testing.coordinates import Coordinates, Vector, block_of
+from difftile.testing.shadow_fields import ShadowField, ShadowFields
 from difftile.testing.slopes import Sample
 from difftile.testing.subject import Subject, held, leaves
 from difftile.testing.watch import watching
@@ -39,12 +39,12 @@ _REFUSED = {
 }
 
 
-class Trial:
+class Evaluator:
     """A subject on copies: its gradient, and its outputs as a function of its fields.
 
     Args:
         subject: What is checked.
-        doubles: The copies, none so far.
+        shadows: The copies, none so far.
         outputs: What the user asked for.
         memory: The limit of the tape.
         rng: Draws the weights of the outputs.
@@ -54,7 +54,7 @@ class Trial:
     def __init__(
         self,
         subject: Subject,
-        doubles: Doubles,
+        shadows: ShadowFields,
         outputs: Any,
         memory: str | int | None,
         rng: np.random.Generator,
@@ -62,7 +62,7 @@ class Trial:
         finite: bool = True,
     ) -> None:
         self._subject = subject
-        self._doubles = doubles
+        self._shadows = shadows
         self._asked = outputs
         self._memory = memory
         self._finite = finite
@@ -99,11 +99,11 @@ class Trial:
 
     def _discover(self) -> None:
         """Run once, to see which fields are touched; let copies in double stand in for them."""
-        self._doubles.take((n, v.base) for n, v in self._given if isinstance(v, Values))
-        self._doubles.take((name, value.base) for name, value in self._held)
+        self._shadows.take((n, v.base) for n, v in self._given if isinstance(v, Values))
+        self._shadows.take((name, value.base) for name, value in self._held)
         if self._subject.is_launch:
-            self._doubles.widen()  # a launch takes fields of several types: nothing need match
-        with STREAMS.given_back(), watching(self._doubles) as watch:
+            self._shadows.widen()  # a launch takes fields of several types: nothing need match
+        with STREAMS.given_back(), watching(self._shadows) as watch:
             try:
                 result = self._subject.run()
             except TapeError as error:
@@ -114,26 +114,26 @@ class Trial:
         self.notes = tuple(watch.notes)
         self._touched = watch.touched
         asked = self._named_outputs(result) or {}
-        self._doubles.take((name, value.base) for name, value in asked.items())
+        self._shadows.take((name, value.base) for name, value in asked.items())
         for value in asked.values():
-            self._doubles.of(value.base).is_output = True
+            self._shadows.of(value.base).is_output = True
         del result, asked
-        self._doubles.widen()
-        for one in self._doubles:
+        self._shadows.widen()
+        for one in self._shadows:
             # Results of a run before would hide a rule that takes them for those of this one.
             alone = one.written and one.storage not in watch.used and not one.is_scratch
             one.spoiled = alone and is_float(one.element) and not one.is_gradient
             if one.spoiled:
                 one.reset()
-        self._doubles.name_apart(self._subject.names())
+        self._shadows.name_apart(self._subject.names())
 
     def _attach_gradients(self) -> None:
         """Give gradients to outputs that have none; and to all fields if none has one."""
-        floats = [s for s in self._doubles if is_float(s.element) and not s.is_gradient]
+        floats = [s for s in self._shadows if is_float(s.element) and not s.is_gradient]
         none = not any(one.has_grads and not one.is_scratch for one in floats)
         for one in floats:
             if not one.has_grads and (none or one.is_output):
-                self._doubles.attach_gradient(one)
+                self._shadows.attach_gradient(one)
 
     def _choose(self) -> Coordinates:
         """Return the entries that the gradient is taken by; note what is skipped.
@@ -146,7 +146,7 @@ class Trial:
             if not isinstance(value, Values):
                 self._skip_object(given, value)
                 continue
-            one = self._doubles.of(value.base)
+            one = self._shadows.of(value.base)
             name = given or one.name
             reason = self._why_not(one, value)
             if one.written and not one.read and not self._subject.each and reason != "integers":
@@ -162,7 +162,7 @@ class Trial:
             self.skipped[name] = reason
         known = {value.base.storage for _, value in self._given if isinstance(value, Values)}
         for name, value in self._held:
-            one = self._doubles.find(value.base)
+            one = self._shadows.find(value.base)
             if one is None or one.storage in known or one.storage not in self._touched:
                 continue
             known.add(one.storage)
@@ -174,13 +174,13 @@ class Trial:
         if self._subject.takes_all:
             chosen += [
                 (one.name, one.field)
-                for one in self._doubles
+                for one in self._shadows
                 if one.storage not in known and one.read and one.is_parameter and one.field
             ]
         taken: dict[int, npt.NDArray[np.bool_]] = {}
-        return Coordinates(leaf_of(name, value, taken) for name, value in chosen)
+        return Coordinates(block_of(name, value, taken) for name, value in chosen)
 
-    def _why_not(self, one: Double, value: Values) -> str:
+    def _why_not(self, one: ShadowField, value: Values) -> str:
         """Return why a field is not checked, as a key of `_REFUSED`; or ''."""
         if not is_float(value.element):
             return "integers"
@@ -207,15 +207,15 @@ class Trial:
 
     def _note_infinite(self) -> None:
         """Note which fields hold numbers that no step can be made from."""
-        for leaf, where in self.coordinates.parts():
+        for block, where in self.coordinates.parts():
             count = int(np.sum(~np.isfinite(self.start[where])))
             if count:
                 entries = "entry is" if count == 1 else "entries are"
-                text = f"{count} {entries} not finite in '{leaf.name}', and not checked."
+                text = f"{count} {entries} not finite in '{block.name}', and not checked."
                 self.notes = (*self.notes, text)
 
     def _reset(self, contents: Vector) -> None:
-        for one in self._doubles:
+        for one in self._shadows:
             if one.written:
                 one.reset()
         self.coordinates.write(contents)
@@ -224,10 +224,10 @@ class Trial:
 
     def _outputs(self, result: Any) -> dict[str, Values]:
         named = self._named_outputs(result)
-        return outputs_written(self._doubles) if named is None else named
+        return outputs_written(self._shadows) if named is None else named
 
     def _named_outputs(self, result: Any) -> dict[str, Values] | None:
-        return outputs_named(self._subject, self._asked, result, self._doubles)
+        return outputs_named(self._subject, self._asked, result, self._shadows)
 
     def _run(self, contents: Vector) -> dict[str, Values]:
         self._reset(contents)
@@ -296,7 +296,7 @@ class Trial:
         return self.coordinates.gradient()
 
     def _clear_gradients(self) -> None:
-        for one in self._doubles:
+        for one in self._shadows:
             if one.is_gradient:
                 one.storage.buffer.fill(0.0)
             elif one.field is not None and one.has_grads:

@@ -19,8 +19,8 @@ from difftile.viewer.keys import Shortcut
 from difftile.viewer.notices import failure, message, overview
 from difftile.viewer.panel import WIDTH, Panel
 from difftile.viewer.primitives import Box, Primitive
-from difftile.viewer.projection import Area, Pixels
 from difftile.viewer.scene import Scene
+from difftile.viewer.screen import Area, Pixels
 
 SMALLEST = (480, 320)  # what there must be room for [px]
 LARGEST = (8192, 8192)  # what a window may ask for [px]
@@ -28,7 +28,7 @@ _ROOM = 440.0  # a narrower scene leaves notices to lie over the panel [px]
 _SAID = 2.0  # how long a message stays [s]
 
 
-class Stage:
+class Layout:
     """What there is on the screen, and where.
 
     Args:

@@ -9,12 +9,12 @@ from difftile.diagnostics import LaunchError, did_you_mean
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
-from difftile.testing.shadow_fields import Doubles
+from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.subject import Subject, leaves
 
 
 def outputs_named(
-    subject: Subject, asked: Any, result: Any, doubles: Doubles
+    subject: Subject, asked: Any, result: Any, shadows: ShadowFields
 ) -> dict[str, Values] | None:
     """Return the outputs that were asked for, or returned, by name; None if there are none such.
 
@@ -27,19 +27,19 @@ def outputs_named(
             given = (asked,)
         elif isinstance(asked, Mapping):
             given = cast("Mapping[Any, Any]", asked).values()
-        return _floats([_asked_for(subject, one) for one in given], doubles)
+        return _floats([_asked_for(subject, one) for one in given], shadows)
     if subject.outputs:
         return dict(subject.outputs)
     if result is None or subject.is_launch:
         return None
-    return _floats([("", result)], doubles)
+    return _floats([("", result)], shadows)
 
 
-def outputs_written(doubles: Doubles) -> dict[str, Values]:
+def outputs_written(shadows: ShadowFields) -> dict[str, Values]:
     """Return the user's fields that were written and have gradients, by name."""
     return {
         one.name: one.field
-        for one in doubles
+        for one in shadows
         if one.written and one.is_parameter and one.field is not None
     }
 
@@ -55,7 +55,7 @@ def _asked_for(subject: Subject, asked: Any) -> tuple[str, Any]:
     raise LaunchError(f"gradcheck(): {subject.title} has no argument '{asked}'{end}")
 
 
-def _floats(given: list[tuple[str, Any]], doubles: Doubles) -> dict[str, Values]:
+def _floats(given: list[tuple[str, Any]], shadows: ShadowFields) -> dict[str, Values]:
     found: dict[str, Values] = {}
     for name, value in (leaf for one in given for leaf in leaves(*one)):
         if not isinstance(value, Values):
@@ -66,7 +66,7 @@ def _floats(given: list[tuple[str, Any]], doubles: Doubles) -> dict[str, Values]
         if any(_same(value, other) for other in found.values()):
             continue
         if is_float(value.element):
-            met = doubles.find(value.base)
+            met = shadows.find(value.base)
             own = name if met is None or (name and name[0] != "[") else met.name
             own = own or "result"
             found[own if own not in found else f"{own} ({len(found)})"] = value

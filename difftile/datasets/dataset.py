@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.datasets.pictures import picture_size, read_picture
+from difftile.datasets.images import picture_size, read_picture
 from difftile.datasets.splats import Floats
 from difftile.diagnostics import DatasetError
 from difftile.files.inside import Folder

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from difftile.diagnostics import ViewerError
-from difftile.viewer.backends.window import WindowBackend
+from difftile.viewer.backends.native_window import WindowBackend
 from difftile.viewer.events import (
     Close,
     Event,
@@ -22,7 +22,7 @@ from difftile.viewer.events import (
 )
 from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.primitives import Image
-from difftile.viewer.projection import Area, Pixels
+from difftile.viewer.screen import Area, Pixels
 from tests.viewer.screen import Screen, missing_tools, opened
 
 WIDTH, HEIGHT = 320, 200

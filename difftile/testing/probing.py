@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.testing.coordinates import Coordinates, Vector
-from difftile.testing.report import Probe, Probed, Verdict
+from difftile.testing.gradcheck_report import Probe, Probed, Verdict
 from difftile.testing.slopes import Sample, Slope, slope_of
 
 Function = Callable[[float], Sample]
@@ -20,7 +20,7 @@ _SURE = 3.0  # errors of the numeric value that a difference may have
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerance:
+class GradientTolerance:
     """What passes.
 
     Args:
@@ -70,7 +70,7 @@ class Tolerance:
 
 
 def compare(
-    function: Function, base: Sample, analytic: float, typical: float, tolerance: Tolerance
+    function: Function, base: Sample, analytic: float, typical: float, tolerance: GradientTolerance
 ) -> tuple[Slope, Verdict]:
     """Compare a derivative with differences; what is wrong is so by two sequences of steps.
 
@@ -95,7 +95,7 @@ def compare(
     return slope, verdict
 
 
-class Search:
+class Prober:
     """Compares derivatives along directions.
 
     Args:
@@ -124,17 +124,17 @@ class Search:
         counts = Counter(probe.field for probe in probes)
         return [
             Probed(
-                leaf.name,
-                leaf.values.shape,
-                leaf.entries.size,
-                counts[leaf.name],
+                block.name,
+                block.values.shape,
+                block.entries.size,
+                counts[block.name],
                 counts[""] if np.any(self._scales[where]) else 0,
             )
-            for leaf, where in self._coordinates.parts()
+            for block, where in self._coordinates.parts()
         ]
 
     def run(
-        self, directions: int, entries: int, tolerance: Tolerance, rng: np.random.Generator
+        self, directions: int, entries: int, tolerance: GradientTolerance, rng: np.random.Generator
     ) -> list[Probe]:
         """Return the derivatives along random directions and entries.
 
@@ -174,10 +174,10 @@ class Search:
             yield from sorted(int(where.start + k) for k in (*largest, *rest))
 
     def _entry(self, entry: int) -> Probe:
-        leaf, own = self._coordinates.owner(entry)
+        block, own = self._coordinates.owner(entry)
         direction = np.zeros(self._coordinates.size)
         direction[entry] = self._scales[entry]
-        return self._probe(direction, leaf.name, leaf.index(own), leaf.place(own), entry)
+        return self._probe(direction, block.name, block.index(own), block.place(own), entry)
 
     def _probe(
         self,

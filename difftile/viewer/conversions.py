@@ -25,8 +25,8 @@ from difftile.viewer.primitives import (
     Image,
     Ints,
     Lines,
+    Markers,
     Mesh,
-    Points,
     Text,
 )
 
@@ -84,10 +84,10 @@ def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
     return Backdrop(colours, depths.reshape(colours.shape[:2]))
 
 
-def points(positions: Data, *, colour: Colour = "#4db6ac", radius: float = 2.5) -> Points:
+def points(positions: Data, *, colour: Colour = "#4db6ac", radius: float = 2.5) -> Markers:
     """Return points; see `Canvas.points`."""
     places = as_positions(positions)
-    return Points(places, as_colours(colour, len(places)), radius, _source(positions))
+    return Markers(places, as_colours(colour, len(places)), radius, _source(positions))
 
 
 def circles(

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from difftile.testing.evaluator import Evaluator
 from difftile.testing.pointwise import Pointwise
-from difftile.testing.rulereport import Comparison
+from difftile.testing.probing import GradientTolerance, Prober
+from difftile.testing.rulecheck_report import Comparison
 from difftile.testing.samples import Array
-from difftile.testing.search import Search, Tolerance
-from difftile.testing.trial import Trial
 
 _EXACT = 1e-9  # what rounding may do to a linear function
 _AGREEING = 1e-7
@@ -23,15 +23,15 @@ class RuleTests:
     """What a rule must stand.
 
     Args:
-        trial: What has the rule.
+        evaluator: What has the rule.
         points: The same at samples, if its arguments are no fields.
         tolerance: What passes.
         rng: Draws adjoints.
     """
 
-    trial: Trial
+    evaluator: Evaluator
     points: Pointwise | None
-    tolerance: Tolerance
+    tolerance: GradientTolerance
     rng: np.random.Generator
 
     def run(self, *, both: bool, search: bool) -> tuple[list[Comparison], list[str]]:
@@ -43,7 +43,7 @@ class RuleTests:
         """
         one = self._draw()
         two = self._draw()
-        first, second = self.trial.pull(one), self.trial.pull(two)
+        first, second = self.evaluator.pull(one), self.evaluator.pull(two)
         found: list[Comparison] = []
         for weights, gradient in ((one, first), (two, second)):
             if self.points is not None:
@@ -58,14 +58,14 @@ class RuleTests:
     def _draw(self) -> list[Array]:
         return [
             np.round(self.rng.uniform(1.1, 2.0, w.shape), 2) * self.rng.choice((-1.0, 1.0), w.shape)
-            for w in self.trial.weights
+            for w in self.evaluator.weights
         ]
 
     def _search(self, weights: list[Array], gradient: Array) -> Iterator[Comparison]:
-        self.trial.weights = weights
-        base = self.trial.along(np.zeros_like(gradient))(0.0)
-        search = Search(self.trial.along, base, self.trial.coordinates, gradient)
-        for k, probe in enumerate(search.run(2, 8, self.tolerance, self.rng)):
+        self.evaluator.weights = weights
+        base = self.evaluator.along(np.zeros_like(gradient))(0.0)
+        prober = Prober(self.evaluator.along, base, self.evaluator.coordinates, gradient)
+        for k, probe in enumerate(prober.run(2, 8, self.tolerance, self.rng)):
             yield Comparison(
                 -1 - k,
                 {},
@@ -84,8 +84,8 @@ class RuleTests:
     ) -> Iterator[str]:
         """Check that the rule is linear in the adjoint of the result, and zero at zero."""
         (w1, g1), (w2, g2) = one, two
-        at_zero = self.trial.pull([np.zeros_like(w) for w in w1])
-        together = self.trial.pull([2 * a + 3 * b for a, b in zip(w1, w2, strict=True)])
+        at_zero = self.evaluator.pull([np.zeros_like(w) for w in w1])
+        together = self.evaluator.pull([2 * a + 3 * b for a, b in zip(w1, w2, strict=True)])
         size = np.abs(together) + 2 * np.abs(g1) + 3 * np.abs(g2)
         finite = np.isfinite(size) & np.isfinite(at_zero)
         nonzero = finite & (np.abs(at_zero) > _EXACT * size)
@@ -108,7 +108,7 @@ class RuleTests:
         for _, _, entries in self.points.places():
             tangents[entries] = self.rng.uniform(0.5, 1.5, entries.shape)
         with np.errstate(all="ignore"):
-            pushed = self.trial.push(tangents)
+            pushed = self.evaluator.push(tangents)
             terms = [w * dot for w, dot in zip(weights, pushed, strict=True)]
             sums = [one.reshape(len(one), -1) for one in terms]
             left = np.sum([one.sum(axis=1) for one in sums], axis=0)
@@ -144,5 +144,5 @@ class RuleTests:
                 by, entry = next((by, e) for (k, by), e in wrong.items() if k == sample)
                 return f"at {self.points.at(sample)}, by {by}", entry
         entry = int(np.flatnonzero(entries)[0])
-        leaf, own = self.trial.coordinates.owner(entry)
-        return f"by {leaf.place(own)}", entry
+        block, own = self.evaluator.coordinates.owner(entry)
+        return f"by {block.place(own)}", entry

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientMismatch, Label, counted, render
-from difftile.testing.report import Verdict, table
+from difftile.testing.gradcheck_report import Verdict, table
 
 _ROWS = 6
 _JUDGED = (Verdict.RIGHT, Verdict.WRONG)
