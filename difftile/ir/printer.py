@@ -1,8 +1,14 @@
-"""Programs as text, for people and for golden tests: names are unique and the text is stable."""
+"""Programs as text, for people and for golden tests; `parse` reads the text again.
+
+Names are unique and the text is stable. Defaults are not printed: a plain `+=` is atomic, a temp is
+like nothing. Literals name their types, `0.0:f32`; `zero:f32` is the zero that stands for nothing.
+Fields and other arrays that a program mentions and neither takes nor makes are `outside`.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import astuple
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -10,7 +16,6 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
-    Const,
     Derivative,
     Fail,
     For,
@@ -20,13 +25,25 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
+    Rule,
     Ruled,
     Size,
     Stmt,
     Store,
+    Text,
     Value,
     Var,
     While,
+)
+from difftile.ir.walk import array_of, walk
+
+# Words with a meaning of their own where a name may stand.
+WORDS = frozenset(
+    (
+        *("backward", "derivative", "do", "else", "fail", "for", "forward", "if", "inf", "local"),
+        *("nan", "outside", "parallel", "print", "ruled", "shape", "temp", "while", "yield"),
+        *("zero", "True", "False"),
+    )
 )
 
 
@@ -61,18 +78,54 @@ class Names:
 
 def print_program(program: Program) -> str:
     """Return the text of a program."""
-    names = Names()
-    params = ", ".join(f"{names[p]}: {p.type}" for p in program.params)
-    lines = [f"program {program.name}({params})"]
-    lines += [f"  temp {names[t]}: {t.type}" for t in program.temps]
+    names = Names(WORDS)
+    params = ", ".join(_declared(p, names) for p in program.params)
+    title = program.name if re.fullmatch(r"\w+", program.name) else repr(program.name)
+    lines = [f"program {title}({params})"]
+    lines += [f"  temp {_declared(t, names)}" for t in program.temps]
+    lines += [f"  outside {_declared(a, names)}" for a in _outside(program)]
     lines += _block(program.body, names, 1)
     return "\n".join(lines) + "\n"
 
 
+def _outside(program: Program) -> list[Array]:
+    """Return the arrays that the program mentions, but for those that it takes or makes."""
+    known = {*program.params, *program.temps}
+    mentioned = {a: None for a in (*program.params, *program.temps) if isinstance(a, Array)}
+    for stmt in walk(program.body):
+        array = stmt.array if isinstance(stmt, (Size, Alloc)) else array_of(stmt)
+        if isinstance(stmt, Alloc):
+            known.add(stmt.array)
+        if isinstance(stmt, Derivative):
+            mentioned |= {array: None for pair in stmt.gradients for array in pair}
+        if array is not None:
+            mentioned[array] = None
+    pending = list(mentioned)
+    for array in pending:
+        owners = (array.like, array.gradient_of, array.contents_of)
+        pending += [a for a in owners if a is not None and a not in pending]
+    return [a for a in pending if a not in known]
+
+
+def _declared(thing: Array | Var, names: Names) -> str:
+    name = names[thing]
+    if isinstance(thing, Var):
+        return f"{name}: {thing.type}"
+    element = thing.type.element
+    text = f"{name}: {thing.type if thing.size is None else f'{element}[{thing.size}]'}"
+    if thing.like is not None:
+        text += f" like {names[thing.like]}"
+    if thing.gradient_of is not None:
+        text += f" {'incoming ' if thing.incoming else ''}gradient of {names[thing.gradient_of]}"
+    if thing.contents_of is not None:
+        text += f" {'late ' if thing.late else ''}contents of {names[thing.contents_of]}"
+    return text
+
+
 def _value(value: Value, names: Names) -> str:
-    if isinstance(value, Const):
-        return f"{value.value}:{value.type}"
-    return names[value]
+    if isinstance(value, Var):
+        return names[value]
+    return f"{'zero' if value.structural else value.value}:{value.type}"
 
 
 def _values(values: tuple[Value, ...], names: Names) -> str:
@@ -88,84 +141,106 @@ def _block(block: Block, names: Names, depth: int) -> list[str]:
     return lines
 
 
-def _carried(
-    carries: tuple[Var, ...], inits: tuple[Value, ...], outs: tuple[Var, ...], names: Names
-) -> str:
+def _carried(stmt: For | While, names: Names) -> str:
     return ", ".join(
         f"{names[out]} <- {names[carry]} = {_value(init, names)}"
-        for out, carry, init in zip(outs, carries, inits, strict=True)
+        for out, carry, init in zip(stmt.outs, stmt.carries, stmt.inits, strict=True)
     )
+
+
+def _box(
+    indices: tuple[Var, ...], starts: tuple[Value, ...], stops: tuple[Value, ...], names: Names
+) -> str:
+    return ", ".join(
+        f"{names[index]} in {_value(start, names)}..{_value(stop, names)}"
+        for index, start, stop in zip(indices, starts, stops, strict=True)
+    )
+
+
+def _shown(part: Text, names: Names) -> str:
+    if isinstance(part, str):
+        return repr(part)
+    return _value(part.value, names) + (f" as {part.form!r}" if part.form else "")
+
+
+def _rule(word: str, rule: Rule, names: Names, depth: int) -> list[str]:
+    params = ", ".join(_declared(p, names) for p in rule.params)
+    mark = "  (approximate)" if rule.approximate else ""
+    return ["  " * depth + f"{word}({params}){mark}:", *_block(rule.block, names, depth + 1)]
 
 
 def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
     pad = "  " * depth
+
+    def place(array: Array, index: tuple[Value, ...]) -> str:
+        return f"{names[array]}[{_values(index, names)}]"
+
+    def results(outs: tuple[Var, ...]) -> str:
+        return pad + (f"{', '.join(names[out] for out in outs)} = " if outs else "")
+
     match stmt:
         case Let(out, op, args):
             return [f"{pad}{names[out]}: {out.type} = {op}({_values(args, names)})"]
         case Size(out, array, axis):
             return [f"{pad}{names[out]} = shape({names[array]}, {axis})"]
         case Load(out, array, index):
-            return [f"{pad}{names[out]}: {out.type} = {names[array]}[{_values(index, names)}]"]
+            return [f"{pad}{names[out]}: {out.type} = {place(array, index)}"]
         case Store(array, index, value):
-            return [f"{pad}{names[array]}[{_values(index, names)}] = {_value(value, names)}"]
-        case Accumulate(array, index, value, _, atomic):
-            mark = "" if atomic else "  (exclusive)"
-            where = f"{names[array]}[{_values(index, names)}]"
-            return [f"{pad}{where} += {_value(value, names)}{mark}"]
-        case Print(parts):
-            texts = (
-                repr(part) if isinstance(part, str) else _value(part.value, names) for part in parts
-            )
-            return [f"{pad}print {', '.join(texts)}"]
-        case Fail(failure, values):
-            return [f"{pad}fail {type(failure).__name__}({_values(values, names)})"]
+            return [f"{pad}{place(array, index)} = {_value(value, names)}"]
+        case Accumulate(array, index, value):
+            flags = {
+                "exclusive": not stmt.atomic,
+                "single write": stmt.single_write,
+                "aggregated": stmt.aggregated,
+            }
+            marks = ", ".join(flag for flag, holds in flags.items() if holds)
+            add = f"{pad}{place(array, index)} += {_value(value, names)}"
+            return [f"{add}  ({marks})" if marks else add]
         case Combine(out, op, array, index, value):
-            head = "" if out is None else f"{names[out]} = "
-            where = f"{names[array]}[{_values(index, names)}]"
-            return [f"{pad}{head}{where} {op}= {_value(value, names)}"]
+            head = results(() if out is None else (out,))
+            return [f"{head}{place(array, index)} {op}= {_value(value, names)}"]
         case Alloc(array):
-            return [f"{pad}local {names[array]}: {array.type.element}[{array.size}]"]
+            return [f"{pad}local {_declared(array, names)}"]
+        case Print(parts):
+            return [f"{pad}print {', '.join(_shown(part, names) for part in parts)}"]
+        case Fail(failure, values):
+            said = ", ".join(map(repr, astuple(failure)))
+            return [f"{pad}fail {type(failure).__name__}({said}) with ({_values(values, names)})"]
         case If(cond, then, orelse, outs):
-            head = f"{', '.join(names[out] for out in outs)} = " if outs else ""
-            lines = [f"{pad}{head}if {_value(cond, names)}:", *_block(then, names, depth + 1)]
+            head = f"{results(outs)}if {_value(cond, names)}:"
+            lines = [head, *_block(then, names, depth + 1)]
             if orelse.stmts or orelse.results:
                 lines += [f"{pad}else:", *_block(orelse, names, depth + 1)]
             return lines
-        case For(index, start, stop, carries, inits, body, outs):
-            head = f"{pad}for {names[index]} in {_value(start, names)}..{_value(stop, names)}"
-            carried = _carried(carries, inits, outs, names)
+        case For(index, start, stop, body=body):
+            carried = _carried(stmt, names)
+            head = f"{pad}for {_box((index,), (start,), (stop,), names)}"
             return [
                 f"{head}, {carried}:" if carried else f"{head}:",
                 *_block(body, names, depth + 1),
             ]
-        case While(carries, inits, cond, body, outs):
+        case While(cond=cond, body=body):
             return [
-                f"{pad}while {_carried(carries, inits, outs, names)}:",
+                f"{pad}while {_carried(stmt, names)}{'  (ends)' if stmt.ends else ''}:",
                 *_block(cond, names, depth + 1),
                 f"{pad}do:",
                 *_block(body, names, depth + 1),
             ]
+        case ParallelFor(indices, starts, stops, body):
+            head = f"{pad}parallel for {_box(indices, starts, stops, names)}:"
+            return [head, *_block(body, names, depth + 1)]
         case Ruled(outs, args, body, backward, forward, name):
-            head = f"{', '.join(names[out] for out in outs)} = " if outs else ""
-            lines = [f"{pad}{head}{name}({_values(args, names)}):", *_block(body, names, depth + 1)]
+            lines = [f"{results(outs)}ruled {name!r}({_values(args, names)}):"]
+            lines += _block(body, names, depth + 1)
             for word, rule in (("backward", backward), ("forward", forward)):
                 if rule is not None:
-                    lines.append(f"{pad}{word}({_values(rule.params, names)}):")
-                    lines += _block(rule.block, names, depth + 1)
+                    lines += _rule(word, rule, names, depth)
             return lines
-        case Derivative(outs, params, args, seeds, body, forward):
-            head = ", ".join(names[out] for out in outs)
-            of = ", ".join(
-                f"{names[p]} = {_value(a, names)}" for p, a in zip(params, args, strict=True)
-            )
+        case Derivative(outs, params, args, seeds, body, forward, gradients):
             word = "forward" if forward else "backward"
-            return [
-                f"{pad}{head} = {word} {of}; {_values(seeds, names)}:",
-                *_block(body, names, depth + 1),
-            ]
-        case ParallelFor(indices, starts, stops, body):
-            box = ", ".join(
-                f"{names[index]} in {_value(start, names)}..{_value(stop, names)}"
-                for index, start, stop in zip(indices, starts, stops, strict=True)
-            )
-            return [f"{pad}parallel for {box}:", *_block(body, names, depth + 1)]
+            pairs = zip(params, args, strict=True)
+            of = ", ".join(f"{names[p]} = {_value(a, names)}" for p, a in pairs)
+            head = f"{results(outs)}derivative {word}({of}) with ({_values(seeds, names)})"
+            if gradients:
+                head += f" into ({', '.join(f'{names[a]}: {names[g]}' for a, g in gradients)})"
+            return [f"{head}:", *_block(body, names, depth + 1)]

@@ -1,0 +1,641 @@
+"""The text of programs, read again: the inverse of `printer`.
+
+One statement stands on a line, and indentation makes blocks. Every name is defined once in a text,
+before its first use. A `#` begins a comment. Statements get spans that point into the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import NoReturn, TypeVar
+
+from difftile.diagnostics import KernelError, Span, counted, did_you_mean
+from difftile.ir.build import element_type
+from difftile.ir.failures import AssertionFailed, BadIndex, BrokenPromise, Failure
+from difftile.ir.nodes import (
+    Accumulate,
+    Alloc,
+    Array,
+    Block,
+    Combine,
+    Const,
+    Derivative,
+    Fail,
+    For,
+    If,
+    Let,
+    Load,
+    ParallelFor,
+    Print,
+    Program,
+    Rule,
+    Ruled,
+    Shown,
+    Size,
+    Stmt,
+    Store,
+    Text,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import FLOATS, I32, SCALARS, FieldType, Scalar, Type, scalar_of, shaped
+
+_T = TypeVar("_T")
+
+_TOKEN = re.compile(
+    r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+    | (?P<number>-?(?:inf|nan)\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)
+    | (?P<name>\w+)
+    | (?P<sign>\.\.|<-|\+=|[()\[\]<>:,;=])
+    | (?P<blank>\ +|\#.*)
+    | (?P<other>.)""",
+    re.VERBOSE,
+)
+_FAILURES: dict[str, Callable[..., Failure]] = {
+    kind.__name__: kind for kind in (AssertionFailed, BadIndex, BrokenPromise)
+}
+
+
+class MalformedProgram(KernelError):
+    """The text of a program that cannot be read."""
+
+    def __init__(self, span: Span, message: str, hint: str | None = None) -> None:
+        where = f"line {span.line}, column {span.column + 1}"
+        super().__init__(f"Malformed program at {where}: {message}.", span, hint=hint)
+
+
+def parse(text: str, ops: Collection[str] | None = None, *, file: str = "<program>") -> Program:
+    """Return the program with a text.
+
+    Args:
+        text: The text, as `print_program` writes it.
+        ops: The names of all ops; by default any word is taken for one.
+        file: What spans give as the file.
+
+    Raises:
+        MalformedProgram: The text is not that of a program.
+    """
+    lines: list[list[_Token]] = []
+    written = text.splitlines()
+    for number, line in enumerate(written, 1):
+        tokens = [
+            _Token(m[0], m.lastgroup or "", Span(file, number, m.start(), m.end(), line))
+            for m in _TOKEN.finditer(line)
+            if m.lastgroup != "blank"
+        ]
+        end = len(line.rstrip())
+        if tokens:
+            lines.append([*tokens, _Token("", "end", Span(file, number, end, end, line))])
+    last = written[-1].rstrip() if written else ""
+    where = Span(file, max(1, len(written)), len(last), len(last), last)
+    lines.append([_Token("", "end", where)])
+    return _Parser(lines, ops).program()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    text: str
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """An array as it is declared; the others that it names may be declared after it."""
+
+    type: FieldType
+    size: int | None
+    others: dict[str, _Token]
+    incoming: bool
+    late: bool
+
+
+class _Parser:
+    """A cursor over the tokens; methods take what they return.
+
+    Each line ends with a token without a text, and so does the program, on a line of its own.
+    """
+
+    def __init__(self, lines: list[list[_Token]], ops: Collection[str] | None) -> None:
+        self.lines = lines
+        self.ops = ops
+        self.row = 0
+        self.at = 0
+        self.names: dict[str, Var | Array] = {}
+
+    # Tokens
+
+    @property
+    def token(self) -> _Token:
+        return self.lines[self.row][self.at]
+
+    @property
+    def following(self) -> str:
+        """The text of the token after this one."""
+        return self.lines[self.row][self.at + 1].text if self.token.text else ""
+
+    @property
+    def indent(self) -> int:
+        """The indentation of the line, less than none at the end of the program."""
+        is_last = self.row == len(self.lines) - 1
+        return -1 if is_last else self.lines[self.row][0].span.column
+
+    def fail(self, message: str, token: _Token | None = None, hint: str | None = None) -> NoReturn:
+        raise MalformedProgram((token or self.token).span, message, hint)
+
+    def expected(self, what: str) -> NoReturn:
+        found = f"'{self.token.text}'" if self.token.text else "the end of the line"
+        self.fail(f"expected {what}, found {found}")
+
+    def take(self, kind: str, what: str) -> _Token:
+        token = self.token
+        if token.kind != kind:
+            self.expected(what)
+        self.at += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        found = self.token.text == text
+        self.at += found
+        return found
+
+    def want(self, text: str) -> None:
+        if not self.accept(text):
+            self.expected(f"'{text}'")
+
+    def several(self, one: Callable[[], _T], before: str) -> tuple[_T, ...]:
+        """Return the items separated by commas up to a sign, which is not taken."""
+        found: list[_T] = []
+        while self.token.text != before:
+            if found:
+                self.want(",")
+            found.append(one())
+        return tuple(found)
+
+    def enclosed(self, one: Callable[[], _T], signs: str = "()") -> tuple[_T, ...]:
+        self.want(signs[0])
+        found = self.several(one, signs[1])
+        self.want(signs[1])
+        return found
+
+    def integer(self) -> int:
+        token = self.take("number", "an integer")
+        try:
+            return int(token.text)
+        except ValueError:
+            self.fail("expected an integer", token)
+
+    def string(self) -> str:
+        return ast.literal_eval(self.take("string", "a text in quotes").text)
+
+    def name(self) -> _Token:
+        return self.take("name", "a name")
+
+    def marks(self) -> list[str]:
+        """Return what stands in brackets at the end of a statement or of its header."""
+        return list(self.enclosed(self.mark)) if self.token.text == "(" else []
+
+    def mark(self) -> str:
+        words = [self.name().text]
+        while self.token.kind == "name":
+            words.append(self.name().text)
+        return " ".join(words)
+
+    # Types and values
+
+    def scalar(self) -> Scalar:
+        token = self.name()
+        if token.text not in SCALARS:
+            self.fail("no type has this name", token, did_you_mean(token.text, SCALARS))
+        return SCALARS[token.text]
+
+    def type(self) -> Type:
+        match = re.fullmatch(r"vec(\d+)|mat(\d+)x(\d+)", self.token.text)
+        if match is None:
+            return self.scalar()
+        self.at += 1
+        self.want("<")
+        scalar = self.scalar()
+        self.want(">")
+        return shaped(tuple(int(size) for size in match.groups() if size), scalar)
+
+    def define(self, token: _Token, type_: Type) -> Var:
+        if token.text in self.names:
+            self.fail(f"'{token.text}' is defined twice", token)
+        self.names[token.text] = found = Var(token.text, type_)
+        return found
+
+    def known(self, token: _Token) -> Var | Array:
+        thing = self.names.get(token.text)
+        if thing is None:
+            hint = did_you_mean(token.text, self.names)
+            self.fail(f"'{token.text}' is not defined", token, hint)
+        return thing
+
+    def array(self) -> Array:
+        token = self.name()
+        thing = self.known(token)
+        if isinstance(thing, Var):
+            self.fail(f"'{token.text}' is not an array", token)
+        return thing
+
+    def value(self) -> Value:
+        token = self.token
+        is_literal = token.kind == "number" or token.text in ("True", "False", "zero")
+        if not is_literal:
+            thing = self.known(self.take("name", "a value"))
+            if isinstance(thing, Array):
+                self.fail(f"'{token.text}' is an array; expected a value", token)
+            return thing
+        self.at += 1
+        self.want(":")
+        type_ = self.type()
+        if token.text == "zero":
+            return Const(0.0 if scalar_of(type_) in FLOATS else 0, type_, structural=True)
+        if token.kind == "name":
+            return Const(token.text == "True", type_)
+        whole = re.fullmatch(r"-?\d+", token.text)
+        return Const(int(token.text) if whole else float(token.text), type_)
+
+    def values(self) -> tuple[Value, ...]:
+        return self.enclosed(self.value)
+
+    def place(self) -> tuple[Array, tuple[Value, ...]]:
+        token = self.token
+        array, index = self.array(), self.enclosed(self.value, "[]")
+        try:
+            element_type(array, index)
+        except ValueError as error:
+            self.fail(str(error), token)
+        return array, index
+
+    # The program and its declarations
+
+    def program(self) -> Program:
+        self.want("program")
+        name = self.string() if self.token.kind == "string" else self.name().text
+        declared: dict[str, _Declaration] = {}
+        params = self.enclosed(lambda: self.declaration(declared))
+        self.end_of_line()
+        temps: list[_Token] = []
+        while self.token.text in ("temp", "outside"):
+            is_temp = self.token.text == "temp"
+            self.at += 1
+            token = self.declaration(declared)
+            temps += [token] * is_temp
+            self.end_of_line()
+        for one in declared:
+            self.declare(one, declared)
+        body = self.block(0)
+        if self.indent >= 0:
+            self.fail("expected an indented statement")
+        made = [self.names[token.text] for token in params]
+        return Program(name, tuple(made), body, tuple(self.declare(t.text, {}) for t in temps))
+
+    def declaration(self, declared: dict[str, _Declaration]) -> _Token:
+        """Note an array, or define a number that is passed in."""
+        token = self.name()
+        if token.text in declared or token.text in self.names:
+            self.fail(f"'{token.text}' is declared twice", token)
+        self.want(":")
+        if self.token.text != "field":
+            type_ = self.type()
+            if self.token.text != "[":
+                self.define(token, type_)
+                return token
+            declared[token.text] = self.relations(type_)
+        else:
+            declared[token.text] = self.relations(None)
+        return token
+
+    def relations(self, element: Type | None) -> _Declaration:
+        """Return the rest of a declaration: the type, and what the array is of other arrays.
+
+        Args:
+            element: The type of the elements of a local array; None for a field, whose type comes.
+        """
+        size = None
+        if element is None:
+            self.want("field")
+            self.want("<")
+            element = self.type()
+            self.want(",")
+            ndim = self.integer()
+            self.want(">")
+        else:
+            ((size),) = self.enclosed(self.integer, "[]")
+            ndim = 1
+        others: dict[str, _Token] = {}
+        if self.accept("like"):
+            others["like"] = self.name()
+        incoming, late = self.accept("incoming"), self.accept("late")
+        for word in ("gradient", "contents"):
+            if self.accept(word):
+                self.want("of")
+                others[f"{word}_of"] = self.name()
+        return _Declaration(FieldType(element, ndim), size, others, incoming, late)
+
+    def declare(self, name: str, declared: dict[str, _Declaration]) -> Array:
+        """Return an array with a name, made after those that it names."""
+        if name not in declared or name in self.names:
+            found = self.names[name]
+            assert isinstance(found, Array)
+            return found
+        one = declared[name]
+        others: dict[str, Array] = {}
+        for role, token in one.others.items():
+            if token.text not in declared and not isinstance(self.names.get(token.text), Array):
+                self.fail(f"'{token.text}' is not declared", token)
+            others[role] = self.declare(token.text, declared)
+        made = Array(name, one.type, one.size, **others, incoming=one.incoming, late=one.late)
+        self.names[name] = made
+        return made
+
+    # Blocks and statements
+
+    def end_of_line(self) -> None:
+        if self.token.text:
+            self.expected("the end of the line")
+        self.row += 1
+        self.at = 0
+
+    def opened(self, indent: int) -> Block:
+        """Return the block after the ':' that ends a header."""
+        self.want(":")
+        self.end_of_line()
+        return self.block(indent)
+
+    def block(self, outer: int) -> Block:
+        """Return the lines that are indented more than the line before."""
+        if self.indent <= outer:
+            return Block(())
+        indent = self.indent
+        stmts: list[Stmt] = []
+        results: tuple[Value, ...] = ()
+        while self.indent >= indent:
+            if self.indent > indent:
+                self.fail("this line is indented too far")
+            if self.accept("yield"):
+                results = self.several(self.value, "")
+                self.end_of_line()
+                break
+            stmts.append(self.statement())
+        if self.indent > outer:
+            message = "after 'yield' the block ends" if results else "this line fits no block"
+            self.fail(message)
+        return Block(tuple(stmts), results)
+
+    def statement(self) -> Stmt:
+        span = self.whole_line()
+        outs: tuple[_Token, ...] = ()
+        if self.following in (",", "="):
+            outs = self.several(self.name, "=")
+            self.want("=")
+        elif self.following == ":":
+            return self.typed(span)
+        rule = _STATEMENTS.get(self.token.text)
+        if rule is None:
+            return self.write(outs, span)
+        self.at += 1
+        return rule(self, outs, span)
+
+    def whole_line(self) -> Span:
+        line = self.lines[self.row]
+        return replace(line[0].span, end_column=line[-1].span.column)
+
+    def results(self, outs: tuple[_Token, ...], values: tuple[Value, ...]) -> tuple[Var, ...]:
+        """Define the results of a statement, whose types are those of some values."""
+        if len(outs) != len(values):
+            message = f"expected names for {counted(len(values), 'result')}, found {len(outs)}"
+            self.fail(message, outs[0] if outs else self.lines[self.row - 1][0])
+        return tuple(self.define(o, v.type) for o, v in zip(outs, values, strict=True))
+
+    def no_results(self, outs: tuple[_Token, ...]) -> None:
+        if outs:
+            self.fail("this statement has no results", outs[0])
+
+    def typed(self, span: Span) -> Stmt:
+        """Return an op or a load: `name: type = ...`."""
+        name = self.name()
+        self.want(":")
+        type_ = self.type()
+        self.want("=")
+        word = self.token
+        if self.following == "[":
+            array, index = self.place()
+            self.end_of_line()
+            return Load(self.define(name, type_), array, index, span)
+        op = self.name().text
+        if self.ops is not None and op not in self.ops:
+            self.fail(f"no op is named '{op}'", word, did_you_mean(op, self.ops))
+        args = self.values()
+        self.end_of_line()
+        return Let(self.define(name, type_), op, args, span)
+
+    def write(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        if self.following != "[":
+            self.expected("a statement")
+        array, index = self.place()
+        if self.accept("+="):
+            self.no_results(outs)
+            value, marks = self.value(), self.marks()
+            self.end_of_line()
+            flags = (mark in marks for mark in ("single write", "aggregated"))
+            return Accumulate(array, index, value, span, "exclusive" not in marks, *flags)
+        if self.accept("="):
+            self.no_results(outs)
+            value = self.value()
+            self.end_of_line()
+            return Store(array, index, value, span)
+        op = self.name().text
+        self.want("=")
+        value = self.value()
+        self.end_of_line()
+        defined = [self.define(out, element_type(array, index)) for out in outs]
+        return Combine(defined[0] if defined else None, op, array, index, value, span)
+
+    def size(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.want("(")
+        array = self.array()
+        self.want(",")
+        axis = self.integer()
+        self.want(")")
+        self.end_of_line()
+        (out,) = self.results(outs, (Const(0, I32),))
+        return Size(out, array, axis, span)
+
+    def local(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        declared: dict[str, _Declaration] = {}
+        token = self.declaration(declared)
+        if token.text not in declared:
+            self.expected("the size of the array in '[]'")
+        array = self.declare(token.text, declared)
+        self.end_of_line()
+        return Alloc(array, span)
+
+    def print(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        parts = self.several(self.shown, "")
+        self.end_of_line()
+        return Print(parts, span)
+
+    def shown(self) -> Text:
+        if self.token.kind == "string":
+            return self.string()
+        value = self.value()
+        return Shown(value, self.string() if self.accept("as") else "")
+
+    def failure(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        token = self.name()
+        if token.text not in _FAILURES:
+            self.fail("no failure has this name", token, did_you_mean(token.text, _FAILURES))
+        said = self.enclosed(self.said)
+        try:
+            failure = _FAILURES[token.text](*said)
+        except TypeError:
+            self.fail(f"these are not the texts of a {token.text}", token)
+        self.want("with")
+        values = self.values()
+        self.end_of_line()
+        return Fail(failure, values, span)
+
+    def said(self) -> str | tuple[str, ...]:
+        """Return a text, or a tuple of texts as Python writes it."""
+        if self.token.text != "(":
+            return self.string()
+        self.at += 1
+        found: list[str] = []
+        while not self.accept(")"):
+            found.append(self.string())
+            if not self.accept(","):
+                self.want(")")
+                break
+        return tuple(found)
+
+    def branch(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        cond = self.value()
+        then = self.opened(span.column)
+        orelse = Block(())
+        if self.continues("else", span):
+            orelse = self.opened(span.column)
+        return If(cond, then, orelse, self.results(outs, then.results), span)
+
+    def continues(self, word: str, span: Span) -> bool:
+        """Take a word that goes on with a statement, if it follows."""
+        return self.indent == span.column and self.accept(word)
+
+    def range(self) -> tuple[_Token, Value, Value]:
+        index = self.name()
+        self.want("in")
+        start = self.value()
+        self.want("..")
+        return index, start, self.value()
+
+    def carried(self) -> tuple[_Token, _Token, Value]:
+        out = self.name()
+        self.want("<-")
+        carry = self.name()
+        self.want("=")
+        return out, carry, self.value()
+
+    def loop(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        index, start, stop = self.range()
+        carried = self.several(self.carried, ":") if self.accept(",") else ()
+        i = self.define(index, I32)
+        carries = tuple(self.define(carry, init.type) for _, carry, init in carried)
+        body = self.opened(span.column)
+        inits = tuple(init for _, _, init in carried)
+        ends = self.results(tuple(out for out, _, _ in carried), inits)
+        return For(i, start, stop, carries, inits, body, ends, span)
+
+    def repeat(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        carried: list[tuple[_Token, _Token, Value]] = []
+        while self.token.text not in (":", "("):
+            if carried:
+                self.want(",")
+            carried.append(self.carried())
+        is_finite = "ends" in self.marks()
+        carries = tuple(self.define(carry, init.type) for _, carry, init in carried)
+        cond = self.opened(span.column)
+        if not self.continues("do", span):
+            self.expected("'do:'")
+        body = self.opened(span.column)
+        inits = tuple(init for _, _, init in carried)
+        ends = self.results(tuple(out for out, _, _ in carried), inits)
+        return While(carries, inits, cond, body, ends, span, is_finite)
+
+    def parallel(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        self.no_results(outs)
+        self.want("for")
+        box = self.several(self.range, ":")
+        indices = tuple(self.define(index, I32) for index, _, _ in box)
+        starts, stops = tuple(start for _, start, _ in box), tuple(stop for _, _, stop in box)
+        return ParallelFor(indices, starts, stops, self.opened(span.column), span)
+
+    def ruled(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        name, args = self.string(), self.values()
+        body = self.opened(span.column)
+        backward = self.rule("backward", span)
+        forward = self.rule("forward", span)
+        found = self.results(outs, body.results)
+        return Ruled(found, args, body, backward, forward, name, span)
+
+    def rule(self, word: str, span: Span) -> Rule | None:
+        where = self.whole_line()
+        if not self.continues(word, span):
+            return None
+        params = self.enclosed(self.parameter)
+        approximate = "approximate" in self.marks()
+        return Rule(params, self.opened(span.column), approximate, where)
+
+    def parameter(self) -> Var:
+        name = self.name()
+        self.want(":")
+        return self.define(name, self.type())
+
+    def derivative(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+        forward = self.accept("forward")
+        if not forward:
+            self.want("backward")
+        bindings = self.enclosed(self.binding)
+        self.want("with")
+        seeds = self.values()
+        gradients = self.enclosed(self.gradient) if self.accept("into") else ()
+        params = tuple(self.define(name, arg.type) for name, arg in bindings)
+        body = self.opened(span.column)
+        args = tuple(arg for _, arg in bindings)
+        found = self.results(outs, body.results if forward else args)
+        return Derivative(found, params, args, seeds, body, forward, gradients, span)
+
+    def binding(self) -> tuple[_Token, Value]:
+        name = self.name()
+        self.want("=")
+        return name, self.value()
+
+    def gradient(self) -> tuple[Array, Array]:
+        array = self.array()
+        self.want(":")
+        return array, self.array()
+
+
+# Statements by their first word, or by the first one after '='.
+_STATEMENTS: dict[str, Callable[[_Parser, tuple[_Token, ...], Span], Stmt]] = {
+    "shape": _Parser.size,
+    "local": _Parser.local,
+    "print": _Parser.print,
+    "fail": _Parser.failure,
+    "if": _Parser.branch,
+    "for": _Parser.loop,
+    "while": _Parser.repeat,
+    "parallel": _Parser.parallel,
+    "ruled": _Parser.ruled,
+    "derivative": _Parser.derivative,
+}
