@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from difftile.substrate.spellings import SPELLINGS, Call, Method, Spelling
 
 ROOT = Path(__file__).parents[1]
 
@@ -185,6 +188,37 @@ def test_only_the_substrate_knows_taichi() -> None:
         if one.module.split(".")[0] == "taichi"
     ]
     assert not wrong
+
+
+def test_only_the_substrate_spells_ops() -> None:
+    calls = {f"{one.function}(" for one in SPELLINGS.values() if _is_named(one)}
+    calls |= {f"{{}}.{one.name}(" for one in SPELLINGS.values() if isinstance(one, Method)}
+    named = re.compile("|".join(rf"(?<![\w.]){re.escape(call)}" for call in sorted(calls)))
+    wrong = [
+        f"{file.relative_to(ROOT)}:{node.lineno} {node.value!r}"
+        for file in FILES
+        if _own_layer(file) != "substrate"
+        for node in _strings(file)
+        if named.search(re.sub(r"\{\w*\}", "{}", node.value))
+    ]
+    assert not wrong
+
+
+def _is_named(spelling: Spelling) -> bool:
+    return isinstance(spelling, Call) and not spelling.source
+
+
+def _strings(file: Path) -> list[ast.Constant]:
+    """Return the texts in a file, docstrings and formulas left out: formulas have no modules."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    statements = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in statements
+    ]
 
 
 @pytest.mark.parametrize("folder", ALLOWED_OUTSIDE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import operator
 import re
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ from difftile.ops.check import check
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.fold import fold
 from difftile.substrate import CompiledProgram
+from difftile.substrate.spellings import SPELLINGS, Call, Template, written
 from tests.op_programs import (
     Case,
     Values,
@@ -216,6 +218,22 @@ def test_no_row_is_spelled_in_the_default_precision_of_taichi() -> None:
     for op in OPS.values():
         if op.arity and accepted(op, (I32,) * op.arity) and not accepted(op, (F64,) * op.arity):
             continue
-        for name in re.findall(r"ti\.([\w.]+)\(", op.taichi + op.helper):
-            function = operator.attrgetter(name)(ti)
-            assert not getattr(function, "_is_taichi_function", False), op.taichi
+        spelling = SPELLINGS[op.name]
+        if isinstance(spelling, (Call, Template)):
+            text = written(spelling, "abcd") + getattr(spelling, "source", "")
+            for name in re.findall(r"ti\.([\w.]+)\(", text):
+                function = operator.attrgetter(name)(ti)
+                assert not getattr(function, "_is_taichi_function", False), text
+
+
+def test_each_op_has_one_spelling() -> None:
+    assert set(SPELLINGS) == set(OPS)
+
+
+def test_functions_that_spellings_call_exist() -> None:
+    for spelling in SPELLINGS.values():
+        if isinstance(spelling, Call) and not spelling.source:
+            module, _, name = spelling.function.partition(".")
+            own = f"difftile.substrate.taichi.{module}"
+            owner = ti if module == "ti" else importlib.import_module(own)
+            assert callable(operator.attrgetter(name)(owner)), spelling

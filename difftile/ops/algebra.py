@@ -12,7 +12,6 @@ from difftile.ops import decompositions, meaning
 from difftile.ops.row import (
     BILINEAR,
     LINEAR,
-    PRODUCT,
     Op,
     component,
     crossed,
@@ -36,20 +35,17 @@ from difftile.ops.row import (
 _WIDE = (-2.0, 2.0)
 
 ROWS = (
-    Op("vec", "ti.Vector([{all}])", meaning.vector, vector_of, ("part(z_bar)", ...), jvp=LINEAR),
-    Op("mat", "ti.Matrix([{rows}])", meaning.vector, vector_of, ("part(z_bar)", ...), jvp=LINEAR),
+    Op("vec", meaning.vector, vector_of, ("part(z_bar)", ...), jvp=LINEAR),
+    Op("mat", meaning.vector, vector_of, ("part(z_bar)", ...), jvp=LINEAR),
     Op(
         "extract",
-        "{0}[{index}]",
         meaning.extract,
         component,
         ("put(a, z_bar)", None, ...),
         jvp=LINEAR,
     ),
-    # Spelled as a copy and an assignment, which is the emitter's affair.
     Op(
         "insert",
-        "",
         meaning.insert,
         replaced,
         ("without(z_bar)", None, ..., "taken(z_bar)"),
@@ -57,7 +53,6 @@ ROWS = (
     ),
     Op(
         "dot",
-        "{0}.dot({1})",
         meaning.dot,
         inner,
         ("z_bar * b", "z_bar * a"),
@@ -66,7 +61,6 @@ ROWS = (
     ),
     Op(
         "cross",
-        "{0}.cross({1})",
         meaning.cross,
         crossed,
         ("cross(b, z_bar)", "cross(z_bar, a)"),
@@ -75,7 +69,6 @@ ROWS = (
     ),
     Op(
         "outer",
-        "{0}.outer_product({1})",
         np.outer,
         outer,
         ("matmul(z_bar, b)", "matmul(transpose(z_bar), a)"),
@@ -84,7 +77,6 @@ ROWS = (
     ),
     Op(
         "norm",
-        "{0}.norm()",
         meaning.norm,
         length,
         ("select(z > 0, z_bar / z, 0) * a",),
@@ -95,7 +87,6 @@ ROWS = (
     ),
     Op(
         "normalized",
-        "accurate.normalized({0}, ti.{scalar})",
         meaning.normalized,
         real_vector,
         ("select(norm(a) > 0, 1 / norm(a), 0) * (z_bar - z * dot(z, z_bar))",),
@@ -106,7 +97,6 @@ ROWS = (
     ),
     Op(
         "logsumexp",
-        "accurate.logsumexp({0}, ti.{scalar})",
         meaning.logsumexp,
         reduced_vector,
         # The shares are divided by their sum: z is rounded, to 1e-4 at 1000 in f32.
@@ -116,20 +106,17 @@ ROWS = (
         kinks="each its share, equal ones alike; NaN where the value is infinite",
         jvp="sum(exp(a - z) * a_dot) / sum(exp(a - z))",
     ),
-    Op("sum", "{0}.sum()", np.sum, scalar_result, ("z_bar * ones(a)",), (_WIDE,), jvp=LINEAR),
+    Op("sum", np.sum, scalar_result, ("z_bar * ones(a)",), (_WIDE,), jvp=LINEAR),
     Op(
         "matmul",
-        "{0} @ {1}",
         np.matmul,
         product,
         ("times_transpose(z_bar, b)", "matmul(transpose(a), z_bar)"),
         (_WIDE, _WIDE),
-        PRODUCT,
         jvp=BILINEAR,
     ),
     Op(
         "transpose",
-        "{0}.transpose()",
         np.transpose,
         transposed,
         ("transpose(z_bar)",),
@@ -138,7 +125,6 @@ ROWS = (
     ),
     Op(
         "trace",
-        "{0}.trace()",
         np.trace,
         square_to_scalar,
         ("z_bar * identity(a)",),
@@ -147,7 +133,6 @@ ROWS = (
     ),
     Op(
         "determinant",
-        "{0}.determinant()",
         meaning.determinant,
         small_square_to_scalar,
         # The cofactor matrix, not det * inverse^T, which fails for a singular matrix.
@@ -157,7 +142,6 @@ ROWS = (
     ),
     Op(
         "inverse",
-        "dense.inverse({0}, ti.{scalar})",
         meaning.inverse,
         dense_square,
         ("-matmul(transpose(z), matmul(z_bar, transpose(z)))",),
@@ -168,7 +152,6 @@ ROWS = (
     ),
     Op(
         "solve",
-        "dense.solve({0}, {1})",
         meaning.solve,
         system,
         (
@@ -182,7 +165,6 @@ ROWS = (
     ),
     Op(
         "solve_lower",
-        "dense.solve_lower({0}, {1})",
         meaning.solve_lower,
         system,
         (
@@ -196,7 +178,6 @@ ROWS = (
     ),
     Op(
         "solve_upper",
-        "dense.solve_upper({0}, {1})",
         meaning.solve_upper,
         system,
         (
@@ -212,7 +193,6 @@ ROWS = (
     # as its symmetric part. With S = L^-T phi(L^T z_bar) L^-1 the adjoint is (S + S^T) / 2.
     Op(
         "cholesky",
-        "dense.cholesky({0}, ti.{scalar})",
         meaning.cholesky,
         dense_square,
         (
@@ -226,7 +206,6 @@ ROWS = (
     ),
     Op(
         "svd",
-        "linalg.svd({0}, ti.{scalar})",
         decompositions.svd,
         packed(2, 1),
         ("svd_adjoint(z, z_bar)",),
@@ -238,7 +217,6 @@ ROWS = (
     ),
     Op(
         "sym_eig",
-        "linalg.sym_eig({0}, ti.{scalar})",
         decompositions.sym_eig,
         packed(1, 1),
         ("sym_eig_adjoint(z, z_bar)",),
@@ -249,7 +227,6 @@ ROWS = (
     ),
     Op(
         "polar",
-        "linalg.polar({0}, ti.{scalar})",
         decompositions.polar,
         packed(2, 0),
         ("polar_adjoint(a, z, z_bar)",),

@@ -6,16 +6,6 @@ import numpy as np
 
 from difftile.ops import meaning
 from difftile.ops.row import (
-    AND,
-    BIT_AND,
-    BIT_OR,
-    BIT_XOR,
-    COMPARE,
-    NOT,
-    OR,
-    PRODUCT,
-    SHIFT,
-    UNARY,
     Op,
     as_given,
     comparison,
@@ -27,48 +17,46 @@ from difftile.ops.row import (
 )
 
 COMPARISONS = tuple(
-    Op(name, f"{{0}} {sign} {{1}}", meaning.real_parts(compare), comparison, precedence=COMPARE)
-    for name, sign, compare in (
-        ("lt", "<", np.less),
-        ("le", "<=", np.less_equal),
-        ("gt", ">", np.greater),
-        ("ge", ">=", np.greater_equal),
-        ("eq", "==", np.equal),
-        ("ne", "!=", np.not_equal),
+    Op(name, meaning.real_parts(compare), comparison)
+    for name, compare in (
+        ("lt", np.less),
+        ("le", np.less_equal),
+        ("gt", np.greater),
+        ("ge", np.greater_equal),
+        ("eq", np.equal),
+        ("ne", np.not_equal),
     )
 )
 
 LOGIC = (
-    Op("and", "{0} and {1}", np.logical_and, logical, precedence=AND),
-    Op("or", "{0} or {1}", np.logical_or, logical, precedence=OR),
-    Op("not", "not {0}", np.logical_not, logical, precedence=NOT),
-    *(
-        Op(name, f"predicates.{name}({{0}}, ti.{{scalar}})", holds, predicate)
-        for name, holds in (("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite))
-    ),
+    Op("and", np.logical_and, logical),
+    Op("or", np.logical_or, logical),
+    Op("not", np.logical_not, logical),
+    Op("isnan", np.isnan, predicate),
+    Op("isinf", np.isinf, predicate),
+    Op("isfinite", np.isfinite, predicate),
 )
 
 INTEGER = (
-    Op("floordiv", "{0} // {1}", meaning.floordiv, elementwise, precedence=PRODUCT),
-    Op("bit_and", "{0} & {1}", np.bitwise_and, whole, precedence=BIT_AND),
-    Op("bit_or", "{0} | {1}", np.bitwise_or, whole, precedence=BIT_OR),
-    Op("bit_xor", "{0} ^ {1}", np.bitwise_xor, whole, precedence=BIT_XOR),
-    Op("invert", "~{0}", np.invert, whole, precedence=UNARY),
-    Op("shl", "{0} << {1}", np.left_shift, whole, precedence=SHIFT),
-    Op("shr", "{0} >> {1}", np.right_shift, whole, precedence=SHIFT),
-    Op("shr_logical", "ti.bit_shr({0}, {1})", meaning.shr_logical, whole),
-    Op("raw_div", "ti.raw_div({0}, {1})", meaning.raw_div, whole),
-    Op("raw_mod", "ti.raw_mod({0}, {1})", meaning.raw_mod, whole),
-    Op("ipow", "ti.pow({0}, {1})", meaning.whole_power, whole),
-    Op("popcnt", "ti.math.popcnt({0})", meaning.popcnt, whole),
-    Op("clz", "ti.math.clz({0})", meaning.clz, whole),
-    Op("unique", "{0}", meaning.identity, whole),  # what it promises, the analysis of races reads
+    Op("floordiv", meaning.floordiv, elementwise),
+    Op("bit_and", np.bitwise_and, whole),
+    Op("bit_or", np.bitwise_or, whole),
+    Op("bit_xor", np.bitwise_xor, whole),
+    Op("invert", np.invert, whole),
+    Op("shl", np.left_shift, whole),
+    Op("shr", np.right_shift, whole),
+    Op("shr_logical", meaning.shr_logical, whole),
+    Op("raw_div", meaning.raw_div, whole),
+    Op("raw_mod", meaning.raw_mod, whole),
+    Op("ipow", meaning.whole_power, whole),
+    Op("popcnt", meaning.popcnt, whole),
+    Op("clz", meaning.clz, whole),
+    Op("unique", meaning.identity, whole),  # what it promises, the analysis of races reads
 )
 
 CHOICE = (
     Op(
         "select",
-        "ti.select({0}, {1}, {2})",
         meaning.select,
         selection,
         (None, "select(a, z_bar, 0)", "select(a, 0, z_bar)"),
@@ -83,7 +71,6 @@ CHOICE = (
 # with the emitter and the interpreter. A cast between floats passes the adjoint on, others cut it.
 CAST = Op(
     "cast",
-    "ti.cast({0}, {type})",
     meaning.identity,
     as_given,
     ("astype(z_bar, a)",),
@@ -91,6 +78,6 @@ CAST = Op(
 )
 
 # As `cast`, its target is the type of the variable it defines; it cuts the gradient.
-BIT_CAST = Op("bit_cast", "", meaning.identity, as_given)
+BIT_CAST = Op("bit_cast", meaning.identity, as_given)
 
 ROWS = (*COMPARISONS, *LOGIC, *INTEGER, *CHOICE, CAST)

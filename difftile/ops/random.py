@@ -15,31 +15,14 @@ from difftile.ops.row import Op, OpTypeError
 
 np: Any = numpy
 
-_MULTIPLIER, _INCREMENT = 1664525, 1013904223
-
-_TAICHI = f"""\
-@ti.func
-def random_bits(thread, draw, stream, seed):
-    words = ti.Vector([thread, draw, stream, seed])
-    v = ti.cast(words, ti.u32) * ti.u32({_MULTIPLIER}) + ti.u32({_INCREMENT})
-    v[0] += v[1] * v[3]
-    v[1] += v[2] * v[0]
-    v[2] += v[0] * v[1]
-    v[3] += v[1] * v[2]
-    v ^= v >> 16
-    v[0] += v[1] * v[3]
-    v[1] += v[2] * v[0]
-    v[2] += v[0] * v[1]
-    v[3] += v[1] * v[2]
-    return v
-"""
+MULTIPLIER, INCREMENT = 1664525, 1013904223
 
 
 def random_bits(*words: Any) -> Any:
     """Return four words of random bits."""
     v = np.array([int(word) & 0xFFFFFFFF for word in words], np.uint32)
     with np.errstate(over="ignore"):
-        v = v * np.uint32(_MULTIPLIER) + np.uint32(_INCREMENT)
+        v = v * np.uint32(MULTIPLIER) + np.uint32(INCREMENT)
         for turn in range(2):
             v[0] += v[1] * v[3]
             v[1] += v[2] * v[0]
@@ -56,12 +39,4 @@ def _words(types: tuple[Type, ...]) -> Type:
     return Vector(4, U32)
 
 
-ROWS = (
-    Op(
-        "random_bits",
-        "random_bits({0}, {1}, {2}, {3})",
-        random_bits,
-        _words,
-        helper=_TAICHI,
-    ),
-)
+ROWS = (Op("random_bits", random_bits, _words),)

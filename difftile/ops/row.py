@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from difftile.ir.types import (
     BOOL,
@@ -26,12 +29,6 @@ from difftile.ir.types import (
 Typing: TypeAlias = Callable[[tuple[Type, ...]], Type]
 Formulas: TypeAlias = tuple[str | EllipsisType | None, ...]
 
-# How tight an operator binds in the grammar of Python, the loosest first; ATOM is for calls, names
-# and indexing.
-OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, UNARY, POWER, ATOM = range(
-    0, 130, 10
-)
-
 # Tangents of ops that are linear in all their float arguments together, or in each by itself.
 LINEAR, BILINEAR = "linear", "bilinear"
 
@@ -44,10 +41,10 @@ class OpTypeError(Exception):
 class Op:
     """One operation: everything that any part of difftile needs to know about it.
 
+    The table of spellings in `substrate` has the Taichi syntax for it.
+
     Args:
         name: The name in the IR and in formulas.
-        taichi: Its spelling, with `{0}`, `{1}` ... for the arguments, or `{all}` for their list,
-            and `{scalar}` for the number type of the first.
         numpy: Its meaning on NumPy scalars and arrays; complex numbers are accepted where the
             op is smooth, so that the complex step works.
         typing: Result type from argument types.
@@ -57,12 +54,10 @@ class Op:
             the type `tuple[int, ...]`. Empty for an op without derivative.
         domain: For each argument the interval from which the generated tests draw it. Kinks may
             be inside: a random number does not hit them.
-        precedence: How tight the Taichi spelling binds.
         singular: Some formula can be infinite or NaN for finite arguments, or the result itself;
             where an adjoint may be a masked zero it is then guarded.
         masks: The formula makes an adjoint zero for the side that was not taken.
         kinks: What is returned where the derivative does not exist, for the documentation.
-        helper: The source of a Taichi function of the row's name that the spelling calls.
         jvp: The tangent of the result, for ops that are not componentwise (for those it follows
             from `vjp`): a formula over the arguments, the result and the tangents `a_dot`, `b_dot`
             of the arguments; or LINEAR or BILINEAR. Empty: from `vjp`, component by component.
@@ -71,23 +66,25 @@ class Op:
     """
 
     name: str
-    taichi: str
     numpy: Callable[..., Any]
     typing: Typing
     vjp: Formulas = ()
     domain: tuple[tuple[float, float], ...] = ()
-    precedence: int = ATOM
     singular: bool = False
     masks: bool = False
     kinks: str = ""
-    helper: str = ""
     jvp: str = ""
     tie: str = ""
 
     @property
     def arity(self) -> int:
-        """How many arguments the Taichi spelling has; 0 where it takes a list of any length."""
-        return sum(f"{{{k}}}" in self.taichi for k in range(3))
+        """How many arguments the meaning takes; 0 where that is a list of any length."""
+        if isinstance(self.numpy, np.ufunc):
+            return self.numpy.nin
+        parameters = inspect.signature(self.numpy).parameters.values()
+        if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            return 0
+        return sum(p.default is p.empty for p in parameters)
 
     def formulas(self, count: int) -> tuple[str | None, ...]:
         """Return the formula of each of `count` arguments, `...` written out."""

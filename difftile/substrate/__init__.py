@@ -12,6 +12,7 @@ from difftile.substrate.device import start as start_session
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
 from difftile.substrate.report import failed, raise_first, silence
+from difftile.substrate.spellings import op_text
 from difftile.substrate.taichi.desktop import Desktop, RawEvent
 from difftile.substrate.taichi.language import ti
 from difftile.substrate.taichi.names import (
@@ -48,6 +49,7 @@ __all__ = [
     "meaning_of",
     "member_types",
     "methods_of",
+    "op_text",
     "raise_first",
     "silence",
     "start_session",

@@ -38,8 +38,6 @@ from difftile.ir.nodes import (
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, count_uses, operands, walk
-from difftile.ops.row import ATOM, SUM
-from difftile.ops.table import OPS
 from difftile.substrate.expressions import Expressions
 from difftile.substrate.parallel import (
     Part,
@@ -51,6 +49,7 @@ from difftile.substrate.parallel import (
 )
 from difftile.substrate.parts import ahead_of, for_each_part
 from difftile.substrate.spelling import RESERVED, annotation, helpers, literal, signature
+from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, written
 
 _COMMENT_COLUMN = 76
 _ATOMIC = {
@@ -268,11 +267,11 @@ class _Emitter:
             self.write(call if stmt.out is None else f"{self.values.name(stmt.out)} = {call}")
             return
         # One thread needs no atomics, and Taichi has no product of that kind there.
-        row = OPS[stmt.op]
+        spelling = SPELLINGS[stmt.op]
         if stmt.out is not None:
             self.write(f"{self.values.name(stmt.out)} = {where}")
-        call = row.taichi.format(where, value if row.precedence == ATOM else tight)
-        self.write(f"{where} = {call}")
+        operand = tight if isinstance(spelling, Infix) else value
+        self.write(f"{where} = {written(spelling, (where, operand))}")
 
     def store_parts(self, array: Array, at: str, value: Value, text: str) -> None:
         """Write a vector or matrix into a local array, which has one array a component."""

@@ -15,9 +15,17 @@ import numpy as np
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, FLOATS, Matrix, is_float, scalar_of, shape_of
-from difftile.ops.row import ATOM, COMPARE, NOT, PRODUCT, SUM, UNARY
-from difftile.ops.table import OPS
 from difftile.substrate.spelling import literal
+from difftile.substrate.spellings import (
+    ATOM,
+    COMPARE,
+    NOT,
+    PRODUCT,
+    SPELLINGS,
+    SUM,
+    places,
+    written,
+)
 
 _LONGEST_INLINED = 72
 _LARGEST_WRITTEN_OUT = 64  # multiplications of a product of matrices
@@ -181,7 +189,6 @@ class Expressions:
 
     def let(self, let: Let) -> Expression:
         """Return the text of an operation, `insert` excepted."""
-        row = OPS[let.op]
         args = let.args
         reads = self._reads(args)
         plain = ", ".join(self.text(arg) for arg in args)
@@ -210,21 +217,14 @@ class Expressions:
                 return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
                 return self._comparison(let.op, args, reads)
+            case "and" | "or" if shape_of(let.out.type):
+                spelling = SPELLINGS[f"bit_{let.op}"]
             case _:
-                template = row.taichi
-        if let.op in ("and", "or") and shape_of(let.out.type):
-            template = template.replace("and", "&").replace("or", "|")
-        tight = row.precedence
-        if "(" in template and not template.startswith("{0}."):
-            texts = [self.text(arg) for arg in args]
-            scalar = scalar_of(args[0].type)
-            return Expression(template.format(*texts, scalar=scalar), tight, reads)
-        if template.startswith("{0}."):  # a method
-            texts = [self.text(args[0], ATOM), *(self.text(arg) for arg in args[1:])]
-            return Expression(template.format(*texts), tight, reads)
-        # The right operand of a left-associative operator needs parentheses at its own level.
-        texts = [self.text(arg, tight + (k > 0 or tight == UNARY)) for k, arg in enumerate(args)]
-        return Expression(template.format(*texts), tight, reads)
+                spelling = SPELLINGS[let.op]
+        tight = places(spelling, len(args))
+        texts = [self.text(arg, place) for arg, place in zip(args, tight, strict=True)]
+        text = written(spelling, texts, scalar_of(args[0].type))
+        return Expression(text, spelling.precedence, reads)
 
     def _cast(self, let: Let, reads: frozenset[Array]) -> Expression:
         """Return a cast.
@@ -256,11 +256,10 @@ class Expressions:
             return Expression(
                 f"predicates.{op}({texts}, ti.{scalar_of(args[0].type)})", ATOM, reads
             )
-        row = OPS["eq" if op == "ne" else op]
         left, right = (self.text(arg, COMPARE + 1) for arg in args)
         if op in ("eq", "ne", "le", "ge") and not any(isinstance(arg, Const) for arg in args):
             right = f"-(-{self.text(args[1], PRODUCT + 1)})"
-        compared = row.taichi.format(left, right)
+        compared = written(SPELLINGS["eq" if op == "ne" else op], (left, right))
         return (
             Expression(f"not {compared}", NOT, reads)
             if op == "ne"

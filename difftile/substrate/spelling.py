@@ -18,9 +18,9 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import walk
-from difftile.ops.table import OPS
+from difftile.substrate.spellings import SPELLINGS, Call
 
-_HELPERS = {op.name: op.helper for op in OPS.values() if op.helper}
+_HELPERS = {op: how.source for op, how in SPELLINGS.items() if isinstance(how, Call) and how.source}
 _LONGEST_SIGNATURE = 100
 
 # Names with a meaning of their own in the source.

@@ -31,8 +31,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.walk import definitions, walk
-from difftile.ops.row import ATOM
-from difftile.ops.table import OPS
+from difftile.substrate import op_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +181,7 @@ def _words(value: Var, stmt: Stmt | None) -> str:
 
 
 def _step(let: Let, values: list[Any], result: Any) -> str:
-    texts = [shown(value) for value in values]
-    if OPS[let.op].precedence < ATOM:
-        texts = [f"({text})" if text.startswith("-") else text for text in texts]
-    try:
-        said = OPS[let.op].taichi.format(*texts).replace("ti.math.", "").replace("ti.", "")
-    except (KeyError, IndexError):
-        said = ""
-    said = said or f"{let.op}({', '.join(texts)})"
+    said = op_text(let.op, [shown(value) for value in values])
     return f"{said} = {shown(result)}"
 
 
