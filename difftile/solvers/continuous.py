@@ -25,7 +25,7 @@ from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.pullback import Pullback
 from difftile.tape.standins import Then
 
-_DRIFT = 1e3  # tolerances by which the state may miss its start without a word
+_DRIFT = 1e3  # tolerances by which the state may miss its start without a warning
 
 
 class ContinuousAdjoint(OpaqueStep):
@@ -33,18 +33,18 @@ class ContinuousAdjoint(OpaqueStep):
 
     With the state y, its adjoint a = dL/dy and parameters p, from t1 to t0
     dy/dt = f, da/dt = -a df/dy, dL/dp = integral of a df/dp over t (Pontryagin; Chen, Rubanova,
-    Bettencourt and Duvenaud, Neural ordinary differential equations, 2018). The errors of y and
-    of a decide on steps, not that of the integral, on which nothing depends (Kidger, Chen and
-    Lyons, "Hey, that's not an ODE", 2021).
+    Bettencourt and Duvenaud, Neural ordinary differential equations, 2018). Steps follow from the
+    errors of y and of a; the integral feeds back into neither, so its error does not count (Kidger,
+    Chen and Lyons, "Hey, that's not an ODE", 2021).
 
     Args:
-        problem: What is integrated.
+        problem: The initial value problem.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._parameters, self._scratch = fields_of(problem)
-        # Inside a pullback, that decides which fields carry derivatives.
+        # Inside a pullback, the pullback decides which fields carry derivatives.
         self._all = isinstance(OPEN_TAPE.get(), Pullback)
         y = [Use(leaf, True, True, Keeps.AFTER, "y") for leaf in problem.y.leaves]
         out = () if problem.out is None else problem.out.leaves
@@ -67,13 +67,14 @@ class ContinuousAdjoint(OpaqueStep):
         """Integrate the adjoint from t1 to t0."""
         for one in self._scratch:
             if np.any(_incoming(then, one)):
-                text = "dt.odeint: what the right-hand side leaves in other fields has no gradient."
-                warnings.warn(GradientCut(text), stacklevel=2)
+                text = "the values that the right-hand side leaves in other fields have no gradient"
+                advice = "Compute them from the state after the solution."
+                warnings.warn(GradientCut(f"dt.odeint: {text}. {advice}"), stacklevel=2)
         with holding(self._scratch), then.restored():
             self._go_back(then, saved)
 
     def forward(self) -> OpaqueStep:
-        """Return the solution as a step whose reverse pushes tangents."""
+        """Return the step whose reverse pushes tangents through the solution."""
         return Variation(self._problem, self.uses, self._parameters, self._scratch)
 
     def _go_back(self, then: Then, saved: Integrated) -> None:
@@ -115,8 +116,8 @@ class _Backward:
     """State and adjoint on their way from t1 to t0.
 
     Args:
-        problem: What was integrated.
-        wanted: The parameters whose gradients are wanted.
+        problem: The problem that was integrated.
+        wanted: The parameters whose gradients are computed.
         known: The fields that the right-hand side is known to touch.
     """
 
@@ -153,7 +154,7 @@ class _Backward:
             )
 
     def start_again(self, t: float, stored: Sequence[npt.NDArray[Any]]) -> None:
-        """Go on from a state that is known from the solution itself."""
+        """Continue from a state that the solution has stored."""
         tolerance = self._problem.integrator.tolerance
         before = self.y.arrays()
         for leaf, values in zip(self.y.leaves, stored, strict=True):
@@ -164,7 +165,7 @@ class _Backward:
             self._drift = (drift, t)
 
     def slope(self, t: float) -> float:
-        """Return a . f: how the loss changes with where the solution ends."""
+        """Return a . f, the derivative of the loss by the time at which the solution ends."""
         if self._problem.ends == (None, None):
             return 0.0
         rate = self._problem.rate(t, self.y)
@@ -173,21 +174,21 @@ class _Backward:
         )
 
     def warn_of_drift(self) -> None:
-        """Say so if the state, integrated backwards, went astray."""
+        """Warn if the state, integrated backwards, misses the stored one."""
         drift, t = self._drift
         if drift > _DRIFT:
             warnings.warn(
                 NotConverged(
-                    f"dt.odeint: integrated backwards, the state misses what it was at t = {t:.6g} "
-                    f"by {drift:.2g} tolerances, and the gradient with it: the equation forgets "
-                    "where it came from. Use adjoint='discrete', or store states on the way: "
+                    f"dt.odeint: integrated backwards, the state at t = {t:.6g} is off by "
+                    f"{drift:.2g} tolerances, and the gradient with it: the equation forgets where "
+                    "it came from. Use adjoint='discrete', or store states on the way: "
                     "at=[...], out=..."
                 ),
                 stacklevel=2,
             )
 
     def _rates(self, t: float, *fields: Any) -> None:
-        """Set the rates of state and adjoint, and keep those of the integrals."""
+        """Set the rates of state and adjoint, and keep the rates of the integrals."""
         n = len(self.y.members)
         y, a, dy, da = (State(fields[k * n : (k + 1) * n]) for k in range(4))
         rhs, args = self._problem.rhs, self._problem.args
@@ -208,20 +209,20 @@ class _Backward:
             launches.release()
 
     def _integrate(self, terms: Terms) -> None:
-        """Add what a step adds to the integrals."""
+        """Advance the integrals by a step."""
         for one, integral in self.integrals.items():
             products = [(-w, self._products[rate.members[0]][one]) for w, rate in terms if w]
             combine(integral, integral, products)
 
 
 def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:
-    """Return the gradient with respect to what a field held after the solution."""
+    """Return the gradient with respect to the contents of a field after the solution."""
     gradient = then[field].grad_in
     return np.zeros(()) if gradient is None else gradient.to_numpy()
 
 
 def _gradient(then: Then, field: Field) -> Field:
-    """Return where the gradient with respect to what a field held before goes."""
+    """Return the buffer for the gradient with respect to the contents before the solution."""
     gradient = then[field].grad_out
     assert gradient is not None
     return gradient

@@ -9,13 +9,12 @@ import numpy as np
 from difftile.diagnostics import LaunchError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.solvers.function import Function
-from difftile.solvers.implicit import ImplicitRule, Solved, Times
+from difftile.solvers.implicit import ImplicitRule, Solved, Times, solve_on_tape
 from difftile.solvers.krylov import LinearSolution, Progress, gmres, solve
 from difftile.solvers.result import SolverResult, say_target
 from difftile.solvers.state import StateLike, state_of
 from difftile.solvers.stopping import Stopping
-from difftile.solvers.vectors import Vector, precision, read, rounding
-from difftile.tape.perform import perform
+from difftile.solvers.vectors import Vector, read, rounding
 
 _TARGETS = ("solution", "algorithm", "implementation")
 
@@ -36,10 +35,10 @@ def fixed_point(
 ) -> SolverResult:
     """Iterate x = g(x) until x stays; afterwards x holds the fixed point.
 
-    `g(x, out, *args)` is a kernel, or a Python function that launches kernels. It reads `x`, writes
-    g(x) into `out`, which is all zero when it is called, and leaves `x` alone. With
-    `in_place=True` it is `g(x, *args)` and replaces what it is given. It is called with fields of
-    its own beside those of the user, so it works on those that it is passed.
+    `g(x, out, *args)` is a kernel, or a Python function that launches kernels. The function reads
+    `x`, writes g(x) into `out`, which is all zero at the call, and does not write `x`. With
+    `in_place=True` it is `g(x, *args)` and replaces the contents of `x`. The solver calls it with
+    fields of its own as well, so `g` must work on the fields that are passed to it.
 
         @dt.kernel
         def g(y, out, x):
@@ -49,51 +48,51 @@ def fixed_point(
             dt.fixed_point(g, y, args=(x,))
             measure(y, loss)
 
-    What a tape differentiates is said by `diff`, and in the result:
+    The option `diff` says which derivative a tape takes; the result repeats it:
 
     * "solution", the default: the fixed point itself, as a function of all fields that `g` reads.
       With J = dg/dx at the solution, the adjoint x_bar leads to w = x_bar + J^T w and to
       p_bar += (dg/dp)^T w (Christianson, Reverse accumulation and attractive fixed points, 1994;
       Griewank and Walther, Evaluating Derivatives, 2nd ed., chapter 15). The system is solved by
       GMRES with products from the adjoint of `g`, which converges at least as fast as the iteration
-      of that formula. The tape keeps one copy of `x` and of what `g` reads, however many
+      of that formula. The tape keeps one copy of `x` and of the fields that `g` reads, however many
       iterations there are. The start has no influence, so its gradient is zero. If the iterations
-      are stopped early, this is the derivative of something else than what `x` holds.
+      are stopped early, `x` is not the solution, and this is not the derivative of `x`.
     * "algorithm": the iterations that were made, which are recorded like all launches. After few
-      iterations, or from a start near the solution, it may be far from the derivative of the
-      solution: after one iteration from the solution itself it is dg/dp alone.
-    * "implementation" is the same: what a tape records are the compiled launches themselves, in
-      their order and precision and with the branches that were taken. The number of iterations is
-      held constant.
+      iterations, or from a start near the solution, their derivative may be far from the derivative
+      of the solution: after one iteration from the solution itself it is only dg/dp.
+    * "implementation" is the same: a tape records the compiled launches themselves, in their order
+      and precision and with the branches that were taken. The number of iterations is held
+      constant.
 
-    An iteration that does not reach the tolerance ends with a `NotConverged` warning, and so does
-    an adjoint that does not.
+    An iteration or an adjoint that does not reach its tolerance ends with a `NotConverged` warning.
 
     Args:
         g: The function.
-        x: Where to begin; a field of floats, a field of structs, or a tuple of those, which `g`
-            takes one by one: `g(*x, *out, *args)`.
-        args: What `g` takes at its end.
-        in_place: `g` replaces what it is given.
-        tol: The largest change in an iteration that counts as none, relative to the largest
+        x: The start; a field of floats, a field of structs, or a tuple of those, which `g` takes
+            one by one: `g(*x, *out, *args)`.
+        args: Further arguments of `g`.
+        in_place: `g` replaces the contents of `x`.
+        tol: The largest change in an iteration that counts as zero, relative to the largest
             magnitude in the field: max|g(x) - x| <= max(atol, tol max|x|) for each field. 1e-10 in
             double precision, 1e-5 otherwise.
         atol: The same in the unit of x.
-        max_iter: The most iterations.
+        max_iter: The largest number of iterations.
         diff: "solution", "algorithm" or "implementation".
         adjoint_tol: The residual of the adjoint's system, relative to x_bar; the default of `tol`.
         strict: Raise an error instead of warnings.
         progress: Called with the number of iterations done and the largest change in the last one.
 
     Returns:
-        What was done; its residual is max|g(x) - x|.
+        A report of the iterations; its residual is max|g(x) - x|.
 
     Raises:
-        LaunchError: An argument is none, or `g` does what it must not.
-        SolverError: With `strict`, it did not converge.
+        LaunchError: An argument is invalid, or `g` writes `x` or uses fields that it did not use at
+            its first call.
+        SolverError: With `strict`, the iterations did not converge.
     """
     if diff is not None and diff not in _TARGETS:
-        raise LaunchError(f"dt.fixed_point: diff is {', '.join(_TARGETS)}, not {diff!r}.")
+        raise LaunchError(f"dt.fixed_point: diff is one of {', '.join(_TARGETS)}, not {diff!r}.")
     target = diff or "solution"
     state = state_of(x, "dt.fixed_point: x")
     taped = OPEN_TAPE.get() is not None
@@ -104,45 +103,37 @@ def fixed_point(
     stopping = Stopping(state, tol, atol, max_iter)
 
     def iterate() -> SolverResult:
-        return _iterate(function, stopping, target, progress)
+        x = read(function.x)
+        change, converged, done, reason = np.inf, False, 0, ""
+        while not converged and not reason and done < stopping.max_iter:
+            new = function.value()
+            function.x.copy_from(function.out)
+            done += 1
+            step = new - x
+            change = float(np.max(np.abs(step)))
+            x = new
+            if np.isfinite(change):
+                converged = stopping.within(step, new)
+            else:
+                reason = "its numbers are not finite"
+            if progress is not None:
+                progress(done, change)
+        return SolverResult("dt.fixed_point", converged, done, change, target, reason)
 
-    if taped and target == "solution":
-        accuracy = precision(state) if adjoint_tol is None else adjoint_tol
-        result = perform(
-            _FixedPointRule("dt.fixed_point", function, iterate, accuracy, strict)
-        ).result
+    if target == "solution":
+        rule = _FixedPointRule
+        result = solve_on_tape(rule, "dt.fixed_point", function, iterate, adjoint_tol, strict)
     else:
         result = iterate()
-    result.report("Give it more iterations, max_iter=..., or a larger tol.", strict=strict)
+    result.report("Allow more iterations, max_iter=..., or a larger tol.", strict=strict)
     return result
-
-
-def _iterate(
-    function: Function, stopping: Stopping, target: str, progress: Progress | None
-) -> SolverResult:
-    x = read(function.x)
-    change, converged, done, reason = np.inf, False, 0, ""
-    while not converged and not reason and done < stopping.max_iter:
-        new = function.value()
-        function.x.copy_from(function.out)
-        done += 1
-        step = new - x
-        change = float(np.max(np.abs(step)))
-        x = new
-        if np.isfinite(change):
-            converged = stopping.within(step, new)
-        else:
-            reason = "its numbers are not finite"
-        if progress is not None:
-            progress(done, change)
-    return SolverResult("dt.fixed_point", converged, done, change, target, reason)
 
 
 class _FixedPointRule(ImplicitRule):
     """x = g(x): (1 - dg/dx)^T w = x_bar, and (1 - dg/dx) x_dot = (dg/dp) p_dot."""
 
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
-        """Return w, or x_dot."""
+        """Return the adjoint solution `w` (reverse) or the tangent `x_dot` (forward)."""
         return solve(
             gmres,
             lambda w: w - times(self.function, saved.launches, w),

@@ -1,4 +1,4 @@
-"""A user's function of fields: what a solver calls, and linearises."""
+"""The user's function that a solver calls and linearises."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from difftile.tape.pullback import Pullback
 class Function:
     """A function that reads the fields `x` and others, and writes the fields `out`.
 
-    It is called as `call(*x, *out, *args)` with `out` all zero; or, if it works in place, as
-    `call(*out, *args)` with a copy of `x` in `out`.
+    The call is `call(*x, *out, *args)` with `out` all zero; in place, `call(*out, *args)` with a
+    copy of `x` in `out`.
 
     Args:
-        call: A kernel, or a function of Python that launches kernels.
-        x: What it reads.
-        out: What it writes.
-        args: What it takes at its end.
-        in_place: Whether it works in place.
+        call: A kernel, or a Python function that launches kernels.
+        x: The fields that are read.
+        out: The fields that are written.
+        args: Further arguments.
+        in_place: Whether the function works in place.
     """
 
     call: Callable[..., object]
@@ -32,7 +32,7 @@ class Function:
     in_place: bool = False
 
     def __call__(self) -> None:
-        """Launch it."""
+        """Call the function, which sets `out`."""
         if self.in_place:
             self.out.copy_from(self.x)
             self.call(*self.out.members, *self.args)
@@ -41,15 +41,15 @@ class Function:
             self.call(*self.x.members, *self.out.members, *self.args)
 
     def value(self) -> Vector:
-        """Launch it and return what it writes."""
+        """Call the function and return the contents of `out`."""
         self()
         return read(self.out)
 
     def times(self, vector: Vector) -> Vector:
-        """Launch it on a vector and return what it writes."""
+        """Set `x` to a vector, call the function and return the contents of `out`."""
         write(self.x, vector)
         return self.value()
 
     def linearise(self, *, of_tape: bool = False) -> Pullback:
-        """Launch it, ready to be differentiated: now, or in the reverse of a tape."""
+        """Call the function, ready to be differentiated: now, or in the reverse of a tape."""
         return Pullback(self, of_tape=of_tape)

@@ -2,10 +2,10 @@
 
 Where a solver finds x with F(x, p) = 0, the adjoint x_bar of its result leads to those of the
 parameters through one linear system, (dF/dx)^T w = -x_bar, and p_bar += (dF/dp)^T w; the tangents
-of the parameters lead to that of its result through (dF/dx) x_dot = -(dF/dp) p_dot (Griewank and
-Walther, Evaluating Derivatives, 2nd ed., chapter 15; Christianson, Reverse accumulation and
+of the parameters lead to the tangent of the result through (dF/dx) x_dot = -(dF/dp) p_dot (Griewank
+and Walther, Evaluating Derivatives, 2nd ed., chapter 15; Christianson, Reverse accumulation and
 attractive fixed points, 1994; Blondel et al., Efficient and modular implicit differentiation,
-2022). Nothing of the iterations is kept: their number does not matter, nor does where they began.
+2022). The iterations leave no trace: neither their number nor their start matters.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from difftile.ir.types import is_float
 from difftile.solvers.function import Function
 from difftile.solvers.krylov import LinearSolution
 from difftile.solvers.result import SolverResult
-from difftile.solvers.vectors import Vector, joined, pick, split
+from difftile.solvers.vectors import Vector, joined, pick, precision, split
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
+from difftile.tape.perform import perform
 from difftile.tape.pullback import Pullback
 from difftile.tape.standins import Then
 from difftile.tape.working import add_to
@@ -42,13 +43,13 @@ Times: TypeAlias = Callable[[Function, Pullback, Vector], Vector]
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """What a solver leaves for the reverse.
+    """The record of a solver that the reverse works from.
 
     Attributes:
-        result: What it did.
+        result: The report of the solver.
         launches: The launches of its function at the solution.
-        near: Those of its preconditioner.
-        nbytes: The memory that these take beside the fields that they read.
+        near: The launches of its preconditioner.
+        nbytes: The memory of both in addition to the fields that they read.
     """
 
     result: SolverResult
@@ -62,11 +63,12 @@ class ImplicitRule(OpaqueStep):
 
     Args:
         name: The solver.
-        function: What it solves with; its `x` takes the solution.
+        function: The function that defines the solution; its `x` takes the solution.
         solve: Finds the solution.
-        accuracy: The residual of the linear system, relative to its right-hand side.
+        accuracy: The residual of the linear system, relative to its right-hand side; by default
+            that of the solution.
         strict: Whether an adjoint or a tangent that does not converge is an error.
-        inputs: Fields beside those of the function that the solution depends on.
+        inputs: Other fields that the solution depends on.
         near: A preconditioner.
     """
 
@@ -75,30 +77,33 @@ class ImplicitRule(OpaqueStep):
         name: str,
         function: Function,
         solve: Callable[[], SolverResult],
-        accuracy: float,
+        accuracy: float | None,
         strict: bool,
         inputs: Sequence[Field] = (),
         near: Function | None = None,
     ) -> None:
         self.function = function
-        self.accuracy = accuracy
+        self.accuracy = precision(function.x) if accuracy is None else accuracy
         self._solve = solve
         self._strict = strict
-        # Where the step is itself inside a pullback, that decides which fields carry derivatives.
+        # Inside a pullback, the pullback decides which fields carry derivatives.
         self._all = isinstance(OPEN_TAPE.get(), Pullback)
         own = {leaf.storage for leaf in (*function.x.leaves, *function.out.leaves)}
         touched, written = _touched(function)
         if any(leaf.storage in written for leaf in function.x.leaves):
-            raise LaunchError(f"{name}: the function changes the unknown; it writes 'out' alone.")
+            raise LaunchError(
+                f"{name}: the function changes the unknown. Let it write only 'out', and copy "
+                "the unknown first if it needs to."
+            )
         self.reads = [one for one in touched if one.storage not in own]
         self.writes = [one for one in self.reads if one.storage in written]
         self._known = own | {one.storage for one in self.reads}
-        beside = {one.storage: one for one in self.reads}
+        others = {one.storage: one for one in self.reads}
         self._near = near
         if near is not None:
             more, also = _touched(near)
             temporary = {leaf.storage for leaf in (*near.x.leaves, *near.out.leaves)}
-            beside |= {one.storage: one for one in more if one.storage not in temporary}
+            others |= {one.storage: one for one in more if one.storage not in temporary}
             written |= also
         uses = [Use(leaf, True, True, Keeps.AFTER, "x") for leaf in function.x.leaves]
         uses += [Use(leaf, True, False, Keeps.NOTHING, "b") for leaf in inputs]
@@ -106,7 +111,7 @@ class ImplicitRule(OpaqueStep):
             Use(one, True, True, Keeps.NOTHING, "a field that the function writes")
             if storage in written
             else Use(one, True, False, Keeps.BEFORE, "a field that the function reads")
-            for storage, one in beside.items()
+            for storage, one in others.items()
             if storage not in {use.field.storage for use in uses}
         ]
         super().__init__(name, uses)
@@ -120,8 +125,8 @@ class ImplicitRule(OpaqueStep):
             temporary = one.storage not in found and not one.has_grads
             if one.storage not in self._known and not temporary:
                 raise LaunchError(
-                    f"{self.name}: the function touches {one!r} at the solution and not at its "
-                    "first call, so a tape did not hear of it. Pass it in 'args'."
+                    f"{self.name}: the function uses {one!r} at the solution and did not at its "
+                    "first call, so the tape does not know it. Pass it in 'args'."
                 )
         near = None if self._near is None else self._near.linearise(of_tape=True)
         nbytes = sum(leaf.nbytes for leaf in self.function.out.leaves)
@@ -131,13 +136,13 @@ class ImplicitRule(OpaqueStep):
         """Solve for the adjoint and spread it over the parameters."""
         x = self.function.x
         x_bar = joined([_incoming(then, leaf) for leaf in x.leaves])
-        # What the function leaves elsewhere is what it computes from the solution.
+        # The function has computed its other outputs from the solution.
         floats = [one for one in self.writes if is_float(one.element)]
         elsewhere = {one: bar for one in floats if (bar := _incoming(then, one)).any()}
         if elsewhere:
             x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
         for leaf in x.leaves:
-            _add(then, leaf, np.zeros(()))  # where the iterations began does not matter
+            _add(then, leaf, np.zeros(()))  # the start of the iterations does not matter
         adjoint = self.system(saved, transposed, x_bar)
         if not adjoint.converged:
             self._complain("adjoint", "gradient", adjoint)
@@ -147,14 +152,14 @@ class ImplicitRule(OpaqueStep):
             _add(then, one, bar)
 
     def forward(self) -> OpaqueStep:
-        """Return the solver as a step whose reverse pushes tangents."""
+        """Return the step whose reverse pushes tangents through the solver."""
         return _ImplicitTangent(self)
 
     def push(self, then: Then, saved: Solved) -> None:
-        """Solve for the tangent of the solution, and push it on to what the function leaves."""
+        """Solve for the tangent of the solution, and push it on to the function's other outputs."""
         x = self.function.x
         given = {one: tangent_of(then, one) for one in self.reads if is_float(one.element)}
-        # A field that does not vary is left out: what nobody can push tangents through may read it.
+        # Fields that do not vary are left out: a step without tangents may read them.
         dots = {one: dot for one, dot in given.items() if dot.any()}
         tangent = self.system(saved, pushed, self.driven(saved, dots, then))
         if not tangent.converged:
@@ -175,15 +180,15 @@ class ImplicitRule(OpaqueStep):
         Args:
             saved: The launches of the function at the solution.
             times: `transposed` for the adjoint, `pushed` for the tangent.
-            b: The adjoint of the solution; or how the parameters drive it.
+            b: The adjoint of the solution; or what `driven` returned.
         """
 
     def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
-        """Return the change of what the function computes, with x held, by that of parameters.
+        """Return (dF/dp) p_dot, the tangent of the function's result with x held.
 
         Args:
             saved: The launches of the function at the solution.
-            dots: The tangents of what the function reads.
+            dots: The tangents of the fields that the function reads.
             then: The fields of the step with all tangents.
         """
         out = self.function.out
@@ -197,8 +202,8 @@ class ImplicitRule(OpaqueStep):
 
         Args:
             saved: The launches of the function at the solution.
-            w: What belongs to the adjoint of the solution.
-            elsewhere: The adjoints of what the function leaves in fields of the user.
+            w: The adjoint solution.
+            elsewhere: The adjoints of the function's other outputs.
             wanted: The parameters.
         """
         out = self.function.out
@@ -209,8 +214,8 @@ class ImplicitRule(OpaqueStep):
     def _complain(self, what: str, result: str, found: LinearSolution) -> None:
         text = (
             f"The {what} of {self.name} did not converge: residual {found.residual:.3g} after "
-            f"{counted(found.iterations, 'iteration')}; {found.reason}. "
-            f"The {result} is as inexact as that."
+            f"{counted(found.iterations, 'iteration')}; {found.reason}. The {result} has an error "
+            "of that size. Solve to a smaller tol, or accept it with a larger adjoint_tol."
         )
         if self._strict:
             raise SolverError(text)
@@ -233,6 +238,20 @@ class _ImplicitTangent(OpaqueStep):
         self._rule.push(then, saved)
 
 
+def solve_on_tape(
+    rule: type[ImplicitRule],
+    name: str,
+    function: Function,
+    solve: Callable[[], SolverResult],
+    accuracy: float | None,
+    strict: bool,
+) -> SolverResult:
+    """Solve, as one step of the open tape if there is one; arguments as for `ImplicitRule`."""
+    if OPEN_TAPE.get() is None:
+        return solve()
+    return perform(rule(name, function, solve, accuracy, strict)).result
+
+
 def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
     """Return the fields that a function touches, and the memory that it writes."""
     launches = function.linearise()
@@ -243,20 +262,20 @@ def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
 
 
 def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:
-    """Return the gradient with respect to what a field holds after the solver."""
+    """Return the gradient with respect to the contents of a field after the solver."""
     bar = then[field].grad_in
     return np.zeros(field.shape) if bar is None else bar.buffer.array()
 
 
 def tangent_of(then: Then, field: Field) -> npt.NDArray[Any]:
-    """Return the tangent of what a field held before the solver."""
+    """Return the tangent of the contents of a field before the solver."""
     dot = then[field].grad_out
     assert dot is not None
     return dot.to_numpy()
 
 
 def _add(then: Then, field: Field, values: npt.NDArray[Any]) -> None:
-    """Add to the gradient with respect to what a field held before the solver."""
+    """Add to the gradient with respect to the contents of a field before the solver."""
     bar = then[field].grad_out
     assert bar is not None
     add_to(bar, values)

@@ -1,8 +1,8 @@
-"""From one time to another: the choice of a method and of its steps, and what became of it."""
+"""Integration from one time to another by a chosen method and chosen steps, and its report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from difftile.diagnostics import SolverError, counted
@@ -16,15 +16,15 @@ from difftile.tape.pullback import recording
 
 @dataclass(frozen=True, slots=True)
 class OdeResult:
-    """What `dt.odeint` did.
+    """The report of `dt.odeint`.
 
     Attributes:
         method: The method.
         t: The time that the state belongs to.
-        steps: The steps taken.
-        rejected: The steps that were tried and found too long.
-        evaluations: How often the right-hand side was evaluated.
-        converged: Whether `t` is the time that was asked for.
+        steps: The number of steps taken.
+        rejected: The number of steps that were tried and found too long.
+        evaluations: The number of evaluations of the right-hand side.
+        converged: Whether `t` is the requested time.
     """
 
     method: str
@@ -45,14 +45,14 @@ class OdeResult:
 
 @dataclass(frozen=True, slots=True)
 class Integrator:
-    """How to get from one time to another.
+    """A method and its steps.
 
     Args:
         tableau: The method.
         steps: The number of steps, if they are of one size.
-        tolerance: What error of a step is accepted, if they are not.
-        first: The size of the first step, if it is not to be worked out.
-        most: The most steps that are tried.
+        tolerance: The accepted error of a step, if they are not.
+        first: The size of the first step; None to estimate it.
+        most: The largest number of steps to try.
     """
 
     tableau: Tableau
@@ -75,9 +75,9 @@ class Integrator:
         Args:
             equation: The right-hand side.
             y: The state.
-            t0: Where it is.
-            t1: Where to go.
-            outputs: What is to be kept on the way.
+            t0: The time of the state.
+            t1: The time to reach.
+            outputs: The states to store on the way.
             accept: Called with the terms that a step is going to add to the state.
 
         Raises:
@@ -87,24 +87,25 @@ class Integrator:
         run = RungeKutta(self.tableau, equation, y, outputs, accept=accept, grad=taped)
         rejected = 0
         if self.steps is not None:
-            taken = list(_equal(t0, t1, self.steps))
+            h = (t1 - t0) / self.steps
+            taken = [Step(t0 + n * h, h) for n in range(self.steps)]
             run.follow(taken)
         elif taped:
-            # First find the steps on a copy: what was tried and rejected must not be on the tape.
+            # First find the steps on a copy: rejected ones must not be on the tape.
             with recording(None):
                 copy = y.work("trial")
                 copy.copy_from(y)
                 trial = RungeKutta(self.tableau, equation, copy, Outputs())
-                taken = list(self._adapt(trial, t0, t1))
+                taken = self._adapt(trial, t0, t1)
             rejected = trial.rejected
             run.follow(taken)
         else:
-            taken = list(self._adapt(run, t0, t1))
+            taken = self._adapt(run, t0, t1)
             rejected = run.rejected
         if not y.is_finite():
             raise SolverError(
                 f"dt.odeint ({self.tableau.name}): the state is not finite after "
-                f"{counted(len(taken), 'step')}. Take more of them, or method='dopri5'."
+                f"{counted(len(taken), 'step')}. Take more steps, or method='dopri5'."
             )
         reached = taken[-1].t + taken[-1].h if taken else t0
         converged = not taken or abs(reached - t1) <= 1e-9 * abs(t1 - t0)
@@ -117,14 +118,7 @@ class Integrator:
             converged,
         )
 
-    def _adapt(self, run: RungeKutta, t0: float, t1: float) -> Iterator[Step]:
+    def _adapt(self, run: RungeKutta, t0: float, t1: float) -> list[Step]:
         if t0 == t1:
-            return iter(())
-        return run.adapt(t0, t1, self.tolerance, self.first, self.most)
-
-
-def _equal(t0: float, t1: float, count: int) -> Iterator[Step]:
-    """Yield steps of one size."""
-    h = (t1 - t0) / count
-    for n in range(count):
-        yield Step(t0 + n * h, h)
+            return []
+        return list(run.adapt(t0, t1, self.tolerance, self.first, self.most))

@@ -1,7 +1,8 @@
 """Linear systems A x = b of which only products with A are known.
 
 Each method solves for a correction from zero; `solve` starts it again from the true residual until
-that is small enough or falls no more, so that what it reports is not the residual of a recurrence.
+that is small enough or stagnates. The reported residual is therefore the true one, not that of a
+recurrence.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ Product: TypeAlias = Callable[[Vector], Vector]
 Progress: TypeAlias = Callable[[int, float], object]
 
 _RESTART = 40  # vectors that GMRES holds
-_FEW = 512  # unknowns, of which the matrix itself is made where GMRES would have to start again
+_FEW = 512  # up to so many unknowns, elimination takes the place of a restart of GMRES
 _ROUNDINGS = 4.0  # rounding errors, of the largest numbers in play, that a residual may have
-_PROGRESS = 0.99  # what the residual must fall to in a run of a method, to be worth another
+_PROGRESS = 0.99  # the factor by which a run must lower the residual to be worth another run
 
 
 @dataclass(frozen=True, slots=True)
 class LinearSolution:
-    """What became of a linear system.
+    """The solution of a linear system, and how good it is.
 
     Attributes:
-        x: The solution, as far as it was found.
-        converged: Whether the residual is as small as it was to be.
+        x: The best solution found.
+        converged: Whether the residual has reached its target.
         iterations: Iterations of the method.
         residual: |b - A x| / |b| in the Euclidean norm.
-        reason: Why it did not converge.
+        reason: The reason why the method did not converge.
     """
 
     x: Vector
@@ -48,10 +49,10 @@ class _System:
 
     Args:
         product: Multiplies by A.
-        precondition: Multiplies by something like the inverse of A.
+        precondition: Multiplies by an approximate inverse of A.
         target: The residual to be reached.
-        left: The iterations that may still be made.
-        tell: Called after each iteration with those that are left and the norm of the residual.
+        left: The number of iterations left.
+        tell: Called after each iteration with `left` and the norm of the residual.
     """
 
     product: Product
@@ -61,7 +62,7 @@ class _System:
     tell: Callable[[int, float], object]
 
     def step(self, residual: float) -> bool:
-        """Count an iteration; tell whether another one is to be made."""
+        """Count an iteration; return whether to make another one."""
         self.left -= 1
         self.tell(self.left, residual)
         return residual > self.target and self.left > 0
@@ -85,16 +86,15 @@ def solve(
     """Solve A x = b to |b - A x| <= tol |b|.
 
     Args:
-        method: `cg`, `bicgstab`, `gmres` or `dense`. GMRES may stall when it starts again; systems
-            of few unknowns, which it does not solve at once, are solved by elimination.
+        method: `cg`, `bicgstab`, `gmres` or `dense`. GMRES may stall when it restarts; systems of
+            few unknowns that it does not solve in one run are solved by elimination.
         product: Multiplies by A.
         b: The right-hand side.
         tol: The residual to be reached, relative to b.
-        eps: The relative rounding error of products. Where the residual falls no more because of
-            those, it is small enough.
-        start: Where to begin; zero by default.
-        max_iter: The most iterations; by default enough for a well-posed problem of any kind.
-        precondition: Multiplies by something like the inverse of A.
+        eps: The relative rounding error of products. A residual of that size counts as converged.
+        start: The initial guess; zero by default.
+        max_iter: The largest number of iterations; by default enough for a well-posed problem.
+        precondition: Multiplies by an approximate inverse of A.
         progress: Called with the number of iterations and the relative residual.
     """
     size = float(np.linalg.norm(b))
@@ -122,7 +122,7 @@ def solve(
     reason = ""
     while np.isfinite(norm) and norm > system.target:
         if system.left <= 0:
-            reason = "it has made as many iterations as it may"
+            reason = "max_iter was reached"
             break
         d, reason = method(system, r)
         if not np.isfinite(d).all():
@@ -135,7 +135,7 @@ def solve(
         if method is gmres and len(b) <= _FEW:
             method = dense
         elif not norm_after <= _PROGRESS * before:
-            reason = reason or "the residual falls no more"
+            reason = reason or "the residual has stopped falling"
             break
     if not np.isfinite(norm):
         reason = "its numbers are not finite"
@@ -199,7 +199,7 @@ def bicgstab(system: _System, r: Vector) -> tuple[Vector, str]:
 
 
 def gmres(system: _System, r: Vector) -> tuple[Vector, str]:
-    """One cycle of GMRES, for any A (Saad and Schultz, 1986), with modified Gram-Schmidt."""
+    """GMRES, one cycle of it, for any A (Saad and Schultz, 1986), with modified Gram-Schmidt."""
     norm = float(np.linalg.norm(r))
     size = min(_RESTART, len(r), system.left)
     basis = [r / norm]

@@ -54,11 +54,11 @@ def linear_solve(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> SolverResult:
-    """Solve A x = b from what x holds; afterwards x holds the solution.
+    """Solve A x = b, starting from the contents of x; afterwards x holds the solution.
 
-    `apply(v, out, *args)` is a kernel, or a Python function that launches kernels. It reads the
-    vector `v`, which is the memory of `x`, writes A v into `out`, which is like `b` and all zero
-    when it is called, and leaves `v` alone. Vectors are fields of any shape and element.
+    `apply(v, out, *args)` is a kernel, or a Python function that launches kernels. The function
+    reads the vector `v`, which is the memory of `x`, writes A v into `out`, which is like `b` and
+    all zero at the call, and does not write `v`. Vectors are fields of any shape and element.
 
         @dt.kernel
         def apply(v, out, k):
@@ -70,44 +70,52 @@ def linear_solve(
             measure(x, loss)
 
     A tape differentiates the solution as a function of `b` and of all fields that `apply` reads:
-    the adjoint x_bar leads to A^T w = x_bar, b_bar += w, and A_bar -= w x^T, of which the adjoint
-    of `apply` gives what belongs to the fields that A is made of (Giles, An extended collection of
-    matrix derivative results, 2008). A^T w comes from the adjoint of `apply`, and the system is
-    solved by the same method. The tape keeps one copy of `x` and of what `apply` reads. The start
+    the adjoint x_bar leads to A^T w = x_bar, b_bar += w, and A_bar -= w x^T, which the adjoint of
+    `apply` distributes over the fields that A is made of (Giles, An extended collection of matrix
+    derivative results, 2008). A^T w comes from the adjoint of `apply`, and the system is solved by
+    the same method. The tape keeps one copy of `x` and of the fields that `apply` reads. The start
     has no influence, so its gradient is zero.
 
-    If it does not converge, or its adjoint does not, a `NotConverged` warning says so.
+    A solution or an adjoint that does not converge ends with a `NotConverged` warning.
 
     Args:
         apply: Multiplies by A.
         b: The right-hand side: a field of floats, a field of structs, or a tuple of those.
-        x: Where to begin, in the same way; with as many numbers as b. `apply` takes fields one by
-            one: `apply(*v, *out, *args)`.
-        args: What `apply` takes at its end.
-        method: "cg", for symmetric positive definite matrices alone; "bicgstab" or "gmres" for any;
-            "dense", by as many products as there are numbers, and elimination in NumPy.
-        precondition: Called like `apply`, with fields like b and like x: writes something near
-            A^-1 v, linear in v. With "cg" it is symmetric positive definite, too.
+        x: The start, in the same form; with as many numbers as b. `apply` takes fields one by one:
+            `apply(*v, *out, *args)`.
+        args: Further arguments of `apply`.
+        method: "cg", for symmetric positive definite matrices; "bicgstab" or "gmres" for any
+            matrix; "dense", by as many products as there are numbers, and elimination in NumPy.
+        precondition: Called like `apply`, with fields like b and like x: writes an approximation of
+            A^-1 v, linear in v; for "cg" a symmetric positive definite one.
         tol: The residual |b - A x| relative to |b|, in the Euclidean norm. 1e-10 in double
             precision, 1e-5 otherwise. Where rounding errors of the products forbid that, the least
             residual that they allow counts as convergence.
-        max_iter: The most iterations; ten times the numbers in x, at most 10 000, by default.
+        max_iter: The largest number of iterations; by default ten times the numbers in x, at most
+            10 000.
         adjoint_tol: The same for the adjoint's system; the default of `tol`.
         strict: Raise an error instead of warnings.
         progress: Called with the number of iterations done and the relative residual.
 
     Returns:
-        What was done; its residual is |b - A x| / |b|.
+        A report of the iterations; its residual is |b - A x| / |b|.
 
     Raises:
-        LaunchError: An argument is none, or `apply` is not linear.
-        SolverError: With `strict`, it did not converge.
+        LaunchError: An argument is invalid, or `apply` is not linear.
+        SolverError: With `strict`, the method did not converge.
     """
     if method not in _METHODS:
         known = ", ".join(repr(name) for name in _METHODS)
         raise LaunchError(f"dt.linear_solve: method is one of {known}, not {method!r}.")
     given, state = state_of(b, "dt.linear_solve: b"), state_of(x, "dt.linear_solve: x")
-    _check_sizes(given, state)
+    sizes = [sum(leaf.buffer.array().size for leaf in one.leaves) for one in (given, state)]
+    if sizes[0] != sizes[1]:
+        raise LaunchError(
+            f"dt.linear_solve: b holds {sizes[0]} numbers and x {sizes[1]}; a matrix that can be "
+            "solved with is square."
+        )
+    if {leaf.storage for leaf in given.leaves} & {leaf.storage for leaf in state.leaves}:
+        raise LaunchError("dt.linear_solve: b and x share their memory; give x a field of its own.")
     function = Function(apply, state, given.like(), args)
     near = None
     if precondition is not None:
@@ -123,39 +131,14 @@ def linear_solve(
         result = perform(_LinearRule(system, iterate, accuracy, strict)).result
     else:
         result = iterate()
-    advice = "Give it more iterations, max_iter=..., or try another method or a preconditioner."
+    advice = "Allow more iterations, max_iter=..., or try another method or a preconditioner."
     result.report(advice, strict=strict)
     return result
 
 
-def _check_sizes(b: State, x: State) -> None:
-    """Check that there is an equation for each unknown.
-
-    Raises:
-        LaunchError: There is not; or both are the same memory.
-    """
-    sizes = [sum(leaf.buffer.array().size for leaf in state.leaves) for state in (b, x)]
-    if sizes[0] != sizes[1]:
-        raise LaunchError(
-            f"dt.linear_solve: b holds {sizes[0]} numbers and x {sizes[1]}; a matrix that can be "
-            "solved with is square."
-        )
-    if {leaf.storage for leaf in b.leaves} & {leaf.storage for leaf in x.leaves}:
-        raise LaunchError("dt.linear_solve: b and x share their memory; give x a field of its own.")
-
-
 @dataclass(frozen=True, slots=True)
 class _Matrix:
-    """A linear system and the way to solve it.
-
-    Args:
-        function: Multiplies by A.
-        near: Multiplies by something like the inverse of A.
-        b: The right-hand side.
-        method: Solves.
-        max_iter: The most iterations.
-        tol: The relative residual to be reached.
-    """
+    """A linear system and the way to solve it: by `function`, and `near` as a preconditioner."""
 
     function: Function
     near: Function | None
@@ -165,7 +148,7 @@ class _Matrix:
     tol: float
 
     def solve(self, progress: Progress | None) -> SolverResult:
-        """Let x take the solution.
+        """Set x to the solution.
 
         Raises:
             LaunchError: The function is not linear.
@@ -175,8 +158,8 @@ class _Matrix:
         write(x, np.zeros_like(start))
         if self.function.value().any():
             raise LaunchError(
-                "dt.linear_solve: apply(0) is not 0, so apply is not linear. What does not depend "
-                "on the vector belongs into b, with its sign changed."
+                "dt.linear_solve: apply(0) is not 0, so apply is not linear. Move the terms that "
+                "do not depend on the vector into b, with their sign changed."
             )
         found = self.solution(
             self.function.times,
@@ -216,30 +199,19 @@ class _LinearRule(ImplicitRule):
     Args:
         matrix: The system.
         iterate: Solves it.
-        accuracy: The residual of those systems, relative to their right-hand sides.
-        strict: Whether an adjoint or a tangent that does not converge is an error.
+        accuracy: See `ImplicitRule`.
+        strict: See `ImplicitRule`.
     """
 
     def __init__(
-        self,
-        matrix: _Matrix,
-        iterate: Callable[[], SolverResult],
-        accuracy: float,
-        strict: bool,
+        self, matrix: _Matrix, iterate: Callable[[], SolverResult], accuracy: float, strict: bool
     ) -> None:
         self._matrix = matrix
-        super().__init__(
-            "dt.linear_solve",
-            matrix.function,
-            iterate,
-            accuracy,
-            strict,
-            inputs=matrix.b.leaves,
-            near=matrix.near,
-        )
+        common = "dt.linear_solve", matrix.function, iterate, accuracy, strict
+        super().__init__(*common, inputs=matrix.b.leaves, near=matrix.near)
 
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
-        """Return w, or x_dot."""
+        """Return the adjoint solution `w` (reverse) or the tangent `x_dot` (forward)."""
         near, matrix = saved.near, self._matrix
 
         def approximate(v: Vector) -> Vector:
@@ -261,7 +233,7 @@ class _LinearRule(ImplicitRule):
     def spread(
         self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
     ) -> Cotangents:
-        """Return the adjoints of what A is made of, and that of b."""
+        """Return the adjoints of the fields that A is made of, and of b."""
         found = super().spread(saved, -w, elsewhere, wanted)
         for leaf, part in zip(self._matrix.b.leaves, split(self._matrix.b, w), strict=True):
             found[leaf] = found[leaf] + part if leaf in found else part

@@ -1,4 +1,4 @@
-"""`dt.minimize_implicit`: a minimum by Newton's method, and the derivative of where it is."""
+"""`dt.minimize_implicit`: a minimum by Newton's method, and the derivative of its place."""
 
 from __future__ import annotations
 
@@ -8,24 +8,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from difftile.fields.field import Field, make
-from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.values import Values
 from difftile.ir.types import FLOATS, scalar_of
 from difftile.solvers.function import Function
-from difftile.solvers.implicit import Cotangents, ImplicitRule, Solved, Tangents, Times
+from difftile.solvers.implicit import (
+    Cotangents,
+    ImplicitRule,
+    Solved,
+    Tangents,
+    Times,
+    solve_on_tape,
+)
 from difftile.solvers.krylov import LinearSolution, Progress, cg, solve
 from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
-from difftile.solvers.vectors import Vector, pick, precision, read, rounding, split, write
-from difftile.tape.perform import perform
+from difftile.solvers.vectors import Vector, pick, read, rounding, split, write
 from difftile.tape.pullback import Pullback
 from difftile.tape.second import push_pull
 from difftile.tape.standins import Then
 
 _SHORTEST = 1e-10  # the fraction of a step below which a line search gives up
-_DECREASE = 1e-4  # of the energy along a step, of what its slope promises
-_ROUNDINGS = 16.0  # rounding errors of the energy that a step may seem to raise it by
+_DECREASE = 1e-4  # the least decrease of the energy, as a part of the one that its slope promises
+_ROUNDINGS = 16.0  # rounding errors by which a step may seem to raise the energy
 
 
 def minimize_implicit(
@@ -40,11 +45,11 @@ def minimize_implicit(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> SolverResult:
-    """Find a local minimum of an energy from what x holds; afterwards x holds it.
+    """Find a local minimum of an energy, starting from the contents of x; afterwards x holds it.
 
-    `energy(x, e, *args)` is a kernel, or a Python function that launches kernels. It reads `x`,
-    adds up the energy in `e`, a field of shape () that is zero when it is called, and leaves `x`
-    alone.
+    `energy(x, e, *args)` is a kernel, or a Python function that launches kernels. The function
+    reads `x`, adds up the energy in `e`, a field of shape () that is zero at the call, and does not
+    write `x`.
 
         @dt.kernel
         def energy(x, e, k, force):
@@ -63,34 +68,35 @@ def minimize_implicit(
     A tape differentiates the minimum as a function of all fields that `energy` reads, through the
     condition dE/dx = 0: the adjoint x_bar leads to H w = -x_bar, solved by conjugate gradients, and
     to p_bar += (d2E/dp dx) w (Blondel et al., Efficient and modular implicit differentiation, 2022,
-    section 2.2). It keeps one copy of `x` and of what `energy` reads. The start has no influence
-    as long as it leads to the same minimum, so its gradient is zero. Where H is singular at the
-    minimum there is no derivative, and the adjoint does not converge. Host operations and other
-    solvers have no second derivatives, and are refused inside `energy`; if you have the gradient of
-    the energy as a kernel, `dt.root` takes it and needs none.
+    section 2.2). The tape keeps one copy of `x` and of the fields that `energy` reads. The start
+    has no influence as long as it leads to the same minimum, so its gradient is zero. Where H is
+    singular at the minimum there is no derivative, and the adjoint does not converge. Host
+    operations and other solvers have no second derivatives, and are refused inside `energy`; if you
+    have the gradient of the energy as a kernel, `dt.root` takes it and needs no second derivative.
 
-    If it does not converge, or its adjoint does not, a `NotConverged` warning says so.
+    A minimum or an adjoint that does not converge ends with a `NotConverged` warning.
 
     Args:
         energy: The energy.
-        x: Where to begin; a field of floats, a field of structs, or a tuple of those, which
-            `energy` takes one by one: `energy(*x, e, *args)`.
-        args: What `energy` takes at its end.
-        tol: The largest Newton step that counts as none, relative to the largest magnitude in the
+        x: The start; a field of floats, a field of structs, or a tuple of those, which `energy`
+            takes one by one: `energy(*x, e, *args)`.
+        args: Further arguments of `energy`.
+        tol: The largest Newton step that counts as zero, relative to the largest magnitude in the
             field: max|step| <= max(atol, tol max|x|) for each field. 1e-10 in double precision,
             1e-5 otherwise.
         atol: The same in the unit of x.
-        max_iter: The most Newton steps.
+        max_iter: The largest number of Newton steps.
         adjoint_tol: The residual of the adjoint's system, relative to x_bar; the default of `tol`.
         strict: Raise an error instead of warnings.
         progress: Called with the number of steps done and max|dE/dx|.
 
     Returns:
-        What was done; its residual is max|dE/dx|.
+        A report of the iterations; its residual is max|dE/dx|.
 
     Raises:
-        LaunchError: An argument is none, or `energy` does what it must not.
-        SolverError: With `strict`, it did not converge.
+        LaunchError: An argument is invalid, or `energy` writes `x` or uses fields that it did not
+            use at its first call.
+        SolverError: With `strict`, the method did not converge.
     """
     state = state_of(x, "dt.minimize_implicit: x")
     widest = max((scalar_of(leaf.element) for leaf in state.leaves), key=FLOATS.index)
@@ -100,27 +106,16 @@ def minimize_implicit(
     def iterate() -> SolverResult:
         return _Descent(function, stopping).run(progress)
 
-    if OPEN_TAPE.get() is not None:
-        accuracy = precision(state) if adjoint_tol is None else adjoint_tol
-        rule = _MinimumRule("dt.minimize_implicit", function, iterate, accuracy, strict)
-        result = perform(rule).result
-    else:
-        result = iterate()
-    advice = "Begin nearer to a minimum, or give it more steps, max_iter=..."
+    name = "dt.minimize_implicit"
+    result = solve_on_tape(_MinimumRule, name, function, iterate, adjoint_tol, strict)
+    advice = "Begin nearer to a minimum, or allow more steps, max_iter=..."
     result.report(advice, strict=strict)
     return result
 
 
 @dataclass(slots=True)
 class _Point:
-    """The energy at some x.
-
-    Args:
-        x: Where.
-        launches: The launches that computed the energy.
-        energy: It.
-        slope: Its gradient.
-    """
+    """A point `x`, its energy, the gradient `slope` of that, and the launches that computed it."""
 
     x: Vector
     launches: Pullback
@@ -134,18 +129,13 @@ class _Point:
 
 @dataclass(slots=True)
 class _Descent:
-    """Newton's method with conjugate gradients and a line search.
-
-    Args:
-        function: The energy.
-        stopping: When x is near enough.
-    """
+    """Newton's method with conjugate gradients and a line search."""
 
     function: Function
     stopping: Stopping
 
     def run(self, progress: Progress | None) -> SolverResult:
-        """Let x take a minimum."""
+        """Set x to a minimum."""
         at = self._point(read(self.function.x))
         first = float(np.linalg.norm(at.slope))
         done, converged, reason = 0, first == 0.0, ""
@@ -225,7 +215,10 @@ class _MinimumRule(ImplicitRule):
     """dE/dx = 0: H w = -x_bar, and H x_dot = -(d2E/dx dp) p_dot."""
 
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
-        """Return w, or x_dot; the Hessian is its own transpose."""
+        """Return the adjoint solution `w` (reverse) or the tangent `x_dot` (forward).
+
+        The Hessian is its own transpose, so both are solutions with the same matrix.
+        """
         return solve(
             cg,
             lambda w: curvature(self.function, saved.launches, w),
@@ -235,7 +228,7 @@ class _MinimumRule(ImplicitRule):
         )
 
     def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
-        """Return the change of dE/dx, with x held."""
+        """Return the tangent of dE/dx with x held."""
         x = self.function.x
         _, found = push_pull(saved.launches, dots, _ones(self.function), {}, x.leaves)
         return pick(x, found)

@@ -22,6 +22,8 @@ from difftile.tape.perform import perform
 from difftile.tape.pullback import Pullback
 from difftile.tape.pushing import Pushforward
 
+_ADJOINTS = ("discrete", "continuous")
+
 
 def odeint(
     rhs: Callable[..., object],
@@ -43,9 +45,9 @@ def odeint(
     """Integrate dy/dt = f(t, y) from t0 to t1; afterwards y holds the solution at t1.
 
     `rhs(t, *y, *dydt, *args)` is a kernel, or a Python function that launches kernels: it takes the
-    time, a number; the fields of the state; as many fields for the rates, which are zero when it
-    is called; and `args`. It writes the rates and nothing else, or else scratch fields that it
-    overwrites before it reads them. It is called with other fields than `y` itself.
+    time, a number; the fields of the state; as many fields for the rates, which are zero at the
+    call; and `args`. The function writes only the rates, and scratch fields that it overwrites
+    before it reads them. The state is passed in other fields than `y` itself.
 
         @dt.kernel
         def pendulum(t, angle, speed, d_angle, d_speed, gravity):
@@ -64,50 +66,51 @@ def odeint(
 
     The derivative on a tape is one of two.
 
-    * `adjoint="discrete"`: that of the steps which were executed, to rounding errors. They are
+    * `adjoint="discrete"`: the derivative of the executed steps, to rounding errors. They are
       launches on the tape like others: it keeps about as many copies of the state for each step as
-      the method has stages, or what its budget allows. Steps that were rejected are not recorded,
-      which takes a second pass over those that were not. How long the steps are is held constant.
-    * `adjoint="continuous"`: that of the differential equation, from the adjoint equation, which is
-      solved backwards by the same method (Chen, Rubanova, Bettencourt and Duvenaud, Neural ordinary
-      differential equations, 2018; Kidger, On neural differential equations, 2021, section 5.1). It
-      has the error of that solution: it is not the exact derivative of the numbers in `y`, and
-      tends to it as tolerances fall. The tape keeps the state at both ends and in `out`,
-      however many steps there are. The state is integrated backwards, too, from each time in `at`
-      to the one before; where the equation forgets where it came from (friction, diffusion,
-      stiffness) that is unstable. The state that comes out is compared with the one that is kept,
-      and a `NotConverged` warning says so if it is wrong.
+      the method has stages, or as many as its budget allows. Rejected steps are not recorded, which
+      takes a second pass over the accepted ones. The sizes of the steps are held constant.
+    * `adjoint="continuous"`: the derivative of the differential equation, from the adjoint
+      equation, which is solved backwards by the same method (Chen, Rubanova, Bettencourt and
+      Duvenaud, Neural ordinary differential equations, 2018; Kidger, On neural differential
+      equations, 2021, section 5.1). This derivative has the error of that solution: it is not the
+      exact derivative of the numbers in `y`, and tends to it as tolerances fall. The tape keeps the
+      state at both ends and in `out`, however many steps there are. The state is integrated
+      backwards, too, from each time in `at` to the one before; where the equation forgets where it
+      came from (friction, diffusion, stiffness) that is unstable. The result is compared with the
+      stored state, and a `NotConverged` warning reports a difference.
 
     Gradients go to what the state held before, and to all fields with gradients that the
     right-hand side reads; with the continuous adjoint to `t0` and `t1` too, if these are fields.
     Tangents go through the steps, with either.
 
     Args:
-        rhs: The right-hand side, a function of its arguments alone.
+        rhs: The right-hand side, a function of its arguments only.
         y: The state: a field of floats, a field of structs, or a tuple of those.
         t0: The time at which y is given.
-        t1: The time that is asked for; it may be before t0.
-        args: What `rhs` takes at its end.
-        at: Times on the way, in order, at which the state is wanted.
-        out: A field for each of the state, of shape (len(at), *shape), which takes it there. For
-            times within a step the method's own polynomial is used.
+        t1: The end time; it may be before t0.
+        args: Further arguments of `rhs`.
+        at: Times on the way, in order, at which to store the state.
+        out: A field for each field of the state, of shape (len(at), *shape), that takes the state
+            at these times. For times within a step the method's own polynomial is used.
         method: "dopri5", "rk4" or "euler".
         steps: The number of steps of "rk4" and "euler".
-        rtol: The error of a step that is accepted, relative to the state: the root of the mean
-            square over all its numbers. 1e-6 in double precision, 1e-4 otherwise.
+        rtol: The accepted error of a step, relative to the state: the root of the mean square over
+            all its numbers. 1e-6 in double precision, 1e-4 otherwise.
         atol: The same in the unit of the state; 1e-8, and 1e-6.
         first_step: The size of the first step; by default it follows from two evaluations.
-        max_steps: The most steps that are tried; after them a `NotConverged` warning says so.
+        max_steps: The largest number of steps to try; a `NotConverged` warning reports that it was
+            reached.
         adjoint: "discrete" or "continuous".
 
     Returns:
-        What was done: steps, rejected steps, evaluations, and whether t1 was reached.
+        A report: steps, rejected steps, evaluations, and whether t1 was reached.
 
     Raises:
         LaunchError: The arguments do not go together.
         SolverError: The state ceased to be finite, or steps would have to be too small.
     """
-    if adjoint not in ("discrete", "continuous"):
+    if adjoint not in _ADJOINTS:
         raise LaunchError(f"dt.odeint: adjoint is 'discrete' or 'continuous', not {adjoint!r}.")
     state = state_of(y, "The state")
     integrator = _integrator(state, method, steps, rtol, atol, first_step, max_steps)
@@ -115,10 +118,13 @@ def odeint(
     times, rows = _outputs(state, start, end, at, out)
     ends = [one if isinstance(one, Field) and is_float(one.element) else None for one in (t0, t1)]
     problem = Problem(integrator, rhs, args, state, start, end, times, rows, (ends[0], ends[1]))
-    if OPEN_TAPE.get() is not None and adjoint == "continuous":
+    recorder = OPEN_TAPE.get()
+    if recorder is not None and adjoint == "continuous":
         result = perform(ContinuousAdjoint(problem)).result
     else:
-        if any(one is not None and _may_vary(one) for one in ends):
+        # In a pullback or pushforward any field may carry derivatives.
+        private = isinstance(recorder, (Pullback, Pushforward))
+        if recorder is not None and any(e is not None and (private or e.has_grads) for e in ends):
             raise LaunchError(
                 "dt.odeint: the discrete adjoint takes times for constants, and t0 or t1 is a "
                 "field that may vary. Use adjoint='continuous', or pass a number: t1[None]."
@@ -126,18 +132,11 @@ def odeint(
         result = problem.solve()
     if not result.converged:
         text = (
-            f"dt.odeint stopped at t = {result.t:.6g}, before {end:.6g}: {result!r}. Give it more "
+            f"dt.odeint stopped at t = {result.t:.6g}, before {end:.6g}: {result!r}. Allow more "
             "steps, max_steps=..., or larger tolerances; the equation may be stiff."
         )
         warnings.warn(NotConverged(text), stacklevel=2)
     return result
-
-
-def _may_vary(time: Field) -> bool:
-    """Tell whether a derivative by a field may be asked for; in private any field has one."""
-    recorder = OPEN_TAPE.get()
-    private = isinstance(recorder, (Pullback, Pushforward))
-    return private or (recorder is not None and time.has_grads)
 
 
 def _time(value: Any, name: str) -> float:
@@ -146,7 +145,9 @@ def _time(value: Any, name: str) -> float:
     except (TypeError, ValueError):  # a FieldError is one, too
         time = math.nan
     if not math.isfinite(time):
-        raise LaunchError(f"dt.odeint: {name} is a number, or a field of one, not {value!r}.")
+        raise LaunchError(
+            f"dt.odeint: {name} is a finite number, or a field of one, not {value!r}."
+        )
     return time
 
 
@@ -159,7 +160,7 @@ def _integrator(
     first_step: float | None,
     max_steps: int,
 ) -> Integrator:
-    """Return how to integrate.
+    """Return the method and its steps.
 
     Raises:
         LaunchError: The arguments do not go together.
@@ -173,8 +174,8 @@ def _integrator(
         given = [name for name, value in chosen.items() if value is not None]
         if given:
             raise LaunchError(
-                f"dt.odeint: method {method!r} takes steps of one size, so {given[0]} means "
-                "nothing to it. Leave that out, or take method='dopri5'."
+                f"dt.odeint: method {method!r} takes steps of one size and has no {given[0]}. "
+                "Leave that out, or take method='dopri5'."
             )
         count = as_integer(steps)
         if count is None or count < 1:
@@ -191,7 +192,7 @@ def _integrator(
             raise LaunchError(f"dt.odeint: {name} is above 0, not {value!r}.")
     most = as_integer(max_steps)
     if most is None or most < 1:
-        raise LaunchError(f"dt.odeint: max_steps is a number from 1 on, not {max_steps!r}.")
+        raise LaunchError(f"dt.odeint: max_steps is an integer from 1 on, not {max_steps!r}.")
     double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
     relative, absolute = (1e-6, 1e-8) if double else (1e-4, 1e-6)
     tolerance = ErrorTolerance(rtol or relative, atol or absolute)
@@ -201,7 +202,7 @@ def _integrator(
 def _outputs(
     state: State, t0: float, t1: float, at: Sequence[float], out: StateLike | None
 ) -> tuple[list[float], State | None]:
-    """Return the times at which the state is to be kept on the way, and where.
+    """Return the times at which to store the state, and the fields that take it.
 
     Raises:
         LaunchError: The times or the fields do not fit.
@@ -210,21 +211,23 @@ def _outputs(
     if not times and out is None:
         return [], None
     if not times or out is None:
-        raise LaunchError("dt.odeint: 'at' says when, and 'out' where to keep it; give both.")
+        raise LaunchError(
+            "dt.odeint: 'at' says when, and 'out' where to store the state; give both."
+        )
     way = [t0, *times, t1]
     if way != sorted(way, reverse=t1 < t0):
         raise LaunchError(f"dt.odeint: the times 'at' lead from t0 = {t0:g} to t1 = {t1:g}.")
     rows = state_of(out, "'out'")
     if len(rows.leaves) != len(state.leaves):
         raise LaunchError(
-            f"dt.odeint: 'out' has a field for each of the state: {len(state.leaves)}, "
+            f"dt.odeint: 'out' has a field for each field of the state: {len(state.leaves)}, "
             f"not {len(rows.leaves)}."
         )
     for leaf, row in zip(state.leaves, rows.leaves, strict=True):
         wanted = (len(times), *leaf.shape)
         if row.shape != wanted or row.element != leaf.element:
             raise LaunchError(
-                f"dt.odeint: {row!r} does not take {leaf!r} at {len(times)} times; it takes "
+                f"dt.odeint: {row!r} cannot hold {leaf!r} at {len(times)} times; give it "
                 f"elements {leaf.element} and the shape {wanted}."
             )
     return times, rows

@@ -1,4 +1,4 @@
-"""What `dt.odeint` integrates, and which fields of the user it touches."""
+"""The initial value problem of `dt.odeint`, and the fields that its right-hand side uses."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from difftile.tape.snapshots import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is integrated.
+    """An initial value problem.
 
     Args:
-        integrator: How.
+        integrator: The method and its steps.
         rhs: The right-hand side: rhs(t, *y, *dydt, *args).
-        args: What it takes beside time, state and rates.
+        args: Further arguments of the right-hand side.
         y: The state, which changes in place.
-        t0: Where it begins.
-        t1: Where it ends.
-        times: When the state is wanted on the way.
-        out: The fields whose rows take it.
+        t0: The time at the start.
+        t1: The time at the end.
+        times: The times at which to store the state on the way.
+        out: The fields whose rows take these states.
         ends: The fields that t0 and t1 were read from, if they were fields.
     """
 
@@ -54,7 +54,7 @@ class Problem:
         )
 
     def integrate(self) -> Integrated:
-        """Integrate, and keep where the solution began."""
+        """Integrate, and keep the state at the start."""
         start = [leaf.to_numpy() for leaf in self.y.leaves]
         return Integrated(self.solve(), start)
 
@@ -67,28 +67,28 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Integrated:
-    """What derivatives need beside what fields held: where the solution ended and began."""
+    """The record of a solution that derivatives need: its report, and the state at its start."""
 
     result: OdeResult
     start: list[np.ndarray[Any, Any]]
 
     @property
     def nbytes(self) -> int:
-        """The memory that they take."""
+        """The memory of the state at the start."""
         return sum(values.nbytes for values in self.start)
 
 
 def not_known(one: Field, t: float) -> LaunchError:
-    """Return the error of a right-hand side that touches other fields than at first."""
+    """Return the error of a right-hand side that uses other fields than at its first call."""
     return LaunchError(
-        f"dt.odeint: the right-hand side touches {one!r} at t = {t:.6g} and not at its first call. "
-        "Pass it in 'args', so that its contents are kept."
+        f"dt.odeint: the right-hand side uses {one!r} at t = {t:.6g} and did not at its first "
+        "call. Pass it in 'args', so that its contents are kept."
     )
 
 
 @contextmanager
 def holding(fields: Iterable[Field]) -> Generator[None]:
-    """Let fields hold after a block what they held before."""
+    """Restore the contents of fields after a block."""
     now = Snapshot(0)
     for one in fields:
         now.hold(one.storage)
@@ -100,10 +100,10 @@ def holding(fields: Iterable[Field]) -> Generator[None]:
 
 
 def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
-    """Return the fields that the right-hand side reads beside its state, and those it writes.
+    """Return the fields other than the state that the right-hand side reads, and that it writes.
 
     Raises:
-        LaunchError: It writes the state.
+        LaunchError: The right-hand side writes the state.
     """
     y, rate = problem.y, problem.y.like()
     launches = Pullback(lambda: problem.rhs(problem.t0, *y.members, *rate.members, *problem.args))
@@ -113,7 +113,7 @@ def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
     launches.release()
     if any(leaf.storage in written for leaf in y.leaves):
         raise LaunchError(
-            "dt.odeint: the right-hand side changes the state; it writes rates alone."
+            "dt.odeint: the right-hand side changes the state. Let it write only the rates."
         )
     for leaf in (*y.leaves, *rate.leaves):
         found.pop(leaf.storage, None)

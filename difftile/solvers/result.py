@@ -1,4 +1,4 @@
-"""What a solver reports: whether it converged, and of what it gives the derivative."""
+"""The report of a solver: whether it converged, and which derivative a tape takes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _said: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class SolverResult:
-    """What a solver did.
+    """The report of a solver.
 
     Attributes:
-        solver: Its name.
-        converged: Whether it reached the tolerance.
-        iterations: The iterations it made.
-        residual: How far it was from a solution in the end, in the measure of the solver.
-        target: What a tape differentiates: "solution", which is the mathematical object that the
+        solver: The name of the solver.
+        converged: Whether the tolerance was reached.
+        iterations: The number of iterations.
+        residual: The distance from a solution at the end, in the measure of the solver.
+        target: The object that a tape differentiates: "solution", the mathematical object that the
             iterations tend to; "algorithm", the iterations that were made.
-        reason: Why it did not converge.
+        reason: The reason why the solver did not converge.
     """
 
     solver: str
@@ -40,14 +40,14 @@ class SolverResult:
         return f"<{self.solver}: {done}{reason}; a tape differentiates the {self.target}>"
 
     def report(self, advice: str, *, strict: bool) -> None:
-        """Say what was done: to the log, and as a warning or an error where it did not converge.
+        """Log the report; warn, or raise an error, if the solver did not converge.
 
         Args:
-            advice: What to do about it.
+            advice: A remedy.
             strict: Raise the error.
 
         Raises:
-            SolverError: It did not converge.
+            SolverError: The solver did not converge.
         """
         LOG.info("%r", self)
         if not self.converged:
@@ -58,11 +58,11 @@ class SolverResult:
 
 
 def say_target(solver: str, target: str, other: str) -> None:
-    """Say once what is differentiated where the user did not."""
+    """Log once which derivative is taken where the user did not choose."""
     if solver not in _said:
         _said.add(solver)
         LOG.warning(
             "%s differentiates the %s; diff='%s' differentiates the %s. "
-            "Say diff='%s' to choose it, and to hear no more of this.",
+            "Pass diff='%s' to choose it and to silence this message.",
             solver, target, other, other, target,
         )  # fmt: skip

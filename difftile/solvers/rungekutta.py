@@ -1,4 +1,4 @@
-"""An explicit Runge-Kutta method at work: stages, steps, and what is kept on the way."""
+"""Explicit Runge-Kutta methods: stages, steps, and states stored on the way."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from difftile.solvers.tableaux import Tableau
 
 Terms: TypeAlias = "Sequence[tuple[float, State]]"
 
-_ROUNDING = 1e-9  # parts of a step that are taken for none
-_LEAST_STEP = 4e-15  # relative to the time: what is left of it would be rounding errors
+_ROUNDING = 1e-9  # parts of a step that count as zero
+_LEAST_STEP = 4e-15  # relative to the time: smaller steps are lost in its rounding errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Step:
 
 
 class Equation:
-    """dy/dt = rhs(t, y), and how often it was evaluated."""
+    """The equation dy/dt = rhs(t, y), and a count of its evaluations."""
 
     def __init__(self, rhs: Callable[..., object], args: Sequence[object]) -> None:
         self._rhs = rhs
@@ -35,14 +35,14 @@ class Equation:
         self.evaluations = 0
 
     def __call__(self, t: float, y: State, rate: State) -> None:
-        """Set `rate` to dy/dt; it is zero when the function is called, which may add to it."""
+        """Set `rate` to dy/dt; the right-hand side finds zeros there and may add to them."""
         rate.clear()
         self._rhs(t, *y.members, *rate.members, *self._args)
         self.evaluations += 1
 
 
 class Outputs:
-    """The times at which a solution is wanted, and the fields whose rows take it.
+    """The times at which a solution is stored, and the fields whose rows take it.
 
     Args:
         times: In the direction of the integration.
@@ -57,7 +57,7 @@ class Outputs:
     def take(self, step: Step) -> Iterator[tuple[float, int]]:
         """Yield the times in a step that were not taken yet, as parts of the step, and their rows.
 
-        A time that rounding errors part from an end of the step is that end.
+        A time within rounding errors of an end of the step counts as that end.
         """
         while self._next < len(self._times):
             part = (self._times[self._next] - step.t) / step.h
@@ -79,9 +79,9 @@ class RungeKutta:
         tableau: The method.
         equation: The right-hand side.
         y: The state.
-        outputs: What is to be kept on the way.
+        outputs: The states to store on the way.
         accept: Called with the terms that a step is going to add to the state.
-        grad: Whether gradients are to flow through the fields in between.
+        grad: Whether gradients flow through the intermediate fields.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class RungeKutta:
         self._at = y.work("stage", grad=grad)
         self._rates = [y.work(f"rate {s}", grad=grad) for s in range(len(tableau.dense))]
         self._first_known = False  # the rate at the beginning of the next step
-        self._last_known = False  # that at the end of this step, and the state there, in `_at`
+        self._last_known = False  # the rate at the end of this step, and the state there in `_at`
 
     def follow(self, steps: Iterable[Step]) -> None:
         """Take steps of given sizes."""
@@ -118,14 +118,14 @@ class RungeKutta:
         """Take steps whose sizes follow from their errors, and yield them.
 
         Args:
-            t: Where to begin.
-            end: Where to stop.
-            tolerance: What error of a step is accepted.
-            first: The size of the first step, if it is not to be worked out.
-            most: The most steps that are tried.
+            t: The time at the start.
+            end: The time at the end.
+            tolerance: The accepted error of a step.
+            first: The size of the first step; None to estimate it.
+            most: The largest number of steps to try.
 
         Raises:
-            SolverError: A step would be needed that is too small for the time to change.
+            SolverError: The next step would be too small to change the time.
         """
         assert self._tableau.embedded is not None
         embedded = self._y.work("embedded")
@@ -157,7 +157,7 @@ class RungeKutta:
         return [(h * w, rate) for w, rate in zip(weights, self._rates, strict=False)]
 
     def _evaluate(self, step: Step) -> None:
-        """Work out the stages that the result needs."""
+        """Evaluate the stages that the result needs."""
         tableau = self._tableau
         for s, (node, row) in enumerate(zip(tableau.nodes, tableau.rows, strict=True)):
             if s == 0 and self._first_known:
@@ -168,7 +168,7 @@ class RungeKutta:
         self._first_known = False
 
     def _close(self, step: Step) -> None:
-        """Work out the end of the step and, if the method has a stage there, its rate."""
+        """Compute the end of the step and, if the method has a stage there, its rate."""
         if self._last_known or len(self._rates) == self._tableau.stages:
             return
         self._at.combine(self._y, self._terms(step.h, self._tableau.weights))
@@ -176,7 +176,7 @@ class RungeKutta:
         self._last_known = True
 
     def _finish(self, step: Step) -> None:
-        """Go to the end of the step and keep what is wanted on the way."""
+        """Advance the state to the end of the step and store the outputs on the way."""
         at_end: list[int] = []
         for part, row in self._outputs.take(step):
             if part == 1.0:
@@ -219,15 +219,19 @@ class RungeKutta:
         return min(100 * h, (0.01 / steepest) ** (1 / order))
 
     def _stuck(self, t: float, h: float, error: float) -> str:
-        """Return what is said when no step is small enough."""
+        """Return the message for the case that no step is small enough."""
         where = f"dt.odeint ({self._tableau.name}) cannot go on at t = {t:.6g}"
         if not self._y.is_finite():
-            return f"{where}: the state is not finite there."
+            return f"{where}: the state is not finite there. Check where the integration starts."
         if not self._rates[0].is_finite():
-            return f"{where}: the right-hand side is not finite there."
+            return f"{where}: the right-hand side is not finite there. Check it for this state."
         if not math.isfinite(error):
-            return f"{where}: after steps of {h:.2g} the state is still not finite."
+            return (
+                f"{where}: after steps of {h:.2g} the state is still not finite. Check the "
+                "right-hand side around this state."
+            )
         return (
             f"{where}: it would need steps of {h:.2g}. The solution is singular there, or the "
-            "tolerances are below the rounding errors of the state."
+            "tolerances are below the rounding errors of the state: stop earlier, or allow larger "
+            "errors, rtol=... and atol=..."
         )

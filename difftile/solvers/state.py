@@ -1,4 +1,4 @@
-"""The state of a differential equation: several fields, and sums of those."""
+"""The state of a differential equation: several fields, and linear combinations of them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from difftile.substrate import grouped, static
 StateLike: TypeAlias = "Member | Sequence[Member]"
 
 _WORK: WeakKeyDictionary[Field, dict[tuple[str, bool, Type], Field]] = WeakKeyDictionary()
-"""The fields to work in that belong to a field, by use, whether they have a gradient, and type."""
+"""The work fields of a field, by use, whether they have a gradient, and type."""
 
 
 @kernel
 def _combine(out: Any, y: Any, terms: Any) -> None:
-    """Set out to y plus the sum of terms, which are pairs of a number and a field."""
+    """Set `out` to y plus a sum of terms, pairs of a number and a field."""
     for i in grouped(out):
         total = y[i]
         for weight, rate in static(terms):
@@ -36,7 +36,7 @@ def _combine(out: Any, y: Any, terms: Any) -> None:
 
 @kernel
 def _combine_one(out: Any, y: Any, terms: Any) -> None:
-    """Do the same for fields of a single element."""
+    """Set `out` as `_combine` does, for fields of a single element."""
     total = y[None]
     for weight, rate in static(terms):
         total += weight * rate[None]
@@ -54,7 +54,7 @@ class State:
     """Fields, or fields of structs, that change together.
 
     Args:
-        members: Them, in the order in which functions take them.
+        members: The fields, in the order in which functions take them.
     """
 
     def __init__(self, members: Iterable[Member]) -> None:
@@ -67,19 +67,18 @@ class State:
         """Return fields of zeros like these.
 
         Args:
-            grad: Give a gradient to those of which the original has one.
+            grad: Give a gradient to each field whose original has one.
         """
         return State(_like(member, grad=grad) for member in self.members)
 
     def work(self, name: str, *, grad: bool = False) -> State:
-        """Return fields like these to work in, with any contents; the same at each call.
+        """Return work fields like these, with any contents; the same at each call.
 
-        A function that launches kernels on its way through them touches the same fields each time,
-        which is what solvers around it rely on.
+        Solvers rely on functions that use the same fields at each call.
 
         Args:
-            name: What they are for.
-            grad: Give a gradient to those of which the original has one.
+            name: The purpose of the fields.
+            grad: Give a gradient to each field whose original has one.
         """
         return State(_work(member, name, grad=grad) for member in self.members)
 
@@ -117,24 +116,24 @@ class State:
         return [a - b for a, b in zip(self.arrays(), other.arrays(), strict=True)]
 
     def is_finite(self) -> bool:
-        """Tell whether every number is one."""
+        """Return whether all numbers are finite."""
         return all(bool(np.isfinite(leaf.buffer.array()).all()) for leaf in self.leaves)
 
 
 def leaves_of(member: Member) -> list[Field]:
-    """Return a field, or those of all members of structs."""
+    """Return the fields of a member: itself, or the members of structs."""
     return [member] if isinstance(member, Field) else [leaf for _, leaf in member.fields()]
 
 
 def state_of(given: Any, what: str) -> State:
-    """Return the state that a user's fields are.
+    """Return a user's fields as a state.
 
     Args:
         given: A field, a field of structs, or a sequence of those.
-        what: What errors call them.
+        what: The name of the argument in errors.
 
     Raises:
-        FieldError: They are no fields of floats, or two share their memory.
+        FieldError: One is not a field of floats, or two share their memory.
     """
     members = cast("Sequence[Any]", given) if isinstance(given, (tuple, list)) else (given,)
     for member in members:
@@ -145,9 +144,9 @@ def state_of(given: Any, what: str) -> State:
         raise FieldError(f"{what} is a field, or a tuple of fields, and this one is empty.")
     for leaf in state.leaves:
         if not is_float(leaf.element):
-            raise FieldError(f"{what} changes continuously; {leaf!r} holds integers.")
+            raise FieldError(f"{what} is made of floats, and {leaf!r} holds integers.")
     if len({leaf.storage for leaf in state.leaves}) < len(state.leaves):
-        raise FieldError(f"{what} has two fields with the same memory.")
+        raise FieldError(f"{what} has two fields with the same memory; give each its own.")
     return state
 
 

@@ -1,4 +1,4 @@
-"""How large the steps of an adaptive method are."""
+"""Step-size control of adaptive methods."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ _SAFETY = 0.9
 _BETA = 0.04  # the weight of the error of the step before
 _POWER = 0.2 - 0.75 * _BETA  # for an error estimate that falls with the fifth power of the step
 _SHRINK, _GROW = 0.2, 10.0  # the most that a step may change by
-_LEAST_ERROR = 1e-4  # of the step before, as the controller sees it
+_LEAST_ERROR = 1e-4  # smaller errors of the step before count as this
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorTolerance:
-    """What error of a step is accepted.
+    """The error of a step that is accepted.
 
     Args:
-        relative: To the size of each number of the state.
-        absolute: In the unit of the state.
+        relative: The error relative to the size of each number of the state.
+        absolute: The error in the unit of the state.
     """
 
     relative: float
     absolute: float
 
     def size(self, change: State | Sequence[npt.NDArray[np.float64]], *around: State) -> float:
-        """Return a change relative to what is accepted: the root of the mean square.
+        """Return the root mean square of a change in units of the accepted error.
 
         Args:
             change: The change.
-            around: The states that it lies between; the larger of their numbers count.
+            around: The states before and after; the larger of their numbers sets the scale.
         """
         changes = change.arrays() if isinstance(change, State) else change
         scales = [
             self.absolute + self.relative * np.max(np.abs(values), axis=0)
             for values in zip(*(state.arrays() for state in around), strict=True)
         ]
-        with np.errstate(all="ignore"):  # what is no number gives a size that is none
+        with np.errstate(all="ignore"):  # NaN in, NaN out
             squares = sum(float(np.sum((c / s) ** 2)) for c, s in zip(changes, scales, strict=True))
         return math.sqrt(squares / sum(values.size for values in changes))
 
@@ -68,7 +68,7 @@ class StepSize:
         self._before, self._grow = max(error, _LEAST_ERROR), _GROW
 
     def reject(self, h: float, error: float) -> None:
-        """Choose a smaller step than h, whose error was above 1, or was no number."""
+        """Choose a smaller step than h, whose error was above 1 or NaN."""
         factor = error**_POWER / _SAFETY if math.isfinite(error) else math.inf
         self.h = h / min(1 / _SHRINK, factor)
-        self._grow = 1.0  # the step that comes after is not larger right away
+        self._grow = 1.0  # the step after a rejected one does not grow

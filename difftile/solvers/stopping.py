@@ -1,4 +1,4 @@
-"""When an iteration has come close enough."""
+"""The stopping criterion of iterations."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from difftile.solvers.vectors import Vector, largest, precision
 
 
 class Stopping:
-    """How close the numbers of some fields must come to what is looked for.
+    """The accepted error of the numbers of some fields, and the number of iterations.
 
     Args:
         state: The fields.
         tol: The largest error, relative to the largest magnitude in the field.
         atol: The same in the unit of the field.
-        max_iter: The most iterations.
+        max_iter: The largest number of iterations.
 
     Raises:
-        LaunchError: An argument is negative or no number.
+        LaunchError: An argument is negative or not a number.
     """
 
     def __init__(self, state: State, tol: float | None, atol: float, max_iter: int) -> None:
@@ -26,7 +26,7 @@ class Stopping:
         self.atol = atol
         count = as_integer(max_iter)
         if count is None or count < 1:
-            raise LaunchError(f"max_iter is a number from 1 on, not {max_iter!r}.")
+            raise LaunchError(f"max_iter is an integer from 1 on, not {max_iter!r}.")
         self.max_iter = count
         self._state = state
         for name, value in (("tol", self.tol), ("atol", atol)):
@@ -34,6 +34,6 @@ class Stopping:
                 raise LaunchError(f"{name} is a number from 0 on, not {value!r}.")
 
     def within(self, error: Vector, x: Vector) -> bool:
-        """Tell whether an error is small enough, in each of the fields."""
+        """Return whether an error is small enough, in each of the fields."""
         pairs = zip(largest(self._state, error), largest(self._state, x), strict=True)
         return all(off <= max(self.atol, self.tol * size) for off, size in pairs)

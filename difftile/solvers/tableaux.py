@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tableau:
-    """An explicit method: from y at t it makes k_s = f(t + c_s h, y + h sum_r a_sr k_r).
+    """An explicit method with stages k_s = f(t + c_s h, y + h sum_r a_sr k_r).
 
     Args:
-        name: What users call it.
+        name: The name of the method.
         order: The power of h with which the error of the result falls.
         nodes: c, one for each stage.
-        rows: a, of each stage the weights of the stages before it.
-        weights: b, of y(t + h) = y + h sum_s b_s k_s.
-        embedded: The weights of a result of another order, to compare with; it counts one stage
-            more, k at t + h, which is the first stage of the next step. None: steps are fixed.
+        rows: a, for each stage the weights of the stages before it.
+        weights: b, in y(t + h) = y + h sum_s b_s k_s.
+        embedded: The weights of a result of another order, for the error estimate; one stage more,
+            k at t + h, which is the first stage of the next step. None: steps are fixed.
         dense: For each stage a polynomial in theta, from its first power on: y(t + theta h) is
-            y + h sum_s dense_s(theta) k_s. With `embedded` it counts the additional stage too.
+            y + h sum_s dense_s(theta) k_s. With `embedded`, the additional stage has one too.
     """
 
     name: str
@@ -52,8 +52,8 @@ def _dense_of_fifth_order(
 ) -> tuple[tuple[float, ...], ...]:
     """Return the polynomials of Dormand and Prince's continuous extension, of order 4.
 
-    It is the polynomial of degree 4 with y and y' right at both ends, and `d` in its middle
-    (Hairer, Norsett and Wanner, the code DOPRI5): with B = theta and C = 1 - theta
+    The polynomial of degree 4 that matches y and y' at both ends, with `d` in its middle (Hairer,
+    Norsett and Wanner, the code DOPRI5): with B = theta and C = 1 - theta
     y + B (D + C (h k_1 - D + B (2 D - h k_1 - h k_7 + C h sum d_s k_s))), D = h sum b_s k_s.
     """
     polynomials: list[tuple[float, ...]] = []

@@ -32,10 +32,10 @@ class Variation(OpaqueStep):
     (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14).
 
     Args:
-        problem: What is integrated.
-        uses: What the solution does with fields.
-        parameters: The fields that the right-hand side reads beside the state.
-        scratch: Those that it writes.
+        problem: The initial value problem.
+        uses: The uses of fields by the solution.
+        parameters: The fields other than the state that the right-hand side reads.
+        scratch: The fields that it writes.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Variation(OpaqueStep):
         if early:
             for own, rate in zip(y.leaves, problem.rate(problem.t0, y).leaves, strict=True):
                 dots[own] = dots[own] - early * rate.to_numpy()
-        # A field that does not vary is left out: what nobody can push tangents through may read it.
+        # Fields that do not vary are left out: a step without tangents may read them.
         floats = [one for one in self._parameters if is_float(one.element)]
         dots |= {one: dot for one in floats if (dot := tangent_of(then, one)).any()}
         pushing = _Watching(dots, {*self._parameters, *self._scratch})
@@ -91,18 +91,19 @@ class Variation(OpaqueStep):
             for leaf, rate in zip(problem.y.leaves, rates.leaves, strict=True):
                 _tangent_after(then, leaf).add_numpy(late * rate.to_numpy())
             if scratch:
-                text = "what the right-hand side leaves in other fields has no tangent by t1."
-                warnings.warn(GradientCut(f"dt.odeint: {text}"), stacklevel=2)
+                text = "the values that the right-hand side leaves in other fields have no tangent"
+                advice = "Compute them from the state after the solution."
+                warnings.warn(GradientCut(f"dt.odeint: {text} by t1. {advice}"), stacklevel=2)
 
 
 class _Watching(Pushforward):
-    """Pushes tangents, and refuses fields that the right-hand side did not touch at first.
+    """A pushforward that refuses fields which the right-hand side did not use at its first call.
 
-    Their tangents are not known. What it overwrites whole, as new fields are, needs none.
+    The tangents of such fields are not known. Fields that are overwritten whole need none.
 
     Args:
-        tangents: For each field that varies the tangent of what it holds now.
-        known: The fields that the right-hand side touches beside its state and rates.
+        tangents: For each field that varies the tangent of its contents now.
+        known: The fields other than state and rates that the right-hand side uses.
     """
 
     def __init__(
@@ -110,11 +111,11 @@ class _Watching(Pushforward):
     ) -> None:
         super().__init__(tangents)
         self._known = {one.storage for one in known}
-        self._own: set[Storage] | None = None  # what is its own, while it runs
+        self._own: set[Storage] | None = None  # its arguments and new fields, while it runs
         self._t = 0.0
 
     def watched(self, rhs: Callable[..., object]) -> Callable[..., object]:
-        """Return a right-hand side with an eye on it."""
+        """Return a right-hand side whose fields are checked while it runs."""
 
         def look(t: float, *args: Any) -> None:
             self._t, self._own = t, {one.storage for one in fields_among(args)}
@@ -136,20 +137,20 @@ class _Watching(Pushforward):
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
-        """Set the tangent of what Python is about to write to zero."""
+        """Set the tangent of the elements that Python is about to write to zero."""
         if self._own is not None and where is None and not field.has_grads:
-            self._own.add(field.storage)  # nothing is left of what it held: it may be new
+            self._own.add(field.storage)  # overwritten whole: the field may be new
         self._look_at(field)
         return super().host_write(field, where, values)
 
     def host_copy(self, target: Values, source: Values) -> None:
-        """Copy the tangent of what Python is about to copy."""
+        """Copy the tangent of the elements that Python is about to copy."""
         self._look_at(target.base)
         self._look_at(source.base)
         super().host_copy(target, source)
 
     def opaque(self, step: OpaqueStep) -> Any:
-        """Run a step whose inside is not seen, with tangents; return what it saved."""
+        """Run an opaque step with tangents; return its saved values."""
         for use in step.uses:
             self._look_at(use.field)
         return super().opaque(step)
@@ -160,7 +161,7 @@ class _Watching(Pushforward):
 
 
 def _tangent_after(then: Then, field: Field) -> Field:
-    """Return where the tangent of what a field holds after the solution goes."""
+    """Return the buffer for the tangent of a field after the solution."""
     dot = then[field].grad_in
     assert dot is not None
     return dot

@@ -1,7 +1,7 @@
 """The numbers of several fields as one vector in double precision, on the host.
 
-Krylov methods and line searches work on such vectors. On the CPU that costs a copy for each product
-with an operator made of kernels; on a GPU it moves one vector each way.
+Krylov methods and line searches work on such vectors. On the CPU each product with an operator made
+of kernels costs a copy; on a GPU it moves one vector each way.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def joined(arrays: Sequence[npt.NDArray[Any]]) -> Vector:
 
 
 def pick(state: State, found: Mapping[Field, Field]) -> Vector:
-    """Return what belongs to the fields of a state, such as their cotangents."""
+    """Return the entries for the fields of a state, such as their cotangents."""
     return joined([found[leaf.origin].buffer.array() for leaf in state.leaves])
 
 
@@ -55,12 +55,12 @@ def write(state: State, vector: Vector) -> None:
 
 
 def largest(state: State, vector: Vector) -> list[float]:
-    """Return the largest magnitude in the part of each field; NaN where one is."""
+    """Return the largest magnitude in the part of each field; NaN propagates."""
     return [float(np.max(np.abs(part))) for part in split(state, vector)]
 
 
 def precision(state: State) -> float:
-    """Return the relative error that is asked for by default: 1e-10 in f64, else 1e-5."""
+    """Return the default relative error: 1e-10 in f64, else 1e-5."""
     double = all(scalar_of(leaf.element) == F64 for leaf in state.leaves)
     return 1e-10 if double else 1e-5
 

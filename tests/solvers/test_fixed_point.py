@@ -120,7 +120,7 @@ def test_fm1_who_does_not_choose_hears_what_is_differentiated(
     warned = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert [record.getMessage() for record in warned] == [
         "dt.fixed_point differentiates the solution; diff='algorithm' differentiates the algorithm."
-        " Say diff='solution' to choose it, and to hear no more of this."
+        " Pass diff='solution' to choose it and to silence this message."
     ]
     caplog.set_level(logging.INFO)
     result = solve_cosine("algorithm")[0]
@@ -399,7 +399,7 @@ def test_what_does_not_converge_says_so() -> None:
     a, b, y, loss = number(2.0), number(1.0), number(0.0), number(0.0)
     text = (
         r"<dt.fixed_point: NOT converged after 5 iterations, residual 16; a tape differentiates "
-        r"the solution>. Give it more iterations, max_iter=..., or a larger tol."
+        r"the solution>. Allow more iterations, max_iter=..., or a larger tol."
     )
     with pytest.warns(dt.NotConverged, match=text):
         result = dt.fixed_point(affine, y, args=(a, b), max_iter=5)
@@ -419,11 +419,11 @@ def test_what_does_not_converge_says_so() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     y, x = number(0.0), number(0.3)
-    with pytest.raises(dt.LaunchError, match="diff is solution, algorithm, implementation, not"):
+    with pytest.raises(dt.LaunchError, match="diff is one of solution, algorithm, implementation"):
         dt.fixed_point(cosine, y, args=(x,), diff="unrolled")
     with pytest.raises(dt.LaunchError, match="tol is a number from 0 on, not -1"):
         dt.fixed_point(cosine, y, args=(x,), tol=-1)
-    with pytest.raises(dt.LaunchError, match="max_iter is a number from 1 on, not 0"):
+    with pytest.raises(dt.LaunchError, match="max_iter is an integer from 1 on, not 0"):
         dt.fixed_point(cosine, y, args=(x,), max_iter=0)
     with pytest.raises(dt.FieldError, match="holds integers"):
         dt.fixed_point(cosine, dt.zeros((), ti.i32), args=(x,))

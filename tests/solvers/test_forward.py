@@ -427,7 +427,7 @@ def test_a_field_that_is_touched_late_is_refused() -> None:
         dt.odeint(rhs, start, 0.0, 1.0, adjoint="continuous")
         return start
 
-    with pytest.raises(dt.LaunchError, match=r"touches <field f64 \(\)> at t = .*'args'"):
+    with pytest.raises(dt.LaunchError, match=r"uses <field f64 \(\)> at t = .*'args'"):
         dt.jvp(f, np.ones(1), np.ones(1))
 
 
@@ -442,6 +442,6 @@ def test_what_is_left_on_the_way_has_no_tangent_by_the_end() -> None:
         dt.odeint(rhs, y, 0.0, t1, adjoint="continuous", method="rk4", steps=20)
         return y
 
-    with pytest.warns(dt.GradientCut, match="leaves in other fields has no tangent by t1"):
+    with pytest.warns(dt.GradientCut, match="leaves in other fields have no tangent by t1"):
         value, slope = dt.jvp(f, 0.5, 1.0)
     assert slope[0] == pytest.approx(-2.0 * value[0], rel=1e-12)
