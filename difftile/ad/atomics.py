@@ -8,11 +8,11 @@ counts the contenders, or multiplies the factors that are not zero and counts th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import replace
 
 from difftile.ad.effects import without_effects
+from difftile.ad.reverser import Reverser, Weights
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
@@ -49,35 +49,7 @@ _ROUNDED_ONCE = frozenset(("add", "sub", "mul"))
 _WORDS = {"max": "maximum", "min": "minimum"}
 
 
-class Reversing(Protocol):
-    """What the reverse of combinations needs of the reverser."""
-
-    b: OpBuilder
-    active: set[Var]
-    bars: dict[Array, Array]
-    after: Mapping[Array, Array]
-    cloner: Cloner
-    temps: list[Array]
-    weights: dict[Array, Weights]
-
-    def value(self, value: Value) -> Value: ...  # noqa: D102
-    def note_loads(self, block: Block, cloner: Cloner) -> None: ...  # noqa: D102
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What the pass before the reverse leaves for each element of a field.
-
-    Args:
-        share: The gradient of one contender; or the gradient times the factors that are not zero.
-        zeros: How many factors are zero; None for a maximum or minimum.
-    """
-
-    share: Array
-    zeros: Array | None = None
-
-
-def prepare(r: Reversing, loop: ParallelFor) -> None:
+def prepare(r: Reverser, loop: ParallelFor) -> None:
     """Append, for each field that the loop combines into, what comes before its reverse.
 
     Afterwards the gradient of the field is that with respect to what it held before the loop.
@@ -97,7 +69,7 @@ def prepare(r: Reversing, loop: ParallelFor) -> None:
             _multiply(r, loop, array)
 
 
-def slope(r: Reversing, stmt: Combine, index: tuple[Value, ...]) -> Value:
+def slope(r: Reverser, stmt: Combine, index: tuple[Value, ...]) -> Value:
     """Return the adjoint of the value of a combination, after `prepare`."""
     b, value = r.b, r.value(stmt.value)
     weights = r.weights[stmt.array]
@@ -108,7 +80,7 @@ def slope(r: Reversing, stmt: Combine, index: tuple[Value, ...]) -> Value:
     return _others(b, value, share, b.load(weights.zeros, index))
 
 
-def _share(r: Reversing, loop: ParallelFor, array: Array) -> None:
+def _share(r: Reverser, loop: ParallelFor, array: Array) -> None:
     b, result, bar = r.b, r.after[array], r.bars[array]
     share = _temp(r, array, "share")
     r.weights[array] = Weights(share)
@@ -135,7 +107,7 @@ def _share(r: Reversing, loop: ParallelFor, array: Array) -> None:
     _each(r, array, divide)
 
 
-def _multiply(r: Reversing, loop: ParallelFor, array: Array) -> None:
+def _multiply(r: Reverser, loop: ParallelFor, array: Array) -> None:
     b, bar = r.b, r.bars[array]
     product, zeros = _temp(r, array, "product"), _temp(r, array, "zeros")
     r.weights[array] = Weights(product, zeros)
@@ -179,13 +151,13 @@ def _one(type_: Type) -> Const:
     return Const(1.0, type_)
 
 
-def _temp(r: Reversing, array: Array, what: str) -> Array:
+def _temp(r: Reverser, array: Array, what: str) -> Array:
     temp = Array(f"{array.name}_{what}", array.type, like=array)
     r.temps.append(temp)
     return temp
 
 
-def _each(r: Reversing, array: Array, body: Callable[[tuple[Value, ...]], None]) -> None:
+def _each(r: Reverser, array: Array, body: Callable[[tuple[Value, ...]], None]) -> None:
     """Append a loop over the elements of a field."""
     b, ndim = r.b, array.type.ndim
     if not ndim:
@@ -198,7 +170,7 @@ def _each(r: Reversing, array: Array, body: Callable[[tuple[Value, ...]], None])
     b.append(ParallelFor(indices, (Const(0, I32),) * ndim, sizes, Block(tuple(stmts)), b.span))
 
 
-def _again(r: Reversing, loop: ParallelFor, array: Array, make: Callable[[Combine], None]) -> None:
+def _again(r: Reverser, loop: ParallelFor, array: Array, make: Callable[[Combine], None]) -> None:
     """Append the loop once more, with other statements where it combines into a field."""
 
     def change(block: Block) -> Block:
@@ -267,7 +239,7 @@ def _not_alone(combine: Combine, other: Memory) -> NotDifferentiable:
     )
 
 
-def _check_exact(r: Reversing, loop: ParallelFor, array: Array) -> None:
+def _check_exact(r: Reverser, loop: ParallelFor, array: Array) -> None:
     defs: dict[Var, Stmt] = {v: s for s in walk(loop.body) for v in definitions(s)}
     for stmt in walk(loop.body):
         if not isinstance(stmt, Combine) or stmt.array is not array:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from difftile.ad import forward, reverse
 from difftile.ad.activity import active_in
-from difftile.ad.forward import Pusher, tangents_of_locals
 from difftile.ad.nonfinite import possibly_nonfinite_in
-from difftile.ad.reverse import Reverser
+from difftile.ad.pusher import Pusher
+from difftile.ad.reverser import Reverser
 from difftile.ir.nodes import (
     Alloc,
     Array,
@@ -70,7 +71,7 @@ def _adjoints(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
 def _swept(stmt: Derivative) -> Reverser:
     gradients = dict(stmt.gradients)
     active = active_in(stmt.body, stmt.params, gradients)
-    reverser = Reverser(active, gradients, {}, {}, possibly_nonfinite_in(stmt.body), {})
+    reverser = Reverser(reverse.RULES, active, gradients, possibly_nonfinite_in(stmt.body))
     reverser.b.span = stmt.span
     reverser.cloner.env |= dict(zip(stmt.params, stmt.args, strict=True))
     return reverser
@@ -90,7 +91,7 @@ def _tangents(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
 def _pushed(stmt: Derivative, dots: dict[Var, Value]) -> Block:
     """Return the body with tangents, whose results are those of the body's."""
     gradients = dict(stmt.gradients)
-    pusher = Pusher(gradients, active_in(stmt.body, stmt.params, gradients))
+    pusher = Pusher(forward.RULES, gradients, active_in(stmt.body, stmt.params, gradients))
     pusher.env |= dots
     pusher.block(stmt.body.stmts)
     results = tuple(pusher.dot_or_zero(result) for result in stmt.body.results)
@@ -140,8 +141,8 @@ def _along(args: tuple[Value, ...], body: Block, stmt: Derivative) -> Rule:
     known = {a: s for a, s in zip(args, stand_ins, strict=True) if isinstance(a, Var)}
     copy = Cloner({**known}).block(body)
     gradients = dict(_gradients_of(copy))
-    dots = {**gradients, **tangents_of_locals(copy)}
-    pusher = Pusher(dots, active_in(copy, stand_ins, dots))
+    dots = {**gradients, **forward.tangents_of_locals(copy)}
+    pusher = Pusher(forward.RULES, dots, active_in(copy, stand_ins, dots))
     pusher.env |= dict(zip(stand_ins, params, strict=True))
     pusher.block(copy.stmts)
     back = dict(zip(stand_ins, args, strict=True))

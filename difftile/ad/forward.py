@@ -8,9 +8,10 @@ is, so that updates in place, branches and loops need nothing of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from difftile.ad.activity import active_values
+from difftile.ad.pusher import Pusher
 from difftile.ad.ruled import push_ruled
 from difftile.ir.nodes import (
     Accumulate,
@@ -27,13 +28,11 @@ from difftile.ir.nodes import (
     Ruled,
     Stmt,
     Store,
-    Value,
     Var,
     While,
 )
 from difftile.ir.types import is_float
 from difftile.ir.walk import walk
-from difftile.ops.build import OpBuilder, zero
 from difftile.ops.formula import tangent
 from difftile.ops.table import OPS
 from difftile.passes.dce import dce
@@ -64,7 +63,7 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
     dots = {f: replace(f, name=f"{f.name}_dot") for f in fields if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
     program = _in_order(program, every.keys())
-    pusher = Pusher(every, active_values(program, every.keys()))
+    pusher = Pusher(RULES, every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
     pushed = Program(
         f"{program.name}_tangent",
@@ -98,63 +97,6 @@ def _in_order(program: Program, wanted: Collection[Array]) -> Program:
         stmts.append(serial(stmt) if combines and isinstance(stmt, ParallelFor) else stmt)
     body = replace(program.body, stmts=tuple(stmts))
     return split_atomics(replace(program, body=body))
-
-
-@dataclass
-class Pusher:
-    """Appends statements and their tangents.
-
-    Args:
-        dots: The tangents of fields and of local arrays.
-        active: The values of the primal that may have a tangent that is not zero.
-    """
-
-    dots: dict[Array, Array]
-    active: set[Var]
-    b: OpBuilder = field(default_factory=OpBuilder)
-    env: dict[Var, Value] = field(default_factory=dict[Var, Value])
-
-    def dot(self, value: Value) -> Value | None:
-        """Return the tangent of a value, or None where it is zero."""
-        return self.env.get(value) if isinstance(value, Var) else None
-
-    def dot_or_zero(self, value: Value) -> Value:
-        """Return the tangent of a value."""
-        return self.dot(value) or zero(value.type)
-
-    def bind(self, variables: tuple[Var, ...]) -> tuple[Var, ...]:
-        """Return new variables for the tangents of those among some that may have one."""
-        found: list[Var] = []
-        for variable in variables:
-            if variable in self.active:
-                dot = Var(f"{variable.name}_dot", variable.type)
-                self.env[variable] = dot
-                found.append(dot)
-        return tuple(found)
-
-    def those(self, variables: tuple[Var, ...], values: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Return the tangents of values, for those variables that may have one."""
-        pairs = zip(variables, values, strict=True)
-        return tuple(
-            self.dot_or_zero(value) for variable, value in pairs if variable in self.active
-        )
-
-    def block(self, stmts: tuple[Stmt, ...]) -> None:
-        """Append statements and their tangents."""
-        for stmt in stmts:
-            self.b.span = stmt.span
-            rule = _RULES.get(type(stmt))
-            if rule is None:
-                self.b.append(stmt)
-            else:
-                rule(self, stmt)
-
-    def nested(self, block: Block, variables: tuple[Var, ...]) -> Block:
-        """Return a block with tangents; those of its results for some variables follow them."""
-        with self.b.region() as stmts:
-            self.block(block.stmts)
-            more = self.those(variables, block.results) if variables else ()
-        return Block(tuple(stmts), (*block.results, *more))
 
 
 def _let(p: Pusher, let: Let) -> None:
@@ -212,25 +154,19 @@ def _loop(p: Pusher, loop: For | While) -> None:
     if isinstance(loop, While):
         loop = replace(loop, cond=p.nested(loop.cond, ()))
     body = p.nested(loop.body, loop.carries)
-    outs = (*loop.outs, *_outs(p, loop.carries, loop.outs))
-    p.b.append(replace(loop, inits=inits, carries=carries, body=body, outs=outs))
-
-
-def _outs(p: Pusher, carries: tuple[Var, ...], outs: tuple[Var, ...]) -> tuple[Var, ...]:
-    """Return the tangents of a loop's results: one for each carry that has one."""
-    found: list[Var] = []
-    for carry, out in zip(carries, outs, strict=True):
+    outs = list(loop.outs)
+    for carry, out in zip(loop.carries, loop.outs, strict=True):
         if carry in p.active:
             p.env[out] = dot = Var(f"{out.name}_dot", out.type)
-            found.append(dot)
-    return tuple(found)
+            outs.append(dot)
+    p.b.append(replace(loop, inits=inits, carries=carries, body=body, outs=tuple(outs)))
 
 
 def _parallel(p: Pusher, loop: ParallelFor) -> None:
     p.b.append(replace(loop, body=p.nested(loop.body, ())))
 
 
-_RULES: dict[type[Stmt], Callable[..., None]] = {
+RULES: dict[type[Stmt], Callable[..., None]] = {
     Let: _let,
     Load: _load,
     Store: _store,

@@ -12,19 +12,18 @@ Stores of the primal are never repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from types import NoneType
 
 from difftile.ad.activity import active_values
-from difftile.ad.atomics import Weights, prepare, slope
-from difftile.ad.checkpoints import LoopReversal, reverse_loop
-from difftile.ad.effects import without_effects
+from difftile.ad.atomics import prepare, slope
+from difftile.ad.checkpoints import LoopReversal
 from difftile.ad.induction import unset_while, without_induction
 from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.reuse_results import reused_results
+from difftile.ad.reverser import Reverser, unrepeatable
 from difftile.ad.ruled import differentiated_again, reverse_ruled, unless_zero
-from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -35,7 +34,6 @@ from difftile.ir.nodes import (
     If,
     Let,
     Load,
-    Memory,
     ParallelFor,
     Program,
     Ruled,
@@ -47,12 +45,9 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import I32, FieldType, is_float, scalar_of, with_scalar
 from difftile.ir.walk import (
-    Cloner,
-    defined_in,
     has_effects,
-    walk,
 )
-from difftile.ops.build import OpBuilder, zero
+from difftile.ops.build import zero
 from difftile.ops.formula import adjoints, multiplies
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.afterwards import overwritten_later, reads_late
@@ -104,11 +99,12 @@ def reverse(
     all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
     primal = replace(program, body=body)
     reverser = Reverser(
+        RULES,
         set() if constant else active_values(primal, all_bars.keys()),
         all_bars,
+        possibly_nonfinite(primal),
         stale,
         {v: (after[array], index) for v, (array, index) in kept.items()},
-        possibly_nonfinite(primal),
         after,
         overwritten_later(program) if reads_late(program.body) else {},
     )
@@ -126,189 +122,6 @@ def reverse(
     slim = dce(raw)
     reverser.check_loads(slim)
     return Adjoint(slim, bars, {new: f for f, new in after.items()})
-
-
-@dataclass
-class Reverser:
-    """Appends the adjoint of blocks.
-
-    Args:
-        active: The primal values that carry a derivative.
-        bars: Gradient buffers of fields.
-        stale: Loads that cannot be repeated.
-        read_back: Values to be loaded instead of computed, and from where.
-        nonfinite: Values that may be infinite where they are not used.
-        after: The parameter that stands for the contents of each field after the stage.
-        overwritten: Reads, by rules, of what their calls have left, that may find something else.
-    """
-
-    active: set[Var]
-    bars: dict[Array, Array]
-    stale: dict[Var, tuple[Load, Memory]]
-    read_back: dict[Var, tuple[Array, tuple[Value, ...]]]
-    nonfinite: set[Var]
-    after: Mapping[Array, Array]
-    overwritten: Mapping[Var, tuple[Load, Memory]] = field(
-        default_factory=dict[Var, "tuple[Load, Memory]"]
-    )
-    b: OpBuilder = field(default_factory=OpBuilder)
-    cloner: Cloner = field(default_factory=Cloner)
-    temps: list[Array] = field(default_factory=list[Array])
-    masked: set[Value] = field(default_factory=set[Value])
-    repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
-    trips: dict[int, Var] = field(default_factory=dict[int, Var])
-    weights: dict[Array, Weights] = field(default_factory=dict[Array, Weights])
-    returned: dict[Var, Combine] = field(default_factory=dict[Var, Combine])
-    backwards: bool = False
-
-    # The forward part
-
-    def primal(self, stmts: tuple[Stmt, ...]) -> dict[int, Stmt]:
-        """Append the statements without their effects; return the copies of loops by identity."""
-        loops: dict[int, Stmt] = {}
-        for stmt in stmts:
-            bare = without_effects(stmt)
-            self.returned |= {
-                s.out: s
-                for s in walk(Block((stmt,)))
-                if isinstance(s, Combine) and s.out is not None
-            }
-            if bare is None:
-                continue
-            if isinstance(bare, Let) and bare.out in self.read_back:
-                array, index = self.read_back[bare.out]
-                self.b.span = bare.span
-                loaded = self.b.load(array, self.index(index), bare.out.name)
-                self.cloner.env[bare.out] = loaded
-                continue
-            copy = self.cloner.stmt(bare)
-            if isinstance(copy, While):
-                copy = self.counting(stmt, copy)
-            self.b.append(copy)
-            if isinstance(copy, (For, While)):
-                loops[id(stmt)] = copy
-            self.note_loads(Block((bare,)), self.cloner)
-        return loops
-
-    def counting(self, original: Stmt, loop: While) -> While:
-        """Return a copy of a `while` that counts its iterations."""
-        carry, out = Var("trips", I32), Var("trips", I32)
-        self.trips[id(original)] = out
-        with self.b.region() as stmts:
-            after = self.b.call("add", carry, Const(1, I32), name="trips")
-        return replace(
-            loop,
-            carries=(*loop.carries, carry),
-            inits=(*loop.inits, Const(0, I32)),
-            outs=(*loop.outs, out),
-            body=Block((*loop.body.stmts, *stmts), (*loop.body.results, after)),
-        )
-
-    def note_loads(self, block: Block, cloner: Cloner) -> None:
-        """Remember which loads of the primal the copies of a block repeat."""
-        for stmt in walk(block):
-            if isinstance(stmt, Load):
-                copy = cloner.value(stmt.out)
-                if isinstance(copy, Var):
-                    self.repeated[copy] = stmt.out
-
-    def value(self, value: Value) -> Value:
-        """Return the copy of a value of the primal."""
-        return self.cloner.value(value)
-
-    def index(self, index: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Return the copy of an index."""
-        return tuple(self.value(i) for i in index)
-
-    # The reverse part
-
-    def sweep(self, block: Block, seeds: Mapping[Var, Value]) -> dict[Var, Value]:
-        """Append the values of a block and then its reverse.
-
-        Args:
-            block: A block of the primal.
-            seeds: The adjoints of its results.
-
-        Returns:
-            What the reverse adds to the adjoints of variables from outside the block.
-        """
-        loops = self.primal(block.stmts)
-        bars = dict(seeds)
-        for stmt in reversed(block.stmts):
-            self.b.span = stmt.span
-            rule = _RULES.get(type(stmt))
-            if rule is not None:
-                rule(self, stmt, bars, loops)
-        inside = defined_in(block)
-        return {v: bar for v, bar in bars.items() if v not in inside}
-
-    def nested(
-        self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
-    ) -> tuple[list[Stmt], dict[Var, Value]]:
-        """Run `sweep` in a region of its own.
-
-        Args:
-            block: A block of the primal.
-            bars: The adjoints of its results.
-            bindings: What stands for the variables that are bound there.
-        """
-        outer = self.cloner
-        self.cloner = Cloner(outer.env)
-        self.cloner.env |= bindings
-        try:
-            with self.b.region() as stmts:
-                found = self.sweep(block, self.seeds_of(block.results, bars))
-        finally:
-            self.cloner = outer
-        return stmts, found
-
-    def add(self, bars: dict[Var, Value], to: Value, bar: Value, *, masked: bool = False) -> None:
-        """Add to the adjoint of a value, if it has one."""
-        if not isinstance(to, Var) or to not in self.active:
-            return
-        known = bars.get(to)
-        total = bar if known is None else self.b.call("add", known, bar)
-        if masked or bar in self.masked or (known is not None and known in self.masked):
-            self.masked.add(total)
-        bars[to] = total
-
-    def seeds_of(
-        self, results: tuple[Value, ...], bars: Sequence[Value | None]
-    ) -> dict[Var, Value]:
-        """Return the adjoints of the results of a block, those of equal results added up."""
-        seeds: dict[Var, Value] = {}
-        for result, bar in zip(results, bars, strict=True):
-            if bar is not None:
-                self.add(seeds, result, bar)
-        return seeds
-
-    def check_loads(self, adjoint: Program) -> None:
-        """Check that the adjoint repeats no load whose value has been overwritten.
-
-        Raises:
-            NotDifferentiable: It does.
-        """
-        for stmt in walk(adjoint.body):
-            if not isinstance(stmt, Load):
-                continue
-            original = self.repeated.get(stmt.out)
-            if original in self.returned:
-                slots = "store it in a field in a loop of its own, 'slot[i] = ti.atomic_add(...)', "
-                raise _unrepeatable(
-                    self.returned[original], f"{slots}and read 'slot[i]' in a loop behind."
-                )
-            if original is None or original not in self.stale:
-                continue
-            load, write = self.stale[original]
-            raise NotDifferentiable(
-                load.span,
-                f"the value of '{load.array.name}' read here is needed, and it was written in "
-                "the same loop.",
-                "read after a write",
-                related=() if write.span is None else (Label(write.span, "written here"),),
-                hint="keep the running value in a local, or launch one step of the loop at a time: "
-                "a tape keeps what each launch overwrites.",
-            )
 
 
 def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
@@ -364,23 +177,13 @@ def _accumulate(r: Reverser, add: Accumulate, bars: dict[Var, Value], loops: obj
 def _combine(r: Reverser, stmt: Combine, bars: dict[Var, Value], loops: object) -> None:
     if stmt.out is not None and bars.pop(stmt.out, None) is not None:
         in_order = "run the loop in order: 'ti.loop_config(serialize=True)' before it."
-        raise _unrepeatable(stmt, in_order)
+        raise unrepeatable(stmt, in_order)
     buffer = r.bars.get(stmt.array)
     if buffer is None or stmt.value not in r.active:
         return
     index = r.index(stmt.index)
     bar = r.b.load(buffer, index) if stmt.op == "add" else slope(r, stmt, index)
     r.add(bars, stmt.value, bar, masked=True)
-
-
-def _unrepeatable(stmt: Combine, hint: str) -> NotDifferentiable:
-    return NotDifferentiable(
-        stmt.span,
-        f"the old value of '{stmt.array.name}' that is returned here is needed, and depends on "
-        "the order of the iterations.",
-        "differs from launch to launch",
-        hint=hint,
-    )
 
 
 def _bar_name(value: Value, array: Array) -> str:
@@ -421,8 +224,7 @@ def _reverse_counted(
             r.add(bars, init, bar)
     out_bars = [bars.pop(out, None) for out in slim.outs]
     assert isinstance(copy, (For, While, NoneType))
-    found = reverse_loop(r, LoopReversal(slim, copy, positions, out_bars))
-    for key, bar in found.items():
+    for key, bar in LoopReversal(r, slim, copy, positions, out_bars).append().items():
         r.add(bars, key, bar, masked=True)
 
 
@@ -464,7 +266,7 @@ def _backwards(
     counters = tuple(Var(f"{index.name}_back", I32) for index in indices)
     with r.b.region() as lets:
         for index, counter, start, stop in zip(indices, counters, *box, strict=True):
-            last = r.b.call("sub", r.b.call("add", start, stop), Const(1, I32))
+            last = (r.b.expr(start) + stop - 1).value
             r.b.append(Let(index, "sub", (last, counter), r.b.span))
     return counters, [*lets, *stmts]
 
@@ -484,7 +286,7 @@ def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: dict[int, St
     _reverse_counted(r, counted, unset_while(loop), loops.get(id(loop)), bars)
 
 
-_RULES: dict[type[Stmt], Callable[..., None]] = {
+RULES: dict[type[Stmt], Callable[..., None]] = {
     Let: _let,
     Load: _load,
     Store: _store,

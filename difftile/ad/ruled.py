@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 
 from difftile.ad.activity import fields_of
+from difftile.ad.pusher import Pusher
+from difftile.ad.reverser import Reverser
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Accumulate,
@@ -24,7 +25,6 @@ from difftile.ir.nodes import (
     Const,
     Let,
     Load,
-    Memory,
     Rule,
     Ruled,
     Stmt,
@@ -51,39 +51,6 @@ _MANY = 16
 GradientRule = Callable[["_Bound", Accumulate], None]
 
 
-class Reversing(Protocol):
-    """What the reverse of a ruled body needs of the reverser."""
-
-    b: OpBuilder
-    active: set[Var]
-    bars: dict[Array, Array]
-    cloner: Cloner
-    masked: set[Value]
-    nonfinite: set[Var]
-    after: Mapping[Array, Array]
-    overwritten: Mapping[Var, tuple[Load, Memory]]
-
-    def add(  # noqa: D102
-        self, bars: dict[Var, Value], to: Value, bar: Value, *, masked: bool = False
-    ) -> None: ...
-    def value(self, value: Value) -> Value: ...  # noqa: D102
-    def note_loads(self, block: Block, cloner: Cloner) -> None: ...  # noqa: D102
-    def nested(  # noqa: D102
-        self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
-    ) -> tuple[list[Stmt], dict[Var, Value]]: ...
-
-
-class Pushing(Protocol):
-    """What forward mode through a ruled body needs of the pusher."""
-
-    b: OpBuilder
-    dots: dict[Array, Array]
-    env: dict[Var, Value]
-
-    def dot(self, value: Value) -> Value | None: ...  # noqa: D102
-    def dot_or_zero(self, value: Value) -> Value: ...  # noqa: D102
-
-
 def unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool) -> Value:
     """Return the part, or zero where the adjoint that it was made from is zero."""
     if is_scalar(z_bar) or (componentwise and z_bar.type == part.type):
@@ -97,7 +64,7 @@ def unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool)
 # Reverse
 
 
-def reverse_ruled(r: Reversing, stmt: Ruled, bars: dict[Var, Value], loops: object) -> None:
+def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: object) -> None:
     """Append the reverse of a ruled body, and add to the adjoints of its args.
 
     What the body stores takes the gradient of the elements, as any store does, after the rule has
@@ -164,7 +131,7 @@ def _may_be_infinite(rule: Rule, args: Sequence[Value], nonfinite: set[Var]) -> 
     )
 
 
-def _run_rule(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
+def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
     """Append a rule for adjoints of the outs, and return those of the args.
 
     Raises:
@@ -180,7 +147,7 @@ def _run_rule(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> 
     return _with_gradients(r.b, copy, r.bars, _add, r.after)
 
 
-def _check_left(r: Reversing, stmt: Ruled, load: Load) -> None:
+def _check_left(r: Reverser, stmt: Ruled, load: Load) -> None:
     """Check that the adjoint finds what a call has left in a field.
 
     Raises:
@@ -208,7 +175,7 @@ def _check_left(r: Reversing, stmt: Ruled, load: Load) -> None:
         )
 
 
-def _transposed(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
+def _transposed(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
     """Return the adjoints of the args by pushing each component of them forward."""
     if gradients_in(rule.block):
         raise NotDifferentiable(
@@ -232,7 +199,7 @@ def _transposed(r: Reversing, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -
 # Forward
 
 
-def push_ruled(p: Pushing, stmt: Ruled) -> None:
+def push_ruled(p: Pusher, stmt: Ruled) -> None:
     """Append a ruled body and the tangents of its results.
 
     Raises:
@@ -271,7 +238,7 @@ def push_ruled(p: Pushing, stmt: Ruled) -> None:
 
 
 def _pulled(
-    p: Pushing, stmt: Ruled, rule: Rule, seeds: Sequence[Value], dots: Sequence[Value]
+    p: Pusher, stmt: Ruled, rule: Rule, seeds: Sequence[Value], dots: Sequence[Value]
 ) -> Value:
     """Return one component of the tangent: the backward rule's adjoints times the tangents."""
     cloner = Cloner(dict(zip(rule.params, seeds, strict=True)))

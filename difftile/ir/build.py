@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from difftile.diagnostics import Span
@@ -11,6 +11,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    If,
     Let,
     Load,
     Size,
@@ -38,6 +39,11 @@ class Builder:
         """Append a statement as it is."""
         self._open[-1].append(stmt)
 
+    def extend(self, stmts: Iterable[Stmt]) -> None:
+        """Append statements as they are."""
+        for stmt in stmts:
+            self.append(stmt)
+
     @contextmanager
     def region(self) -> Generator[list[Stmt]]:
         """Collect what is appended inside the `with` block in a list of its own."""
@@ -47,6 +53,14 @@ class Builder:
             yield stmts
         finally:
             self._open.pop()
+
+    @contextmanager
+    def branch(self, cond: Value) -> Generator[None]:
+        """Run what is appended inside the `with` block only where a condition holds."""
+        span = self.span
+        with self.region() as stmts:
+            yield
+        self.append(If(cond, Block(tuple(stmts)), Block(()), (), span))
 
     def block(self) -> Block:
         """Return everything appended at the top as a block."""

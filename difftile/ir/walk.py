@@ -6,9 +6,10 @@ Passes are written against these few functions, so that a new statement is descr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import is_
+from typing import TypeVar
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -206,6 +207,50 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
             return stmt
 
 
+def with_stmts(program: Program, stmts: Iterable[Stmt]) -> Program:
+    """Return the program with another top level."""
+    return replace(program, body=replace(program.body, stmts=tuple(stmts)))
+
+
+def with_tasks(program: Program, change: Callable[[ParallelFor], Iterable[Stmt]]) -> Program:
+    """Return the program with other statements for each of its parallel loops."""
+    stmts: list[Stmt] = []
+    for stmt in program.body.stmts:
+        stmts += change(stmt) if isinstance(stmt, ParallelFor) else (stmt,)
+    return with_stmts(program, stmts)
+
+
+Loop = TypeVar("Loop", bound="For | While")
+
+
+def keep_carries(loop: Loop, kept: Sequence[int], body: Block) -> Loop:
+    """Return the loop with another body, carrying only the values at some positions."""
+    return replace(
+        loop,
+        carries=tuple(loop.carries[k] for k in kept),
+        inits=tuple(loop.inits[k] for k in kept),
+        outs=tuple(loop.outs[k] for k in kept),
+        body=body,
+    )
+
+
+def add_carries(
+    loop: Loop,
+    carries: Sequence[Var],
+    inits: Sequence[Value],
+    outs: Sequence[Var],
+    body: Block,
+) -> Loop:
+    """Return the loop with more carried values; the body yields them after its own."""
+    return replace(
+        loop,
+        carries=(*loop.carries, *carries),
+        inits=(*loop.inits, *inits),
+        outs=(*loop.outs, *outs),
+        body=body,
+    )
+
+
 def rebind(stmt: Stmt, fresh: Callable[[Var], Var]) -> Stmt:
     """Return the statement with every variable it defines or binds replaced."""
 
@@ -339,6 +384,18 @@ def substitute(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
         return Block(stmts, tuple(change(result) for result in block.results))
 
     return with_blocks(with_operands(stmt, change), block)
+
+
+class Substitution(dict[Var, Value]):
+    """Values that stand for variables, as a function of values: others stand for themselves."""
+
+    def __call__(self, value: Value) -> Value:
+        """Return what stands for a value."""
+        return self.get(value, value) if isinstance(value, Var) else value
+
+    def all(self, values: Iterable[Value]) -> tuple[Value, ...]:
+        """Return what stands for each of some values."""
+        return tuple(self(value) for value in values)
 
 
 class Cloner:

@@ -1,14 +1,18 @@
-"""A builder that types each op from its row and simplifies what it appends."""
+"""A builder that types each op from its row and simplifies what it appends, with operators."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from difftile.ir.build import Builder
 from difftile.ir.nodes import Const, Let, Stmt, Value, Var
-from difftile.ir.types import FLOATS, Matrix, Scalar, Type, scalar_of, with_scalar
+from difftile.ir.types import BOOL, FLOATS, Matrix, Scalar, Type, scalar_of, with_scalar
 from difftile.ops.simplify import simplify
 from difftile.ops.table import OPS
+
+Key = TypeVar("Key")
 
 
 class OpBuilder(Builder):
@@ -17,6 +21,7 @@ class OpBuilder(Builder):
     def __init__(self) -> None:
         super().__init__()
         self._defs: dict[Var, Let] = {}
+        self._latest: Value | None = None  # appended by the latest `call` itself
 
     def append(self, stmt: Stmt) -> None:
         """Append a statement as it is, and remember how its variable is defined."""
@@ -42,9 +47,29 @@ class OpBuilder(Builder):
         """
         result = OPS[op].typing(tuple(arg.type for arg in args)) if type_ is None else type_
         simpler = simplify(self, op, args, result)
+        self._latest = None
         if simpler is not None:
             return simpler
-        return self.let(op, args, result, name)
+        self._latest = self.let(op, args, result, name)
+        return self._latest
+
+    def expr(self, value: Value) -> Expr:
+        """Return a handle on a value whose operators append ops here."""
+        return Expr(self, value)
+
+    def renamed(self, value: Value, name: str) -> Value:
+        """Return the value that the latest `call` appended, under a name; another one as it is."""
+        if value is not self._latest:
+            return value
+        let = self.stmts.pop()
+        assert isinstance(let, Let) and let.out is value
+        self._latest = self.let(let.op, let.args, value.type, name)
+        return self._latest
+
+    def add_to(self, totals: dict[Key, Value], key: Key, value: Value) -> None:
+        """Add a value to an entry of a table of sums, which it starts where there is none."""
+        known = totals.get(key)
+        totals[key] = value if known is None else self.call("add", known, value)
 
     def cast(self, value: Value, scalar: Scalar, name: str = "") -> Value:
         """Return the value with another number type."""
@@ -70,6 +95,128 @@ class OpBuilder(Builder):
         """Return the matrix with the components, row after row."""
         type_ = Matrix(*shape, scalar_of(components[0].type))
         return self.call("mat", *components, type_=type_, name=name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expr:
+    """A value whose operators append ops to a builder, as `OpBuilder.call` does.
+
+    A Python number beside it is a literal of its type. `==` compares handles, as for any object:
+    `eq` and `ne` append comparisons. Python evaluates operands from left to right, and so the
+    statements are appended in the order in which a formula is read.
+    """
+
+    builder: OpBuilder
+    value: Value
+
+    def call(self, op: str, *others: Operand) -> Expr:
+        """Append `op(self, *others)`."""
+        args = (self._lifted(other) for other in others)
+        return Expr(self.builder, self.builder.call(op, self.value, *args))
+
+    def _reflected(self, op: str, other: Operand) -> Expr:
+        return Expr(self.builder, self.builder.call(op, self._lifted(other), self.value))
+
+    def _lifted(self, other: Operand) -> Value:
+        if isinstance(other, Expr):
+            return other.value
+        if isinstance(other, (Var, Const)):
+            return other
+        is_float = scalar_of(self.value.type) in FLOATS
+        return Const(float(other) if is_float else other, self.value.type)
+
+    def named(self, name: str) -> Expr:
+        """Name the value in printed programs, where the latest operator appended it."""
+        return Expr(self.builder, self.builder.renamed(self.value, name))
+
+    def __add__(self, other: Operand) -> Expr:
+        return self.call("add", other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return self._reflected("add", other)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return self.call("sub", other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return self._reflected("sub", other)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return self.call("mul", other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return self._reflected("mul", other)
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return self.call("div", other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return self._reflected("div", other)
+
+    def __floordiv__(self, other: Operand) -> Expr:
+        return self.call("floordiv", other)
+
+    def __rfloordiv__(self, other: Operand) -> Expr:
+        return self._reflected("floordiv", other)
+
+    def __mod__(self, other: Operand) -> Expr:
+        return self.call("mod", other)
+
+    def __matmul__(self, other: Operand) -> Expr:
+        return self.call("matmul", other)
+
+    def __neg__(self) -> Expr:
+        return self.call("neg")
+
+    def __lt__(self, other: Operand) -> Expr:
+        return self.call("lt", other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return self.call("le", other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return self.call("gt", other)
+
+    def __ge__(self, other: Operand) -> Expr:
+        return self.call("ge", other)
+
+    def __and__(self, other: Operand) -> Expr:
+        return self.call("and" if scalar_of(self.value.type) == BOOL else "bit_and", other)
+
+    def __or__(self, other: Operand) -> Expr:
+        return self.call("or" if scalar_of(self.value.type) == BOOL else "bit_or", other)
+
+    def __invert__(self) -> Expr:
+        return self.call("not")
+
+    def eq(self, other: Operand) -> Expr:
+        """Append `self == other`."""
+        return self.call("eq", other)
+
+    def ne(self, other: Operand) -> Expr:
+        """Append `self != other`."""
+        return self.call("ne", other)
+
+    def min(self, other: Operand) -> Expr:
+        """Append the lesser of two values."""
+        return self.call("min", other)
+
+    def max(self, other: Operand) -> Expr:
+        """Append the greater of two values."""
+        return self.call("max", other)
+
+    def ceildiv(self, size: Operand) -> Expr:
+        """Append the number of pieces of a size: the quotient rounded up, for sizes above 0."""
+        pieces = Expr(self.builder, self._lifted(size))
+        return (self + (pieces - 1)) // pieces
+
+    def select(self, then: Value | Expr, orelse: Value | Expr) -> Expr:
+        """Append one of two values, chosen by this condition."""
+        return self.call("select", then, orelse)
+
+
+Operand: TypeAlias = Expr | Value | float
+"""The right side of an operator: a handle, a value, or a number, int and bool included."""
 
 
 def zero(type_: Type) -> Const:

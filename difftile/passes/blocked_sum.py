@@ -28,13 +28,11 @@ def blocked_sum(
         stop: Its end.
         fill: Appends what is done with one run, given its start and its end.
     """
-    length = Const(_LENGTH, I32)
     run = Var("run", I32)
     with b.region() as stmts:
-        first = b.call("add", start, b.call("mul", run, length), name="first")
-        fill(first, b.call("min", b.call("add", first, length), stop, name="last"))
-    extent = b.call("add", b.call("sub", stop, start), Const(_LENGTH - 1, I32))
-    runs = b.call("floordiv", extent, length, name="runs")
+        first = (start + b.expr(run) * _LENGTH).named("first")
+        fill(first.value, (first + _LENGTH).min(stop).named("last").value)
+    runs = (b.expr(stop) - start).ceildiv(_LENGTH).named("runs").value
     return For(run, Const(0, I32), runs, (), (), Block(tuple(stmts)), (), b.span)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from difftile.ir.nodes import (
@@ -28,6 +29,7 @@ from difftile.ir.walk import (
     definitions,
     free_variables,
     has_effects,
+    keep_carries,
     operands,
     regions,
     same,
@@ -95,10 +97,8 @@ def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
             return stmt
         case If():
             return _if(stmt, live)
-        case For():
-            return _for(stmt, live)
-        case While():
-            return _while(stmt, live)
+        case For() | While():
+            return _loop(stmt, live)
         case ParallelFor():
             slim = replace(stmt, body=_block(stmt.body, set()))
             return slim if has_effects(slim.body) else None
@@ -110,70 +110,49 @@ def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
             return stmt if any(out in live for out in definitions(stmt)) else None
 
 
-def _pick(values: tuple[Value, ...], kept: list[int]) -> tuple[Value, ...]:
-    return tuple(values[k] for k in kept)
+def closed(
+    carries: Sequence[Var], kept: list[int], reads: Callable[[list[int]], Set[Var]]
+) -> list[int]:
+    """Return the positions of some carries of a loop, and of those that they are computed from.
+
+    Args:
+        carries: The carries.
+        kept: The positions of those that are needed.
+        reads: The variables that the body reads for the results at some positions.
+    """
+    while True:
+        used = reads(kept)
+        more = [k for k, carry in enumerate(carries) if k in kept or carry in used]
+        if more == kept:
+            return kept
+        kept = more
 
 
-def _vars(variables: tuple[Var, ...], kept: list[int]) -> tuple[Var, ...]:
-    return tuple(variables[k] for k in kept)
+def _yielding(block: Block, kept: list[int]) -> Block:
+    """Return the block with only the results at some positions, and what they need."""
+    return _block(replace(block, results=tuple(block.results[k] for k in kept)), set())
 
 
 def _if(stmt: If, live: set[Var]) -> If | None:
     kept = [k for k, out in enumerate(stmt.outs) if out in live]
-    then = _block(replace(stmt.then, results=_pick(stmt.then.results, kept)), set())
-    orelse = _block(replace(stmt.orelse, results=_pick(stmt.orelse.results, kept)), set())
+    then, orelse = _yielding(stmt.then, kept), _yielding(stmt.orelse, kept)
     if not kept and not has_effects(then) and not has_effects(orelse):
         return None
-    return replace(stmt, then=then, orelse=orelse, outs=_vars(stmt.outs, kept))
+    return replace(stmt, then=then, orelse=orelse, outs=tuple(stmt.outs[k] for k in kept))
 
 
-def _for(loop: For, live: set[Var]) -> For | None:
-    kept = [k for k, out in enumerate(loop.outs) if out in live]
-    while True:
-        body = _block(replace(loop.body, results=_pick(loop.body.results, kept)), set())
-        used = free_variables(body)
-        more = [k for k, carry in enumerate(loop.carries) if k in kept or carry in used]
-        if more == kept:
-            break
-        kept = more
-    if not kept and not has_effects(body):
-        return None
-    return replace(
-        loop,
-        carries=_vars(loop.carries, kept),
-        inits=_pick(loop.inits, kept),
-        outs=_vars(loop.outs, kept),
-        body=body,
+def _loop(loop: For | While, live: set[Var]) -> For | While | None:
+    """Return a loop with the carries that are needed; a `while` stays unless it is known to end."""
+    tests = free_variables(loop.cond) if isinstance(loop, While) else set[Var]()
+    pairs = zip(loop.outs, loop.carries, strict=True)
+    kept = [k for k, (out, carry) in enumerate(pairs) if out in live or carry in tests]
+    kept = closed(
+        loop.carries, kept, lambda kept: free_variables(_yielding(loop.body, kept)) | tests
     )
-
-
-def _while(loop: While, live: set[Var]) -> While | None:
-    """A `while` is kept even without effects, unless it is known to end."""
-    cond_uses = free_variables(loop.cond)
-    kept = [
-        k
-        for k, (out, carry) in enumerate(zip(loop.outs, loop.carries, strict=True))
-        if out in live or carry in cond_uses
-    ]
-    while True:
-        body = _block(replace(loop.body, results=_pick(loop.body.results, kept)), set())
-        used = free_variables(body) | cond_uses
-        more = [k for k, carry in enumerate(loop.carries) if k in kept or carry in used]
-        if more == kept:
-            break
-        kept = more
-    if (
-        loop.ends
-        and not live & {*loop.outs}
-        and not has_effects(body)
-        and not has_effects(loop.cond)
-    ):
-        return None
-    return replace(
-        loop,
-        cond=_block(loop.cond, set()),
-        carries=_vars(loop.carries, kept),
-        inits=_pick(loop.inits, kept),
-        outs=_vars(loop.outs, kept),
-        body=body,
-    )
+    body = _yielding(loop.body, kept)
+    if isinstance(loop, While):
+        idle = loop.ends and live.isdisjoint(loop.outs) and not has_effects(loop.cond)
+        loop = replace(loop, cond=_block(loop.cond, set()))
+    else:
+        idle = not kept
+    return None if idle and not has_effects(body) else keep_carries(loop, kept, body)

@@ -10,7 +10,8 @@ computed again there. (Allen and Kennedy, Optimizing Compilers for Modern Archit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -41,6 +42,7 @@ from difftile.ir.walk import (
     operands,
     walk,
     with_blocks,
+    with_tasks,
 )
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
@@ -65,7 +67,7 @@ class _Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _SharedSum:
     """An accumulation that gets loops of its own.
 
     Args:
@@ -92,61 +94,48 @@ class _Turn:
 def interchange(program: Program) -> Program:
     """Return the program with the loops around such accumulations interchanged."""
     defs = definitions_of(program.body)
-    stale = set(stale_loads(program))
-    stmts: list[Stmt] = []
-    for stmt in program.body.stmts:
-        if isinstance(stmt, ParallelFor):
-            stmts += _turned(stmt, program, defs, stale)
-        else:
-            stmts.append(stmt)
-    return replace(program, body=replace(program.body, stmts=tuple(stmts)))
+    stale = stale_loads(program).keys()
+
+    def interchanged(task: ParallelFor) -> list[Stmt]:
+        touched = Counter(array_of(stmt) for stmt in walk(task.body))
+        owned = owned_arrays(task, program)
+        b = OpBuilder()
+        b.span = task.span
+        removed: set[int] = set()
+        inner_loops = [(stmt.body, stmt) for stmt in task.body.stmts if isinstance(stmt, For)]
+        for block, loop in ((task.body, None), *inner_loops):
+            for stmt in _accumulations(block):
+                if touched[stmt.array] > 1 or stmt.array in owned:
+                    continue
+                forms = tuple(affine(i, defs) for i in stmt.index)
+                shared = _shared_sum(b, task, stmt, loop, forms, stale)
+                if shared is not None:
+                    b.append(_Nest(b, shared).parallel_loop())
+                    removed.add(id(stmt))
+        return [*b.stmts, replace(task, body=without(task.body, removed))] if removed else [task]
+
+    return with_tasks(program, interchanged)
 
 
-def _turned(
-    task: ParallelFor, program: Program, defs: dict[Var, Stmt], stale: set[Var]
-) -> list[Stmt]:
-    touched = Counter(array_of(stmt) for stmt in walk(task.body))
-    owned = owned_arrays(task, program)
-    b = OpBuilder()
-    b.span = task.span
-    removed: set[int] = set()
-    for stmt, loop in _candidates(task.body):
-        if touched[stmt.array] > 1 or stmt.array in owned:
-            continue
-        forms = tuple(affine(i, defs) for i in stmt.index)
-        turn = _turn(b, task, stmt, loop, forms, stale)
-        if turn is not None:
-            b.append(_own_loop(b, turn))
-            removed.add(id(stmt))
-    return [*b.stmts, replace(task, body=without(task.body, removed))] if removed else [task]
-
-
-def _candidates(block: Block) -> Iterator[tuple[Accumulate, For | None]]:
-    """Yield the accumulations outside of loops, and those in loops directly in the block."""
-    yield from ((stmt, None) for stmt in _shallow(block))
-    for loop in block.stmts:
-        if isinstance(loop, For):
-            yield from ((stmt, loop) for stmt in _shallow(loop.body))
-
-
-def _shallow(block: Block) -> Iterator[Accumulate]:
+def _accumulations(block: Block) -> Iterator[Accumulate]:
+    """Yield the accumulations of a block outside of its loops."""
     for stmt in block.stmts:
         if isinstance(stmt, Accumulate):
             yield stmt
         elif isinstance(stmt, If):
-            yield from _shallow(stmt.then)
-            yield from _shallow(stmt.orelse)
+            yield from _accumulations(stmt.then)
+            yield from _accumulations(stmt.orelse)
 
 
-def _turn(
+def _shared_sum(
     b: OpBuilder,
     task: ParallelFor,
     stmt: Accumulate,
     loop: For | None,
     forms: tuple[Affine, ...],
-    stale: set[Var],
-) -> _Turn | None:
-    """Return how an accumulation is turned around, or None where that does not go or not pay."""
+    stale: Set[Var],
+) -> _SharedSum | None:
+    """Return how the loops around an accumulation are interchanged; None if that does not pay."""
     inside = defined_in(task.body) | set(task.indices)
     axes = [_Axis(*axis) for axis in zip(task.indices, task.starts, task.stops, strict=True)]
     row = Block(())
@@ -154,7 +143,10 @@ def _turn(
         inner = slice_of(task.body, stmt)
     else:
         inner = slice_of(loop.body, stmt)
-        row = _before(task.body, loop, free_variables(inner))
+        before = task.body.stmts[: task.body.stmts.index(loop)]
+        pures = tuple(with_blocks(s, pure) for s in before if isinstance(s, (Let, Size, Load, If)))
+        needed = free_variables(inner)
+        row = slim_block(Block(pures, tuple(v for v in defined_in(Block(pures)) if v in needed)))
         bounds = _outside(b, task.body, inside, (loop.start, loop.stop))
         if bounds is None:
             return None
@@ -175,19 +167,7 @@ def _turn(
     if loop is not None and column is None:
         return None
     kept = kept[:-1] if column else kept
-    return _Turn(stmt, forms, kept, column, summed, row, inner, blocked=loop is None)
-
-
-def _before(block: Block, loop: For, needed: set[Var]) -> Block:
-    """Return what computes the needed values in front of a loop; those are its results."""
-    stmts: list[Stmt] = []
-    for stmt in block.stmts:
-        if stmt is loop:
-            break
-        if isinstance(stmt, (Let, Size, Load, If)):
-            stmts.append(with_blocks(stmt, pure))
-    results = tuple(v for v in defined_in(Block(tuple(stmts))) if v in needed)
-    return slim_block(Block(tuple(stmts), results))
+    return _SharedSum(stmt, forms, kept, column, summed, row, inner, blocked=loop is None)
 
 
 def _outside(
@@ -208,158 +188,131 @@ def _outside(
     return (cloner.value(values[0]), cloner.value(values[1])) if all(map(known, values)) else None
 
 
-def _own_loop(b: OpBuilder, turn: _Turn) -> ParallelFor:
-    """Return the parallel loop over blocks of the elements, in parts of the sum."""
-    split, column, width = turn.summed[0], turn.column, _width(turn.stmt.array)
-    length = b.call("sub", split.stop, split.start)
-    blocks: Value = Const(1, I32)
-    if column is not None:
-        columns = b.call("sub", column.stop, column.start)
-        blocks = _ceil(b, columns, Const(width, I32), "blocks")
-    parts = b.call("floordiv", Const(_PIECES, I32), b.call("max", blocks, Const(1, I32)))
-    parts = b.call("min", parts, _ceil(b, length, Const(_FEWEST, I32), ""))
-    parts = b.call("max", parts, Const(1, I32), name="parts")
-    size = _ceil(b, length, parts, "size")
-    piece = Var("piece", I32)
-    indices = tuple(Var(axis.index.name, I32) for axis in turn.kept)
-    cloner = Cloner(dict(zip((axis.index for axis in turn.kept), indices, strict=True)))
-    with b.region() as body:
-        part = b.call("mod", piece, parts)
-        low = b.call("mul", part, size, name="low")
-        low = b.call("add", low, split.start, name="low")
-        high = b.call("min", b.call("add", low, size), split.stop)
-        axes = (_Axis(split.index, low, high), *turn.summed[1:])
-        if column is None:
-            _in_local(b, cloner, turn, axes, None)
-        else:
-            block = b.call("floordiv", piece, parts)
-            first = b.call("mul", block, Const(width, I32), name="first")
-            first = b.call("add", first, column.start, name="first")
-            last = b.call("min", b.call("add", first, Const(width, I32)), column.stop, name="last")
-            _in_local(b, cloner, turn, axes, _Axis(column.index, first, last))
-    return ParallelFor(
-        (piece, *indices),
-        (Const(0, I32), *(axis.start for axis in turn.kept)),
-        (
-            b.call("max", b.call("mul", blocks, parts), Const(0, I32)),
-            *(axis.stop for axis in turn.kept),
-        ),
-        Block(tuple(body)),
-        b.span,
-    )
+class _Nest:
+    """Appends the loops of one sum.
 
-
-def _in_local(
-    b: OpBuilder, cloner: Cloner, turn: _Turn, axes: tuple[_Axis, ...], column: _Axis | None
-) -> None:
-    """Append the sums of a block of columns, or one sum, in a local array that is added at the end.
-
-    Runs of the innermost axis have a local array of their own, unless a thread has a loop itself: a
-    product with a matrix is to be as fast as it can.
+    Args:
+        b: Where they are appended.
+        shared: The sum.
     """
-    array = turn.stmt.array
-    element = element_type(array, turn.stmt.index)
-    width = 1 if column is None else _width(array)
-    columns = () if column is None else (column,)
-    of_sums = wide_type(element) if turn.blocked else element
-    sums = Array(f"{array.name}_sum", FieldType(of_sums, 1), width)
-    b.append(Alloc(sums, b.span))
 
-    def slot() -> tuple[Value]:
-        if column is None:
-            return (Const(0, I32),)
-        return (b.call("sub", cloner.value(column.index), column.start),)
+    def __init__(self, b: OpBuilder, shared: _SharedSum) -> None:
+        self.b = b
+        self.shared = shared
+        self.array = shared.stmt.array
+        self.element = element_type(self.array, shared.stmt.index)
+        self.width = max(1, _NUMBERS // prod(shape_of(self.array.type.element)))
+        self.indices = tuple(Var(axis.index.name, I32) for axis in shared.kept)
+        kept = (axis.index for axis in shared.kept)
+        self.cloner = Cloner(dict(zip(kept, self.indices, strict=True)))
 
-    def row(local: Array) -> None:
-        for stmt in cloner.block(turn.row).stmts:
-            b.append(stmt)
-        _nest(b, cloner, columns, lambda: _add(b, cloner, turn, local, slot()))
+    def parallel_loop(self) -> ParallelFor:
+        """Return the parallel loop over blocks of the elements, in parts of the sum."""
+        b, shared = self.b, self.shared
+        split, column = shared.summed[0], shared.column
+        length = b.expr(split.stop) - split.start
+        blocks = b.expr(Const(1, I32))
+        if column is not None:
+            blocks = (b.expr(column.stop) - column.start).ceildiv(self.width).named("blocks")
+        parts = _PIECES // blocks.max(1)
+        parts = parts.min(length.ceildiv(_FEWEST)).max(1).named("parts")
+        size = length.ceildiv(parts).named("size")
+        piece = Var("piece", I32)
+        with b.region() as body:
+            part = b.expr(piece) % parts
+            low = (part * size).named("low")
+            low = (low + split.start).named("low")
+            high = (low + size).min(split.stop)
+            axes = (_Axis(split.index, low.value, high.value), *shared.summed[1:])
+            if column is not None:
+                first = (b.expr(piece) // parts * self.width).named("first")
+                first = (first + column.start).named("first")
+                last = (first + self.width).min(column.stop).named("last")
+                column = _Axis(column.index, first.value, last.value)
+            self._in_local(axes, column)
+        return ParallelFor(
+            (piece, *self.indices),
+            (Const(0, I32), *(axis.start for axis in shared.kept)),
+            ((blocks * parts).max(0).value, *(axis.stop for axis in shared.kept)),
+            Block(tuple(body)),
+            b.span,
+        )
 
-    def run(part: _Axis) -> None:
-        parts = Array(f"{array.name}_run", FieldType(element, 1), width)
-        b.append(Alloc(parts, b.span))
+    def _in_local(self, axes: tuple[_Axis, ...], column: _Axis | None) -> None:
+        """Append the sums of a block of columns, or one, in a local array that is added at the end.
 
-        def keep() -> None:
-            at = slot()
-            b.store(sums, at, b.call("add", b.load(sums, at), wide(b, b.load(parts, at))))
+        Runs of the innermost axis have a local array of their own, unless a thread has a loop
+        itself: a product with a matrix is to be as fast as it can.
+        """
+        b, blocked, element = self.b, self.shared.blocked, self.element
+        width = 1 if column is None else self.width
+        columns = () if column is None else (column,)
+        of_sums = FieldType(wide_type(element) if blocked else element, 1)
+        sums = Array(f"{self.array.name}_sum", of_sums, width)
+        b.append(Alloc(sums, b.span))
 
-        _nest(b, cloner, (part,), lambda: row(parts))
-        _nest(b, cloner, columns, keep)
+        def slot() -> tuple[Value]:
+            if column is None:
+                return (Const(0, I32),)
+            return ((b.expr(self.cloner.value(column.index)) - column.start).value,)
 
-    def back() -> None:
-        total = b.cast(b.load(sums, slot()), scalar_of(element))
-        b.accumulate(array, _index(b, cloner, turn.forms), total)
+        def row(local: Array) -> None:
+            b.extend(self.cloner.block(self.shared.row).stmts)
+            self._loops(columns, lambda: self._add(local, slot()))
 
-    if turn.blocked:
-        _nest_in_runs(b, cloner, axes, run)
-    else:
-        _nest(b, cloner, axes, lambda: row(sums))
-    # Empty loops must not touch the element at all: its index may be out of range.
-    runs: Value = Const(True, BOOL)
-    for axis in axes:
-        runs = b.call("and", runs, b.call("lt", axis.start, axis.stop))
-    with b.region() as adds:
-        _nest(b, cloner, columns, back)
-    b.append(If(runs, Block(tuple(adds)), Block(()), (), b.span))
-
-
-def _nest_in_runs(
-    b: OpBuilder, cloner: Cloner, axes: tuple[_Axis, ...], fill: Callable[[_Axis], None]
-) -> None:
-    """Append serial loops over the axes, the last one in runs; `fill` appends what each does."""
-    *outer, last = axes
-
-    def runs() -> None:
         def run(first: Value, stop: Value) -> None:
-            fill(_Axis(last.index, first, stop))
+            parts = Array(f"{self.array.name}_run", FieldType(element, 1), width)
+            b.append(Alloc(parts, b.span))
 
-        b.append(blocked_sum(b, last.start, last.stop, run))
+            def keep() -> None:
+                at = slot()
+                b.store(sums, at, b.call("add", b.load(sums, at), wide(b, b.load(parts, at))))
 
-    _nest(b, cloner, tuple(outer), runs)
+            self._loops((_Axis(axes[-1].index, first, stop),), lambda: row(parts))
+            self._loops(columns, keep)
 
+        def back() -> None:
+            total = b.cast(b.load(sums, slot()), scalar_of(element))
+            b.accumulate(self.array, self._index(), total)
 
-def _nest(b: OpBuilder, cloner: Cloner, axes: tuple[_Axis, ...], fill: Callable[[], None]) -> None:
-    """Append serial loops over the axes, with fresh indices, and what `fill` appends inside."""
-    if not axes:
-        fill()
-        return
-    index = cloner.fresh(axes[0].index)
-    with b.region() as body:
-        _nest(b, cloner, axes[1:], fill)
-    b.append(For(index, axes[0].start, axes[0].stop, (), (), Block(tuple(body)), (), b.span))
+        if blocked:
+            of_last = axes[-1].start, axes[-1].stop, run
+            self._loops(axes[:-1], lambda: b.append(blocked_sum(b, *of_last)))
+        else:
+            self._loops(axes, lambda: row(sums))
+        # Empty loops must not touch the element at all: its index may be out of range.
+        runs = b.expr(Const(True, BOOL))
+        for axis in axes:
+            runs = runs & (b.expr(axis.start) < axis.stop)
+        with b.branch(runs.value):
+            self._loops(columns, back)
 
+    def _loops(self, axes: tuple[_Axis, ...], fill: Callable[[], None]) -> None:
+        """Append serial loops over the axes, with new indices, and what `fill` appends inside."""
+        if not axes:
+            fill()
+            return
+        index = self.cloner.fresh(axes[0].index)
+        with self.b.region() as body:
+            self._loops(axes[1:], fill)
+        bounds = axes[0].start, axes[0].stop
+        self.b.append(For(index, *bounds, (), (), Block(tuple(body)), (), self.b.span))
 
-def _add(b: OpBuilder, cloner: Cloner, turn: _Turn, local: Array, slot: tuple[Value]) -> None:
-    """Append one contribution to an element of a local array."""
-    block = cloner.block(turn.inner)
-    hit, value = block.results
-    for stmt in block.stmts:
-        b.append(stmt)
-    with b.region() as adds:
-        b.store(local, slot, b.call("add", b.load(local, slot), value))
-    if hit == Const(True, BOOL):
-        b.stmts.extend(adds)
-    else:
-        b.append(If(hit, Block(tuple(adds)), Block(()), (), b.span))
+    def _add(self, local: Array, slot: tuple[Value]) -> None:
+        """Append one contribution to an element of a local array."""
+        b = self.b
+        block = self.cloner.block(self.shared.inner)
+        hit, value = block.results
+        b.extend(block.stmts)
+        with nullcontext() if hit == Const(True, BOOL) else b.branch(hit):
+            b.store(local, slot, b.call("add", b.load(local, slot), value))
 
-
-def _index(b: OpBuilder, cloner: Cloner, forms: tuple[Affine, ...]) -> tuple[Value, ...]:
-    """Append the values of affine forms."""
-    values: list[Value] = []
-    for form in forms:
-        total: Value = Const(form.constant, I32)
-        for v, factor in sorted(form.terms, key=lambda term: term[0].name):
-            total = b.call("add", total, b.call("mul", cloner.value(v), Const(factor, I32)))
-        values.append(total)
-    return tuple(values)
-
-
-def _ceil(b: OpBuilder, length: Value, size: Value, name: str) -> Value:
-    """Append how many pieces of a size a length has; a negative length has at most none."""
-    rounded = b.call("add", length, b.call("sub", size, Const(1, I32)))
-    return b.call("floordiv", rounded, size, name=name)
-
-
-def _width(array: Array) -> int:
-    """Return how many elements a local array holds."""
-    return max(1, _NUMBERS // prod(shape_of(array.type.element)))
+    def _index(self) -> tuple[Value, ...]:
+        """Append the index of an element, from its affine forms."""
+        values: list[Value] = []
+        for form in self.shared.forms:
+            total = self.b.expr(Const(form.constant, I32))
+            for v, factor in sorted(form.terms, key=lambda term: term[0].name):
+                total = total + self.b.expr(self.cloner.value(v)) * factor
+            values.append(total.value)
+        return tuple(values)

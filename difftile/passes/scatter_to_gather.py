@@ -1,4 +1,4 @@
-"""Scatters at fixed offsets turned around: elements gather what the loop would have added to them.
+"""Scatters at fixed offsets as gathers: elements collect what the loop would have added to them.
 
 The adjoint of a stencil adds to the neighbours of an element, which needs an atomic for each.
 Where a parallel loop adds to `a[i + c]` for several literal offsets c, a loop over the elements
@@ -10,6 +10,8 @@ n elements: then it is iteration (q - c) % n.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -37,8 +39,9 @@ from difftile.ir.walk import (
     free_variables,
     regions,
     walk,
+    with_tasks,
 )
-from difftile.ops.build import OpBuilder, zero
+from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.slices import LARGEST, slice_of, without
@@ -53,45 +56,35 @@ class _Scatter:
     wraps: tuple[bool, ...]
 
 
+_Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
+
+
 def scatter_to_gather(program: Program) -> Program:
-    """Return the program with such scatters turned around."""
+    """Return the program with such scatters turned into gathers."""
     defs = definitions_of(program.body)
     stale = stale_loads(program).keys()
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
-    stmts: list[Stmt] = []
-    for stmt in program.body.stmts:
-        if isinstance(stmt, ParallelFor):
-            stmts += _turned(stmt, defs, set(stale), touched)
-        else:
-            stmts.append(stmt)
-    return replace(program, body=replace(program.body, stmts=tuple(stmts)))
+
+    def gathered(task: ParallelFor) -> list[Stmt]:
+        loops: list[Stmt] = []
+        for array, scatters in _scatters_of(task, defs).items():
+            slices = [slice_of(task.body, s.stmt) for s in scatters]
+            if any(_is_costly(one, task, stale) for one in slices):
+                continue
+            gather = _Gather(task, scatters, slices, touched[array] == len(scatters))
+            loops += gather.loops()
+            task = replace(task, body=without(task.body, {id(s.stmt) for s in scatters}))
+        return [*loops, task]
+
+    return with_tasks(program, gathered)
 
 
-def _turned(
-    task: ParallelFor, defs: dict[Var, Stmt], stale: set[Var], touched: Counter[Array | None]
-) -> list[Stmt]:
-    found: list[Stmt] = []
-    for array, scatters in _scatters(task, defs).items():
-        single_write = touched[array] == len(scatters)
-        loop = _gathering(task, array, scatters, stale, single_write=single_write)
-        if loop is None:
-            continue
-        found += loop
-        task = replace(task, body=without(task.body, {id(s.stmt) for s in scatters}))
-    return [*found, task]
-
-
-def _scatters(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_Scatter]]:
+def _scatters_of(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_Scatter]]:
     """Return the fields that the loop does nothing to but add at two or more fixed offsets."""
     found: dict[Array, list[_Scatter]] = {}
     refused: set[Array] = set()
-    inside_loops = {
-        id(s)
-        for stmt in walk(task.body)
-        if isinstance(stmt, (For, While))
-        for region in regions(stmt)
-        for s in walk(region)
-    }
+    loops = (stmt for stmt in walk(task.body) if isinstance(stmt, (For, While)))
+    inside_loops = {id(s) for loop in loops for region in regions(loop) for s in walk(region)}
     for stmt in walk(task.body):
         array = array_of(stmt)
         if array is None:
@@ -103,10 +96,17 @@ def _scatters(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_Sca
             refused.add(array)
         else:
             found.setdefault(array, []).append(scatter)
+
+    def alike(scatters: list[_Scatter], axis: int) -> bool:
+        """Tell whether along an axis all offsets but 0 wrap, or none."""
+        return len({s.wraps[axis] for s in scatters if s.offset[axis]}) <= 1
+
     return {
         array: scatters
         for array, scatters in found.items()
-        if array not in refused and len({s.offset for s in scatters}) > 1 and _alike(scatters)
+        if array not in refused
+        and len({s.offset for s in scatters}) > 1
+        and all(alike(scatters, axis) for axis in range(len(task.indices)))
     }
 
 
@@ -137,166 +137,134 @@ def _scatter(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> _Sca
     return _Scatter(stmt, tuple(offset), tuple(wraps))
 
 
-def _alike(scatters: list[_Scatter]) -> bool:
-    """Tell whether along each axis all offsets but 0 wrap, or none."""
-    axes = range(len(scatters[0].offset))
-    return all(len({s.wraps[d] for s in scatters if s.offset[d]}) <= 1 for d in axes)
+def _is_costly(one: Block, task: ParallelFor, stale: Set[Var]) -> bool:
+    """Tell whether a slice is not to be run again: a loop computed part of it, or a lost load."""
+    stmts = list(walk(one))
+    if len(stmts) > LARGEST or free_variables(one) & defined_in(task.body):
+        return True
+    return any(isinstance(s, Load) and s.out in stale for s in stmts)
 
 
-def _gathering(
-    task: ParallelFor,
-    array: Array,
-    scatters: list[_Scatter],
-    stale: set[Var],
-    *,
-    single_write: bool,
-) -> list[Stmt] | None:
-    inside = defined_in(task.body)
-    slices = [slice_of(task.body, s.stmt) for s in scatters]
-    for one in slices:
-        stmts = list(walk(one))
-        # What a loop computed would have to be run once an offset.
-        if len(stmts) > LARGEST or free_variables(one) & inside:
-            return None
-        if any(isinstance(s, Load) and s.out in stale for s in stmts):
-            return None
-    b = OpBuilder()
-    b.span = task.span
-    axes = range(len(task.indices))
-    wraps = [any(s.wraps[d] for s in scatters) for d in axes]
-    lows = [0 if wraps[d] else min(s.offset[d] for s in scatters) for d in axes]
-    highs = [0 if wraps[d] else max(s.offset[d] for s in scatters) for d in axes]
-    todo = _Turn(task, array, scatters, slices, wraps, (lows, highs), single_write)
-    # Where every contribution is inside the loop's box no bounds are tested; the rim goes apart.
-    inner = _shifted(b, task.starts, highs), _shifted(b, task.stops, lows)
-    outer = _shifted(b, task.starts, lows), _shifted(b, task.stops, highs)
-    indices = tuple(Var(index.name, I32) for index in task.indices)
-    with b.region() as body:
-        _sum(b, todo, indices, guarded=False)
-    b.append(ParallelFor(indices, *inner, Block(tuple(body)), task.span))
-    if not all(wraps):
-        b.append(_rim(b, todo, inner, outer))
-    return b.stmts
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """What is turned around: the loop, the field, and how each contribution is computed.
+class _Gather:
+    """The loops over the elements of a field that gather what one loop scatters.
 
     Args:
         task: The loop.
-        array: The field.
-        scatters: The accumulations.
+        scatters: Its accumulations into the field.
         slices: For each the statements that compute whether it happens, and its value.
-        wraps: Which axes are periodic.
-        extremes: The least and the largest offset of each axis; 0 for periodic ones.
         single_write: Nothing else in the program touches the field.
     """
 
-    task: ParallelFor
-    array: Array
-    scatters: list[_Scatter]
-    slices: list[Block]
-    wraps: list[bool]
-    extremes: tuple[list[int], list[int]]
-    single_write: bool
+    def __init__(
+        self,
+        task: ParallelFor,
+        scatters: list[_Scatter],
+        slices: list[Block],
+        single_write: bool,
+    ) -> None:
+        self.b = OpBuilder()
+        self.b.span = task.span
+        self.task = task
+        self.scatters = scatters
+        self.slices = slices
+        self.single_write = single_write
+        axes = range(len(task.indices))
+        # Which axes are periodic, and the least and the largest offset of the others.
+        self.wraps = [any(s.wraps[d] for s in scatters) for d in axes]
+        self.lows = [0 if self.wraps[d] else min(s.offset[d] for s in scatters) for d in axes]
+        self.highs = [0 if self.wraps[d] else max(s.offset[d] for s in scatters) for d in axes]
 
+    def loops(self) -> list[Stmt]:
+        """Return the loops; the rim has one of its own, so that no other tests bounds."""
+        b, task = self.b, self.task
 
-def _sum(b: OpBuilder, todo: _Turn, indices: tuple[Value, ...], *, guarded: bool) -> None:
-    """Append what the element at the indices gathers."""
-    total: Value = zero(todo.scatters[0].stmt.value.type)
-    touched: Value = Const(False, BOOL)
-    for scatter, one in zip(todo.scatters, todo.slices, strict=True):
-        b.span = scatter.stmt.span
-        hit, value = _contribution(b, todo, scatter, one, indices, guarded=guarded)
-        total = b.call("add", total, value)
-        touched = b.call("or", touched, hit)
-    b.span = todo.task.span
-    add = Accumulate(
-        todo.array, indices, total, b.span, atomic=False, single_write=todo.single_write
-    )
-    if touched == Const(True, BOOL):
-        b.append(add)
-    else:
-        b.append(If(touched, Block((add,)), Block(()), (), todo.task.span))
+        def shifted(bounds: tuple[Value, ...], by: list[int]) -> tuple[Value, ...]:
+            return tuple((b.expr(v) + c).value for v, c in zip(bounds, by, strict=True))
 
-
-_Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
-
-
-def _rim(b: OpBuilder, todo: _Turn, inner: _Box, outer: _Box) -> ParallelFor:
-    """Return the loop over the elements of the outer box that are not in the inner one.
-
-    Along the last axis it steps over the inner part wherever the other axes are inside.
-    """
-    *leading, last = [Var(index.name, I32) for index in todo.task.indices]
-    length = [b.call("sub", box[1][-1], box[0][-1]) for box in (inner, outer)]
-    hole = b.call("max", length[0], Const(0, I32))
-    counter = Var(f"{last.name}_rim", I32)
-
-    def visit(skipped: Value) -> list[Stmt]:
+        inner = shifted(task.starts, self.highs), shifted(task.stops, self.lows)
+        outer = shifted(task.starts, self.lows), shifted(task.stops, self.highs)
+        indices = tuple(Var(index.name, I32) for index in task.indices)
         with b.region() as body:
-            here = b.call("add", outer[0][-1], counter)
-            behind = b.call("ge", here, inner[0][-1])
-            jump = b.call("select", behind, skipped, Const(0, I32))
-            index = b.call("add", here, jump, name=last.name)
-            _sum(b, todo, (*leading, index), guarded=True)
-        return body
+            self._sum(indices, guarded=False)
+        b.append(ParallelFor(indices, *inner, Block(tuple(body)), task.span))
+        if not all(self.wraps):
+            b.append(self._rim(inner, outer))
+        return b.stmts
 
-    if not leading:
-        count = b.call("sub", length[1], hole)
-        body = Block(tuple(visit(hole)))
-        return ParallelFor((counter,), (Const(0, I32),), (count,), body, todo.task.span)
-    with b.region() as body:
-        inside: Value = Const(True, BOOL)
-        for d, index in enumerate(leading):
-            inside = b.call("and", inside, b.call("ge", index, inner[0][d]))
-            inside = b.call("and", inside, b.call("lt", index, inner[1][d]))
-        skipped = b.call("select", inside, hole, Const(0, I32), name="skipped")
-        count = b.call("sub", length[1], skipped)
-        row = Block(tuple(visit(skipped)))
-        b.append(For(counter, Const(0, I32), count, (), (), row, (), todo.task.span))
-    starts, stops = outer[0][:-1], outer[1][:-1]
-    return ParallelFor(tuple(leading), starts, stops, Block(tuple(body)), todo.task.span)
+    def _sum(self, indices: tuple[Value, ...], *, guarded: bool) -> None:
+        """Append the sum that the element at the indices gathers."""
+        b, stmt = self.b, self.scatters[0].stmt
+        total: Value = zero(stmt.value.type)
+        touched: Value = Const(False, BOOL)
+        for scatter, one in zip(self.scatters, self.slices, strict=True):
+            b.span = scatter.stmt.span
+            hit, value = self._contribution(scatter, one, indices, guarded=guarded)
+            total = b.call("add", total, value)
+            touched = b.call("or", touched, hit)
+        b.span = self.task.span
+        flags = {"atomic": False, "single_write": self.single_write}
+        with nullcontext() if touched == Const(True, BOOL) else b.branch(touched):
+            b.append(Accumulate(stmt.array, indices, total, b.span, **flags))
 
+    def _rim(self, inner: _Box, outer: _Box) -> ParallelFor:
+        """Return the loop over the elements of the outer box that are not in the inner one.
 
-def _shifted(b: OpBuilder, bounds: tuple[Value, ...], by: list[int]) -> tuple[Value, ...]:
-    return tuple(b.call("add", v, Const(c, I32)) for v, c in zip(bounds, by, strict=True))
+        Along the last axis it steps over the inner part wherever the other axes are inside.
+        """
+        b, span = self.b, self.task.span
+        *leading, last = [Var(index.name, I32) for index in self.task.indices]
+        here, whole = (b.expr(stops[-1]) - starts[-1] for starts, stops in (inner, outer))
+        hole = here.max(0)
+        counter = Var(f"{last.name}_rim", I32)
 
+        def visit(skipped: Expr) -> Block:
+            with b.region() as body:
+                here = outer[0][-1] + b.expr(counter)
+                jump = (here >= inner[0][-1]).select(skipped, Const(0, I32))
+                index = (here + jump).named(last.name).value
+                self._sum((*leading, index), guarded=True)
+            return Block(tuple(body))
 
-def _contribution(
-    b: OpBuilder,
-    todo: _Turn,
-    scatter: _Scatter,
-    one: Block,
-    indices: tuple[Value, ...],
-    *,
-    guarded: bool,
-) -> tuple[Value, Value]:
-    """Append what one scatter adds to the element `indices`; return whether it does, and what."""
-    task, (lows, highs) = todo.task, todo.extremes
-    inside: Value = Const(True, BOOL)
-    shifted: dict[Var, Value] = {}
-    for d, (index, here) in enumerate(zip(task.indices, indices, strict=True)):
-        c = scatter.offset[d]
-        there = b.call("sub", here, Const(c, I32), name=index.name)
-        if todo.wraps[d]:
-            shifted[index] = b.call("mod", there, task.stops[d], name=index.name) if c else here
-            continue
-        shifted[index] = there
-        # The loop over elements starts and ends with the outermost offsets.
-        if guarded and c != lows[d]:
-            inside = b.call("and", inside, b.call("ge", there, task.starts[d]))
-        if guarded and c != highs[d]:
-            inside = b.call("and", inside, b.call("lt", there, task.stops[d]))
-    env: dict[Var, Value] = {v: v for v in free_variables(one)}
-    block = Cloner({**env, **shifted}).block(one)
-    if isinstance(inside, Const):
-        for stmt in block.stmts:
-            b.append(stmt)
-        return block.results[0], block.results[1]
-    nothing = zero(scatter.stmt.value.type)
-    hit, value = Var("", BOOL), Var("", nothing.type)
-    no = Block((), (Const(False, BOOL), nothing))
-    b.append(If(inside, block, no, (hit, value), scatter.stmt.span))
-    return hit, value
+        zeros = (Const(0, I32),)
+        if not leading:
+            return ParallelFor((counter,), zeros, ((whole - hole).value,), visit(hole), span)
+        with b.region() as body:
+            inside = b.expr(Const(True, BOOL))
+            for index, start, stop in zip(leading, inner[0][:-1], inner[1][:-1], strict=True):
+                at = b.expr(index)
+                inside = inside & (at >= start)
+                inside = inside & (at < stop)
+            skipped = inside.select(hole, Const(0, I32)).named("skipped")
+            count = (whole - skipped).value
+            b.append(For(counter, *zeros, count, (), (), visit(skipped), (), span))
+        starts, stops = outer[0][:-1], outer[1][:-1]
+        return ParallelFor(tuple(leading), starts, stops, Block(tuple(body)), span)
+
+    def _contribution(
+        self, scatter: _Scatter, one: Block, indices: tuple[Value, ...], *, guarded: bool
+    ) -> tuple[Value, Value]:
+        """Append a scatter's part of the element `indices`; return whether there is one, and it."""
+        b, task = self.b, self.task
+        inside = b.expr(Const(True, BOOL))
+        env: dict[Var, Value] = {v: v for v in free_variables(one)}
+        for d, (index, here) in enumerate(zip(task.indices, indices, strict=True)):
+            c = scatter.offset[d]
+            there = (b.expr(here) - c).named(index.name)
+            if self.wraps[d]:
+                env[index] = (there % task.stops[d]).named(index.name).value if c else here
+                continue
+            env[index] = there.value
+            # The loop over elements starts and ends with the outermost offsets.
+            if guarded and c != self.lows[d]:
+                inside = inside & (there >= task.starts[d])
+            if guarded and c != self.highs[d]:
+                inside = inside & (there < task.stops[d])
+        block = Cloner(env).block(one)
+        if isinstance(inside.value, Const):
+            b.extend(block.stmts)
+            return block.results[0], block.results[1]
+        nothing = zero(scatter.stmt.value.type)
+        hit, value = Var("", BOOL), Var("", nothing.type)
+        no = Block((), (Const(False, BOOL), nothing))
+        b.append(If(inside.value, block, no, (hit, value), scatter.stmt.span))
+        return hit, value

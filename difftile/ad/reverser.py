@@ -1,0 +1,254 @@
+"""The state of reverse mode: a primal's values, their adjoints, and the program that takes both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from difftile.ad.effects import without_effects
+from difftile.diagnostics import Label, NotDifferentiable
+from difftile.ir.nodes import (
+    Array,
+    Block,
+    Combine,
+    Const,
+    For,
+    Let,
+    Load,
+    Memory,
+    Program,
+    Stmt,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.types import I32
+from difftile.ir.walk import Cloner, add_carries, defined_in, walk
+from difftile.ops.build import OpBuilder
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What the pass before the reverse of a parallel loop leaves for each element of a field.
+
+    Args:
+        share: The gradient of one contender; or the gradient times the factors that are not zero.
+        zeros: How many factors are zero; None for a maximum or minimum.
+    """
+
+    share: Array
+    zeros: Array | None = None
+
+
+@dataclass
+class Reverser:
+    """Appends the adjoint of blocks.
+
+    Args:
+        rules: The adjoint of each kind of statement. They are functions of the reverser, the
+            statement, the adjoints so far, and the copies of loops by identity.
+        active: The primal values that carry a derivative.
+        bars: Gradient buffers of fields.
+        nonfinite: Values that may be infinite where they are not used.
+        stale: Loads that cannot be repeated, and a write that overwrites what they read.
+        read_back: Values to be loaded instead of computed, and from where.
+        after: The parameter that stands for the contents of each field after the stage; empty for
+            derivatives inside a kernel, which run no stores.
+        overwritten: Reads, by rules, of what their calls have left, that may find something else.
+
+    Attributes:
+        b: Where the adjoint is appended.
+        cloner: What stands for the primal's values. Each nested region has a cloner of its own,
+            since what is computed again inside it cannot be used after it.
+        temps: Memory of the adjoint's own, which is zero before a launch: adjoints of what
+            iterations of a parallel loop share, and weights.
+        masked: Adjoints that may be zero because their value was not selected. Products with them
+            are guarded, so that 0 * inf stays 0.
+        repeated: For each load that repeats one of the primal, that one. Whether a load may be
+            repeated is asked once dead code is gone (`check_loads`): most copies are.
+        trips: For each `while` of the primal, by identity, the number of its iterations.
+        weights: Where the adjoints of maxima and products find their share, by field.
+        returned: The combinations whose old values the primal uses. A load stands for each in the
+            copy, which must not be needed: the value depends on the order of iterations.
+        backwards: Whether a loop was made that runs from its last iteration to its first; the
+            parallel loop around it then does so as well.
+    """
+
+    rules: Mapping[type[Stmt], Callable[..., None]]
+    active: set[Var]
+    bars: dict[Array, Array]
+    nonfinite: set[Var]
+    stale: Mapping[Var, tuple[Load, Memory]] = field(
+        default_factory=dict[Var, "tuple[Load, Memory]"]
+    )
+    read_back: Mapping[Var, tuple[Array, tuple[Value, ...]]] = field(
+        default_factory=dict[Var, "tuple[Array, tuple[Value, ...]]"]
+    )
+    after: Mapping[Array, Array] = field(default_factory=dict[Array, Array])
+    overwritten: Mapping[Var, tuple[Load, Memory]] = field(
+        default_factory=dict[Var, "tuple[Load, Memory]"]
+    )
+    b: OpBuilder = field(default_factory=OpBuilder)
+    cloner: Cloner = field(default_factory=Cloner)
+    temps: list[Array] = field(default_factory=list[Array])
+    masked: set[Value] = field(default_factory=set[Value])
+    repeated: dict[Var, Var] = field(default_factory=dict[Var, Var])
+    trips: dict[int, Var] = field(default_factory=dict[int, Var])
+    weights: dict[Array, Weights] = field(default_factory=dict[Array, Weights])
+    returned: dict[Var, Combine] = field(default_factory=dict[Var, Combine])
+    backwards: bool = False
+
+    # The forward part
+
+    def primal(self, stmts: tuple[Stmt, ...]) -> dict[int, Stmt]:
+        """Append the statements without their effects; return the copies of loops by identity."""
+        loops: dict[int, Stmt] = {}
+        for stmt in stmts:
+            bare = without_effects(stmt)
+            self.returned |= {
+                s.out: s
+                for s in walk(Block((stmt,)))
+                if isinstance(s, Combine) and s.out is not None
+            }
+            if bare is None:
+                continue
+            if isinstance(bare, Let) and bare.out in self.read_back:
+                array, index = self.read_back[bare.out]
+                self.b.span = bare.span
+                loaded = self.b.load(array, self.index(index), bare.out.name)
+                self.cloner.env[bare.out] = loaded
+                continue
+            copy = self.cloner.stmt(bare)
+            if isinstance(copy, While):
+                copy = self.counting(stmt, copy)
+            self.b.append(copy)
+            if isinstance(copy, (For, While)):
+                loops[id(stmt)] = copy
+            self.note_loads(Block((bare,)), self.cloner)
+        return loops
+
+    def counting(self, original: Stmt, loop: While) -> While:
+        """Return a copy of a `while` that counts its iterations."""
+        carry, out = Var("trips", I32), Var("trips", I32)
+        self.trips[id(original)] = out
+        with self.b.region() as stmts:
+            after = (self.b.expr(carry) + 1).named("trips").value
+        body = Block((*loop.body.stmts, *stmts), (*loop.body.results, after))
+        return add_carries(loop, (carry,), (Const(0, I32),), (out,), body)
+
+    def note_loads(self, block: Block, cloner: Cloner) -> None:
+        """Remember which loads of the primal the copies of a block repeat."""
+        for stmt in walk(block):
+            if isinstance(stmt, Load):
+                copy = cloner.value(stmt.out)
+                if isinstance(copy, Var):
+                    self.repeated[copy] = stmt.out
+
+    def value(self, value: Value) -> Value:
+        """Return the copy of a value of the primal."""
+        return self.cloner.value(value)
+
+    def index(self, index: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Return the copy of an index."""
+        return tuple(self.value(i) for i in index)
+
+    # The reverse part
+
+    def sweep(self, block: Block, seeds: Mapping[Var, Value]) -> dict[Var, Value]:
+        """Append the values of a block and then its reverse.
+
+        Args:
+            block: A block of the primal.
+            seeds: The adjoints of its results.
+
+        Returns:
+            The parts that the reverse adds to the adjoints of variables from outside the block.
+        """
+        loops = self.primal(block.stmts)
+        bars = dict(seeds)
+        for stmt in reversed(block.stmts):
+            self.b.span = stmt.span
+            rule = self.rules.get(type(stmt))
+            if rule is not None:
+                rule(self, stmt, bars, loops)
+        inside = defined_in(block)
+        return {v: bar for v, bar in bars.items() if v not in inside}
+
+    def nested(
+        self, block: Block, bars: Sequence[Value | None], bindings: Mapping[Var, Value]
+    ) -> tuple[list[Stmt], dict[Var, Value]]:
+        """Run `sweep` in a region of its own.
+
+        Args:
+            block: A block of the primal.
+            bars: The adjoints of its results.
+            bindings: What stands for the variables that are bound there.
+        """
+        outer = self.cloner
+        self.cloner = Cloner(outer.env)
+        self.cloner.env |= bindings
+        try:
+            with self.b.region() as stmts:
+                found = self.sweep(block, self.seeds_of(block.results, bars))
+        finally:
+            self.cloner = outer
+        return stmts, found
+
+    def add(self, bars: dict[Var, Value], to: Value, bar: Value, *, masked: bool = False) -> None:
+        """Add to the adjoint of a value, if it has one."""
+        if not isinstance(to, Var) or to not in self.active:
+            return
+        known = bars.get(to)
+        total = bar if known is None else self.b.call("add", known, bar)
+        if masked or bar in self.masked or (known is not None and known in self.masked):
+            self.masked.add(total)
+        bars[to] = total
+
+    def seeds_of(
+        self, results: tuple[Value, ...], bars: Sequence[Value | None]
+    ) -> dict[Var, Value]:
+        """Return the adjoints of the results of a block, those of equal results added up."""
+        seeds: dict[Var, Value] = {}
+        for result, bar in zip(results, bars, strict=True):
+            if bar is not None:
+                self.add(seeds, result, bar)
+        return seeds
+
+    def check_loads(self, adjoint: Program) -> None:
+        """Check that the adjoint repeats no load whose value has been overwritten.
+
+        Raises:
+            NotDifferentiable: It does.
+        """
+        for stmt in walk(adjoint.body):
+            if not isinstance(stmt, Load):
+                continue
+            original = self.repeated.get(stmt.out)
+            if original in self.returned:
+                slots = "store it in a field in a loop of its own, 'slot[i] = ti.atomic_add(...)', "
+                raise unrepeatable(
+                    self.returned[original], f"{slots}and read 'slot[i]' in a loop behind."
+                )
+            if original is None or original not in self.stale:
+                continue
+            load, write = self.stale[original]
+            raise NotDifferentiable(
+                load.span,
+                f"the value of '{load.array.name}' read here is needed, and it was written in "
+                "the same loop.",
+                "read after a write",
+                related=() if write.span is None else (Label(write.span, "written here"),),
+                hint="keep the running value in a local, or launch one step of the loop at a time: "
+                "a tape keeps what each launch overwrites.",
+            )
+
+
+def unrepeatable(stmt: Combine, hint: str) -> NotDifferentiable:
+    """Return the error for the old value of a combination that an adjoint would need."""
+    return NotDifferentiable(
+        stmt.span,
+        f"the old value of '{stmt.array.name}' that is returned here is needed, and depends on "
+        "the order of the iterations.",
+        "differs from launch to launch",
+        hint=hint,
+    )
