@@ -1,9 +1,9 @@
-"""How demos come into the documentation: a page for each, with what it prints and draws.
+"""The gallery of the documentation: a page for each demo, with its output and pictures.
 
-`examples` makes a script of each demo: its text, a line that runs it, its program. From these
-sphinx-gallery makes the pages in `docs/gallery/`, and runs the scripts that are not what they were
-when they ran last. The texts of `docs/gallery.md` are its own; `add_pictures` puts a picture below
-each of its headings and leads to the page.
+`examples` makes a script of each demo: its docstring, a line that runs it, its program. From these
+sphinx-gallery makes the pages in `docs/gallery/`, running only the scripts that changed since their
+last run. The texts of `docs/gallery.md` are its own; `add_pictures` puts a picture and a link to
+the page below each of its headings.
 """
 
 import ast
@@ -21,24 +21,24 @@ from typing import Any
 
 from PIL import Image, ImageOps
 
-os.environ.setdefault("TI_LOG_LEVEL", "error")  # it notes that stdout goes to a page
+os.environ.setdefault("TI_LOG_LEVEL", "error")  # Taichi would log that stdout is captured
 
-import difftile as dt  # now: what it prints when it is imported is on no page
+import difftile as dt  # first, so that its output on import is not on a page
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = ROOT / "build" / "examples"  # what sphinx-gallery reads
-PAGES = ROOT / "docs" / "gallery"  # what it writes, which git ignores
+EXAMPLES = ROOT / "build" / "examples"  # read by sphinx-gallery
+PAGES = ROOT / "docs" / "gallery"  # written by it, and ignored by git
 HEADER = """The gallery in pictures
 =======================
 
-What the demos wrote when these pages were built. :doc:`/docs/gallery` says what they are about.
+The output of the demos when these pages were built. :doc:`/docs/gallery` describes them.
 """
 PAGE = """{quotes}{name}
 {line}
 
 {text}
 
-`What it is about, and what to know <../gallery.html#{anchor}>`_
+`Description <../gallery.html#{anchor}>`_
 {quotes}
 
 {runs}
@@ -57,11 +57,11 @@ run("{command}")
 """
 MORE = """
 # %%
-# As one sees it with ``--view window``:
+# With ``--view window``:
 
 run("{command}")
 """
-# What is recorded of demos that one can take part in, beside what they write anyway.
+# Recordings of the interactive demos, in addition to the pictures that they always write.
 RECORDED = {
     "cloth": "--record wind.webp --iterations 210",
     "fit-image": "--record painting.webp --iterations 90",
@@ -75,7 +75,7 @@ MOVING = ".gif", ".webp"
 
 
 def examples() -> dict[str, str]:
-    """Return the files that sphinx-gallery makes pages of: their names and texts."""
+    """Return the names and texts of the files from which sphinx-gallery makes pages."""
     found = {"GALLERY_HEADER.rst": HEADER}
     for demo in entry_points(group="difftile.demos"):
         if demo.module.startswith("demos."):
@@ -84,7 +84,7 @@ def examples() -> dict[str, str]:
 
 
 def write_examples(app: object, config: object) -> None:
-    """Write the examples; files that are as they were stay."""
+    """Write the examples that changed."""
     EXAMPLES.mkdir(parents=True, exist_ok=True)
     texts = examples()
     for file in EXAMPLES.glob("*.*"):
@@ -120,7 +120,7 @@ def _example(name: str, module: str) -> str:
 
 
 def _anchor(name: str) -> str:
-    """Return the place on the page of the gallery that is about a demo."""
+    """Return the anchor of a demo on the page of the gallery."""
     page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)", page, re.MULTILINE)
     return next(h for h in headings if name in h.split()).lower().replace(" ", "-")
@@ -132,7 +132,7 @@ def _file(module: str) -> Path:
 
 
 def _digest(module: str) -> str:
-    """Return a number that changes with a demo and with what it uses of `demos` and `scenes`."""
+    """Return a hash of a demo and the modules of `demos` and `scenes` that it uses."""
     found = hashlib.sha256()
     for name in sorted(_used(module, set())):
         found.update(_file(name).read_bytes())
@@ -140,7 +140,7 @@ def _digest(module: str) -> str:
 
 
 def _used(module: str, seen: set[str]) -> set[str]:
-    """Add to `seen` a module and what it imports of `demos` and `scenes`."""
+    """Add to `seen` a module and the modules of `demos` and `scenes` that it imports."""
     if module in seen:
         return seen
     seen.add(module)
@@ -159,13 +159,13 @@ def _used(module: str, seen: set[str]) -> set[str]:
 
 
 def run(command: str) -> None:
-    """Run a command in a process of its own, as a user would, and print what it prints.
+    """Run a command in a process of its own, as a user would, and print its output.
 
     Args:
-        command: It begins with "difftile demo", and the name of the demo.
+        command: A command line that begins with "difftile demo" and the name of the demo.
 
     Raises:
-        RuntimeError: It failed; the message is what it wrote to stderr.
+        RuntimeError: The command failed; the message is its output on stderr.
     """
     words = shlex.split(command)
     folder = _work(words[2].replace("-", "_"))
@@ -184,7 +184,7 @@ def run(command: str) -> None:
         raise RuntimeError(f"{command}: {done.stderr}")
     print(done.stdout, end="")
     seconds = time.perf_counter() - started
-    print(f"{command}: {seconds:.0f} s", file=sys.__stderr__)  # stdout is what the page shows
+    print(f"{command}: {seconds:.0f} s", file=sys.__stderr__)  # the page shows stdout
 
 
 def _work(stem: str) -> Path:
@@ -195,7 +195,8 @@ def _work(stem: str) -> Path:
 def scrape(block: tuple[Any, ...], variables: dict[str, Any], config: dict[str, Any]) -> str:
     """Return reStructuredText with the pictures that a block of a script has written.
 
-    They are moved beside the pages. The first one becomes the thumbnail: of an animation its end.
+    The pictures are moved next to the pages. The first one, or the last frame of the first
+    animation, becomes the thumbnail.
     """
     stem = Path(variables["src_file"]).stem
     folder = PAGES / "images"
@@ -219,7 +220,7 @@ def _pictures(folder: Path) -> Iterator[Path]:
 
 
 def _rank(picture: Path) -> tuple[int, str]:
-    """Return what sorts animations to the front, then what was found, and curves to the end."""
+    """Return a sort key: animations first, then results, and curves last."""
     if picture.suffix in MOVING:
         return 0, picture.name
     return {"before_after": 1, "strip": 1, "loss": 3, "curve": 3}.get(picture.stem, 2), picture.name
@@ -239,14 +240,14 @@ def add_pictures(app: object, page: str, source: list[str]) -> None:
 
 
 def illustrated(text: str, pages: Path) -> str:
-    """Return the text of the gallery with links to the pages, and pictures, that there are."""
+    """Return the text of the gallery with links to the existing pages and pictures."""
     if (pages / "index.rst").exists():
-        text = text.replace("\n\n", "\n\n[All of it in pictures](gallery/index.rst).\n\n", 1)
+        text = text.replace("\n\n", "\n\n[The gallery in pictures](gallery/index.rst).\n\n", 1)
     for demo in entry_points(group="difftile.demos"):
         stem = demo.module.removeprefix("demos.")
         if not (pages / f"{stem}.rst").exists():
             continue
-        found = f"[Its pictures, what it printed, and the program](gallery/{stem}.rst)\n\n"
+        found = f"[Pictures, output and program](gallery/{stem}.rst)\n\n"
         if any(pages.glob(f"images/{stem}_*")):
             thumbnail = f"gallery/images/thumb/sphx_glr_{stem}_thumb.png"
             found = f"[![{demo.name}]({thumbnail})](gallery/{stem}.rst)\n\n{found}"

@@ -1,6 +1,6 @@
-"""Make the picture of README.md anew: `make demo`, then `.venv/bin/python docs/pictures/make.py`.
+"""Make the picture of README.md again: `make demo`, then `.venv/bin/python docs/pictures/make.py`.
 
-It is the animation that the demo mass-spring wrote, with fewer pixels and colours.
+The picture is the animation of the demo mass-spring, with fewer pixels and colours.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ def make(source: Path = SOURCE, picture: Path = PICTURE) -> None:
         for frame in ImageSequence.Iterator(animation):
             small.append(frame.convert("RGB").resize(size, Image.Resampling.LANCZOS))
             durations.append(frame.info["duration"])
-    # One palette for all, and no dithering: what stands still costs nothing.
+    # One palette for all frames, and no dithering: pixels that do not change cost nothing.
     everything = Image.fromarray(np.concatenate([np.asarray(frame) for frame in small]))
     palette = everything.quantize(COLOURS, Image.Quantize.MAXCOVERAGE)
     drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in small]
