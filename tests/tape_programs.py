@@ -23,7 +23,7 @@ import taichi as ti
 import difftile as dt
 from difftile.arguments import Parser, positive_int
 from difftile.fields.recording import OPEN_TAPE
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 from difftile.tape.tape import Tape
 from tests.tape_kernels import SPECS
 from tests.tape_ops import HOST_OPS
@@ -471,11 +471,11 @@ def check(program: Program) -> None:
         action.run(at)
     for name in GRADED if program.accumulate else "":
         fields[name].grad.from_numpy(prior[name])
-    base = POOL.peak = POOL.kept
+    base = current_session().pool.peak = current_session().pool.kept
     with dt.Tape(accumulate=program.accumulate, **limits) as tape:
         for action in program.actions:
             action.run(at)
-    peak = POOL.peak
+    peak = current_session().pool.peak
     for action in program.after:
         action.run(at)
     for name, values in incoming.items():
@@ -497,7 +497,7 @@ def check(program: Program) -> None:
         tape.backward(
             given, keep=number + 1 < len(program.seeds), retain=[fields[n] for n in program.retain]
         )
-        peak = max(peak, POOL.peak)
+        peak = max(peak, current_session().pool.peak)
         passes += 1
     for name, values in incoming.items():
         total[name] += passes * values
@@ -505,8 +505,8 @@ def check(program: Program) -> None:
     # Launches after the block keep what the tape needs of what they change: that is beyond limits.
     if "memory" in limits and not program.after and peak - base > limits["memory"]:
         raise Wrong(f"{peak - base} bytes kept, of {limits['memory']}")
-    if POOL.kept != base:
-        raise Wrong(f"{POOL.kept - base} bytes are not given back")
+    if current_session().pool.kept != base:
+        raise Wrong(f"{current_session().pool.kept - base} bytes are not given back")
     # Some programs are chaotic: what rounding of the start alone does to them is no error.
     nudged = {
         n: v if n == "g" else np.array(v * (1 + ROUNDING * rng.normal(size=v.shape)))

@@ -10,7 +10,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 
 N = 8
 FREQUENCIES = np.exp(-0.3 * np.minimum(np.arange(N), N - np.arange(N)))  # a real, even filter
@@ -145,7 +145,7 @@ def test_a_blur_by_fft_has_the_gradient_of_its_transpose() -> None:
 def test_operations_in_a_loop_of_a_hundred_steps(limit: dict[str, Any]) -> None:
     x, y = made(START), made(np.zeros(N))
     seed, direction = np.random.default_rng(1).normal(size=(2, N))
-    before = POOL.kept
+    before = current_session().pool.kept
     with dt.Tape(**limit) as tape:
         steps(x, y, 100)
     final = x.to_numpy()
@@ -154,7 +154,7 @@ def test_operations_in_a_loop_of_a_hundred_steps(limit: dict[str, Any]) -> None:
     found = np.sum(x.grad.to_numpy() * direction)
     np.testing.assert_allclose(found, np.sum(seed * slope(100, direction)), rtol=1e-11)
     np.testing.assert_array_equal(x.to_numpy(), final)
-    assert POOL.kept == before
+    assert current_session().pool.kept == before
     if "memory" in limit:
         assert tape.peak_nbytes <= limit["memory"]
 
@@ -521,7 +521,7 @@ def test_an_operation_that_gives_other_results_when_it_is_run_again() -> None:
         x.grad_out.copy_from(x.grad_in)
 
     x = made(START)
-    before = POOL.kept
+    before = current_session().pool.kept
     with dt.Tape() as tape:
         noisy(x)
     tape.backward({x: 1.0})
@@ -529,7 +529,7 @@ def test_an_operation_that_gives_other_results_when_it_is_run_again() -> None:
         dt.checkpoint(noisy)(x)
     with pytest.raises(dt.TapeError, match="'noisy' gave other results when it was run again"):
         tape.backward({x: 1.0})
-    assert POOL.kept == before
+    assert current_session().pool.kept == before
 
 
 def test_what_was_changed_since_is_refused() -> None:
@@ -562,7 +562,7 @@ def test_an_exception_in_a_backward_says_where_it_comes_from() -> None:
         raise ZeroDivisionError("oh")
 
     x, y = made(START), made(np.zeros(N))
-    before = POOL.kept
+    before = current_session().pool.kept
     with dt.Tape() as tape:
         op(x, y)
         square(y, x)
@@ -571,7 +571,7 @@ def test_an_exception_in_a_backward_says_where_it_comes_from() -> None:
     notes = getattr(error.value, "__notes__", ["In the backward of custom op 'op', called at File"])
     assert notes[0].startswith("In the backward of custom op 'op', called at File")
     del error
-    assert POOL.kept == before
+    assert current_session().pool.kept == before
     with dt.Tape() as tape:
         square(x, y)
     tape.backward({y: 1.0})

@@ -18,7 +18,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import POOL
+from difftile.substrate import current_session
+from difftile.substrate.taichi.ndarrays import Ndarray
 
 NUMBERS = {
     ti.f16: np.float16,
@@ -396,13 +397,13 @@ def test_fields_that_share_memory_keep_it() -> None:
 
 def test_the_pool_knows_what_it_holds() -> None:
     gc.collect()
-    POOL.clear()
+    current_session().pool.clear()
     x = dt.zeros(1000)
     del x
     gc.collect()
-    assert POOL.held == 4000
-    POOL.clear()
-    assert POOL.held == 0
+    assert current_session().pool.held == 4000
+    current_session().pool.clear()
+    assert current_session().pool.held == 0
 
 
 # Starting anew, in a process of its own: it ends the fields of every other test.
@@ -481,11 +482,12 @@ def test_memory_that_python_has_given_up_is_not_used_again() -> None:
             back.append(self)
 
     Memory()
-    POOL.clear()
+    current_session().pool.clear()
     x = dt.zeros(7)
     gone = x.storage.buffer
-    gone.ndarray = back[0]
-    x.storage.move(POOL.take_like(gone))
+    gone.device = object.__new__(Ndarray)
+    gone.device._ndarray = back[0]
+    x.storage.move(gone.empty_like())
     assert gone in gone.siblings
     assert dt.zeros(7).storage.buffer is not gone
     assert gone not in gone.siblings

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import difftile as dt
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.perform import perform
 
@@ -98,7 +98,7 @@ LIMITS: list[dict[str, Any]] = [
 def test_gradients_pass_through_opaque_steps(limit: dict[str, Any], steps: int) -> None:
     start, x, _ = _fields()
     y = dt.from_numpy(np.zeros(N), grad=True)
-    before = POOL.kept
+    before = current_session().pool.kept
     with dt.Tape(**limit) as tape:
         _program(x, y, steps)
     final = x.to_numpy()
@@ -109,7 +109,7 @@ def test_gradients_pass_through_opaque_steps(limit: dict[str, Any], steps: int) 
         tape.backward({x: 1.0}, keep=keep)
         np.testing.assert_allclose(x.grad.to_numpy(), wanted, rtol=1e-12)
         np.testing.assert_array_equal(x.to_numpy(), final)
-    assert POOL.kept == before
+    assert current_session().pool.kept == before
     if "memory" in limit:
         assert tape.peak_nbytes <= limit["memory"]
 

@@ -7,7 +7,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import memory
+from difftile.substrate import pool
 from difftile.substrate.packing import pack
 
 
@@ -73,8 +73,8 @@ def test_tape_keeps_what_is_not_zero_and_its_gradient_is_the_same(
     x, grid = dt.zeros_like(start), dt.zeros((96, 96), dtype=ti.f64, grad=True)
     loss = dt.zeros((), dtype=ti.f64, grad=True)
     gradients, peaks = [], []
-    for least in (memory._WORTH_PACKING, 1 << 40):
-        monkeypatch.setattr(memory, "_WORTH_PACKING", least)
+    for least in (pool._WORTH_PACKING, 1 << 40):
+        monkeypatch.setattr(pool, "_WORTH_PACKING", least)
         loss.fill(0.0)
         with dt.Tape() as tape:
             x.copy_from(start)

@@ -10,7 +10,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.perform import perform
 from difftile.tape.pullback import Pullback
@@ -217,12 +217,12 @@ def test_a_detached_field_is_a_constant() -> None:
 
 def test_memory_comes_back() -> None:
     x, k, y = fields(grad=False)
-    before = POOL.kept
+    before = current_session().pool.kept
     pullback = Pullback(lambda: work(x, k, y))
     pullback.pull({y: 1.0}, (x, k))
-    assert POOL.kept > before
+    assert current_session().pool.kept > before
     pullback.release()
-    assert POOL.kept == before
+    assert current_session().pool.kept == before
     pullback = Pullback(lambda: work(x, k, y))
     del pullback
-    assert POOL.kept == before
+    assert current_session().pool.kept == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import gc
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.types import I32
-from difftile.substrate import POOL, Buffer, current_session
+from difftile.substrate import Buffer, Pool, current_session
 
 
 def some(n: int = 4, seed: int = 0) -> dict[str, np.ndarray]:
@@ -142,7 +141,7 @@ def test_any_sequence_of_changes_is_that_of_arrays() -> None:
 @pytest.mark.parametrize("dtype", [ti.f32, ti.f64, ti.i32, ti.math.vec3, dt.mat(2, 3, ti.f64)])
 @pytest.mark.parametrize("shape", [(4,), (4, 3)])
 def test_rows_are_taken_on_devices(dtype: Any, shape: tuple[int, ...]) -> None:
-    device = dataclasses.replace(current_session(), on_host=False)
+    device = Pool(current_session().backend.memory)
     element = dt.zeros(1, dtype).element
     source, index = (Buffer(kind, at, device) for kind, at in ((element, shape), (I32, (5,))))
     values = 1 + np.arange(source.nbytes // 8 * 2)[: source.read().size].reshape(
@@ -190,7 +189,7 @@ def test_numbers_of_rows_that_are_gone_leave_no_memory() -> None:
     for count in range(9_900, 9_800, -1):
         adam.step()
         rows.take(np.arange(count))
-    assert POOL.held < 10 * rows.x.nbytes
+    assert current_session().pool.held < 10 * rows.x.nbytes
 
 
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {

@@ -15,7 +15,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, current_session
 
 RNG = np.random.default_rng(11)
 
@@ -569,11 +569,11 @@ def test_old_values_are_kept_once_a_launch_and_given_back() -> None:
             square_in_place(x)
             assert tape.nbytes == count * x.nbytes
         assert len(tape) == 5
-    held = POOL.held
+    held = current_session().pool.held
     tape.backward({x: 1.0})
     assert tape.nbytes == 0
     assert len(tape) == 0
-    assert POOL.held == held + 5 * x.nbytes
+    assert current_session().pool.held == held + 5 * x.nbytes
     assert pinned(x) == 0
 
 
@@ -590,11 +590,11 @@ def test_a_loop_of_tapes_takes_no_more_memory() -> None:
 
     step()
     gc.collect()
-    held = POOL.held
+    held = current_session().pool.held
     for _ in range(5):
         step()
     gc.collect()
-    assert POOL.held == held
+    assert current_session().pool.held == held
 
 
 @pytest.fixture

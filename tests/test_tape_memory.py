@@ -15,7 +15,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnostics import OutOfMemory
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 from difftile.tape.budget import as_text, parse_memory
 
 N = 16
@@ -81,12 +81,12 @@ def assert_same(found: tuple[Any, ...], wanted: tuple[Any, ...]) -> None:
 def test_the_gradient_is_that_of_full_storage_in_any_memory(count: int) -> None:
     run = Run()
     wanted = run.gradient(count)
-    kept = POOL.kept
+    kept = current_session().pool.kept
     for room in (100, 20, 9, 7):
-        base = POOL.peak = POOL.kept
+        base = current_session().pool.peak = current_session().pool.kept
         assert_same(run.gradient(count, memory=room * BYTES), wanted)
-        assert POOL.peak - base <= room * BYTES
-        assert POOL.kept == kept
+        assert current_session().pool.peak - base <= room * BYTES
+        assert current_session().pool.kept == kept
     for snapshots in (3, 10):
         assert_same(run.gradient(count, snapshots=snapshots), wanted)
 
@@ -204,7 +204,7 @@ def test_a_replay_that_is_interrupted_leaves_fields_and_memory_in_order(
 ) -> None:
     run = Run()
     wanted = run.gradient(30)[:2]
-    kept = POOL.kept
+    kept = current_session().pool.kept
     calls: list[tuple[int, int]] = []
 
     def interrupt(done: int, total: int) -> None:
@@ -217,7 +217,7 @@ def test_a_replay_that_is_interrupted_leaves_fields_and_memory_in_order(
     assert calls[0][0] == 1
     assert all(done <= total for done, total in calls)
     assert_same((run.u.to_numpy(), run.v.to_numpy()), wanted)
-    assert POOL.kept == kept
+    assert current_session().pool.kept == kept
     with dt.Tape(run.loss):  # nothing is left open
         energy(run.u, run.loss)
 
@@ -226,11 +226,11 @@ def test_a_replay_that_is_interrupted_leaves_fields_and_memory_in_order(
 def test_an_exception_in_the_block_lets_go_of_everything(limits: dict[str, Any]) -> None:
     run = Run()
     run.start()
-    kept = POOL.kept
+    kept = current_session().pool.kept
     with pytest.raises(ZeroDivisionError), dt.Tape(run.loss, **limits) as tape:
         run.steps(10)
         _ = 1 / 0
-    assert POOL.kept == kept
+    assert current_session().pool.kept == kept
     assert tape.nbytes == 0
 
 
@@ -423,7 +423,7 @@ def test_small_writes_keep_what_they_overwrite(keep: bool) -> None:
         tape.backward({y: weights})
         np.testing.assert_allclose(x.grad.to_numpy(), 2 * wanted, rtol=1e-13)
         np.testing.assert_array_equal(y.to_numpy(), final)
-    assert POOL.kept == 0
+    assert current_session().pool.kept == 0
 
 
 def test_a_write_anywhere_copies_the_field() -> None:
@@ -464,7 +464,7 @@ def test_a_tape_that_is_forgotten_lets_go() -> None:
         square_in_place(x)
         square_in_place(x)
     gc.collect()
-    assert POOL.kept == 0
+    assert current_session().pool.kept == 0
 
 
 # When memory ends or a launch fails
@@ -475,13 +475,14 @@ class Full:
 
     def __init__(self, left: int) -> None:
         self.left = left
-        self.take_like = POOL.take_like
+        self.pool = current_session().pool
+        self.allocate_like = self.pool.allocate_like
 
     def __call__(self, other: Any) -> Any:
         self.left -= 1
         if self.left < 0:
             raise OutOfMemory("No memory for a field of f64, shape (16,).")
-        return self.take_like(other)
+        return self.allocate_like(other)
 
 
 @pytest.mark.parametrize("left", [0, 1, 5])
@@ -494,13 +495,14 @@ def test_without_memory_the_launch_is_named_and_fields_stay(
     with dt.Tape():  # compile
         step(run.u, run.v, run.k)
     run.start()
-    kept, before = POOL.kept, run.u.to_numpy()
+    kept, before = current_session().pool.kept, run.u.to_numpy()
     with pytest.raises(dt.TapeError, match=r"No memory is left at launch \d+ .* of kernel 'step'"):
-        with dt.Tape(run.loss, **limits), mock.patch.object(POOL, "take_like", Full(left)):
+        full = Full(left)
+        with dt.Tape(run.loss, **limits), mock.patch.object(full.pool, "allocate_like", full):
             for _ in range(20):
                 before = run.u.to_numpy()
                 step(run.u, run.v, run.k)
-    assert POOL.kept == kept
+    assert current_session().pool.kept == kept
     # The second of the two stages did not run; the first may have changed v.
     np.testing.assert_array_equal(run.u.to_numpy(), before)
 
@@ -511,7 +513,7 @@ def test_a_launch_that_fails_leaves_a_renamed_field_as_it_was() -> None:
         square_in_place(x)
         values = x.to_numpy()
         product(x, x, dt.field(ti.f64, (), grad=True))
-        launch = "difftile.substrate.compile._Variant.launch"
+        launch = "difftile.substrate.taichi.launcher.CompiledKernel.launch"
         with mock.patch(launch, side_effect=KeyboardInterrupt):
             with pytest.raises(KeyboardInterrupt):
                 square_in_place(x)

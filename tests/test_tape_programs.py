@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from difftile.substrate import memory
+from difftile.substrate import memory, pool
 from difftile.substrate.packing import Packed
 from tests.tape_programs import differ, draw, run
 
@@ -21,7 +21,7 @@ def test_old_values_may_be_packed_at_any_time(monkeypatch: pytest.MonkeyPatch) -
         return Packed(tuple(slice(0, size) for size in array.shape), array.copy())
 
     monkeypatch.setattr(memory, "pack", pack_whole)
-    monkeypatch.setattr(memory, "_WORTH_PACKING", 0)
+    monkeypatch.setattr(pool, "_WORTH_PACKING", 0)
     said: list[str] = []
     assert not run(range(70000, 70100), said.append), "\n".join(said)
 

@@ -18,6 +18,7 @@ from difftile.passes.optimise import finish
 from difftile.runtime.kernel import Kernel
 from difftile.substrate import compile as compiling
 from difftile.substrate.emit import emit
+from difftile.substrate.taichi import launcher
 
 
 @ti.func
@@ -47,7 +48,7 @@ def as_on_a_gpu() -> Iterator[None]:
     with (
         mock.patch.object(stage, "finish", finished),
         mock.patch.object(compiling, "emit", emitted),
-        mock.patch.dict(compiling._HELPERS, {"warps": warps}),
+        mock.patch.dict(launcher._HELPERS, {"warps": warps}),
     ):
         yield
 

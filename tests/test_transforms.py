@@ -9,7 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 
 
 def scalar() -> Any:
@@ -399,9 +399,9 @@ def test_tangents_keep_nothing_of_launches() -> None:
         v, k = dt.zeros_like(x), dt.full((), 1.0, ti.f64)
         for _ in range(50):
             drag(x, v, k)
-            held.append(POOL.kept)
+            held.append(current_session().pool.kept)
         return x
 
-    before = POOL.kept
+    before = current_session().pool.kept
     dt.jvp(run, np.ones(100), np.ones(100))
     assert set(held) == {before}

@@ -19,7 +19,7 @@ from difftile.fields.values import Values, check_is_field
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
-from difftile.substrate import LOCK, MAX_ELEMENTS, POOL, Buffer, current_session
+from difftile.substrate import LOCK, MAX_ELEMENTS, Buffer, current_session, pack, relieve
 
 if TYPE_CHECKING:
     from difftile.fields.rows import Rows
@@ -49,6 +49,9 @@ class _Ended:
 
     def __init__(self, why: str) -> None:
         self._why = why
+
+    def disown(self) -> None:
+        """Do nothing: the memory is given back already."""
 
     def __getattr__(self, name: str) -> Any:
         raise FieldError(self._why)
@@ -82,33 +85,30 @@ class Storage:
     __slots__ = ("buffer", "graded", "is_scratch", "rows")
 
     def __init__(self, buffer: Buffer) -> None:
-        POOL.own(buffer)
+        buffer.own()
         self.buffer = buffer
         self.is_scratch = _SCRATCH.get()
         self.graded: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
 
     def __del__(self) -> None:
-        if POOL is None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
-            return
-        if not isinstance(self.buffer, _Ended):
-            POOL.disown(self.buffer)
+        self.buffer.disown()
 
     def move(self, fresh: Buffer) -> None:
         """Go on in another buffer; the old one lives on while something pins it."""
         old = self.buffer
-        POOL.own(fresh)
+        fresh.own()
         self.buffer = fresh
-        POOL.disown(old)
+        old.disown()
 
     def end(self, why: str) -> None:
         """Give the memory back; whoever asks for it from now on is told why it is not there."""
-        POOL.disown(self.buffer)
+        self.buffer.disown()
         self.buffer = cast(Buffer, _Ended(why))
 
     def renew(self, *, copy: bool) -> None:
         """Leave pinned memory and go on in fresh, with the contents or with any."""
-        POOL.pack(POOL.relieve(self, copy=copy))
+        pack(relieve(self, copy=copy))
 
 
 class Field(Values):
@@ -164,7 +164,7 @@ class Field(Values):
             FieldError: The field was made before the last `dt.init`.
         """
         buffer = self.storage.buffer
-        if buffer.session is not current_session():
+        if buffer.pool is not current_session().pool:
             raise FieldError(
                 f"{self!r} was made before the last dt.init(), which ended its memory. "
                 "Make fields after dt.init()."
@@ -451,13 +451,13 @@ def zero_grads(fields: Values | Iterable[Values] | None = None) -> None:
     Raises:
         FieldError: One is no field.
     """
-    session = current_session()
+    pool = current_session().pool
     if fields is None:
         fields = fields_with_grads()
     for field in (fields,) if isinstance(fields, Values) else fields:
         check_is_field(field, "zero_grads() takes")
         for gradient in (field.grad_in, field.grad_out):
-            if gradient is None or gradient.base.storage.buffer.session is not session:
+            if gradient is None or gradient.base.storage.buffer.pool is not pool:
                 continue
             if isinstance(gradient, Field):
                 gradient.fresh_if_pinned(keep=False).fill(0.0)
@@ -474,4 +474,4 @@ def make(element: Type, shape: tuple[int, ...]) -> Field:
     shape = as_shape(shape)
     if math.prod(shape) * math.prod(shape_of(element)) > MAX_ELEMENTS:
         raise FieldError(f"A field of shape {shape} is too large: kernels index up to 2**31 - 1.")
-    return Field(element, shape, Storage(POOL.take(element, shape)))
+    return Field(element, shape, Storage(current_session().pool.allocate(element, shape)))

@@ -16,7 +16,7 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.recording import OPEN_IN, check_no_tape
 from difftile.fields.values import Values
 from difftile.ir.types import I32, shape_of
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,8 @@ class Rows:
         """
         old = self._fields
         if len(index) != len(self):
-            POOL.clear()  # of what earlier numbers of rows have left there, which never comes again
+            # What earlier numbers of rows have left there never comes again.
+            current_session().pool.clear()
         self._fields = {name: _graded_like(field, made[name]) for name, field in old.items()}
         for name, field in self._fields.items():
             old[name].storage.rows = None

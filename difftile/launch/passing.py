@@ -83,7 +83,7 @@ def take_apart(
     names = [name for name, _ in leaves]
     fields = passed([value for _, value in leaves])
     for one in fields.values():
-        if one.value.base.storage.buffer.session is not session:
+        if one.value.base.storage.buffer.pool is not session.pool:
             _ = one.value.base.buffer  # raises the error that says what happened
     taken.arrays = {names[k]: one for k, one in first_given(fields).items()}
     taken.meanings = {names[k]: one for k, one in meanings_of(fields).items()}

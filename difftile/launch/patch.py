@@ -14,7 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.fields.field import Field
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, unpin
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Patch:
 
     def release(self) -> None:
         """Let go of the buffer."""
-        POOL.unpin(self.buffer)
+        unpin(self.buffer)
 
 
 def patch_of(field: Field, pick: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Patch | None:

@@ -11,7 +11,7 @@ from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.launch.specialisation import Specialisation, StageLaunch
 from difftile.launch.stage import Stage
-from difftile.substrate import POOL, CompiledProgram, Launchable
+from difftile.substrate import CompiledProgram, Launcher, pack, relieve
 
 # A patch takes some hundred bytes itself, and longer to be worked out than less is to be copied.
 _WORTH_A_PATCH = 512
@@ -34,7 +34,7 @@ class Passing:
         self, code: CompiledProgram, positions: Sequence[int], values: Sequence[Any], count: int
     ) -> None:
         self._program = code
-        self._launchable: Launchable | None = None
+        self._launchable: Launcher | None = None
         self._args: list[Any] = [None] * len(positions)
         self._fields: list[tuple[int, Storage]] = []
         self._given: list[tuple[int, int]] = []
@@ -138,14 +138,14 @@ class PreparedStage:
         old = [storage.buffer for _, storage in moved]
         try:
             for _, storage in moved:
-                POOL.relieve(storage, copy=False)
+                relieve(storage, copy=False)
             renamed.launch([*values, *old])
         except BaseException:
             for (_, storage), buffer in zip(moved, old, strict=True):
                 if storage.buffer is not buffer:
                     storage.move(buffer)
             raise
-        POOL.pack(*old)
+        pack(*old)
 
     def _rename(self, moved: tuple[int, ...]) -> Passing:
         code = self._code

@@ -17,7 +17,7 @@ from difftile.launch.ownership import Ownership, ownership
 from difftile.launch.stage import Stage
 from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, current_session
 
 if TYPE_CHECKING:
     from difftile.launch.kernel_rule import RuleCode
@@ -203,7 +203,7 @@ def scratch_for(
         lead: Sizes of axes in front of those of the parameter's field.
     """
     shape = () if param.like is None else values[code.position[param.like]].shape
-    return POOL.take(param.type.element, (*lead, *shape))
+    return current_session().pool.allocate(param.type.element, (*lead, *shape))
 
 
 def make_writable(target: Field) -> None:

@@ -13,7 +13,6 @@ from difftile.launch.call import Call
 from difftile.launch.kernel_rule import RuleCode
 from difftile.launch.specialisation import argument_of, scratch_for
 from difftile.launch.stage import AdjointCode
-from difftile.substrate import POOL
 from difftile.tape.opaque import Keeps, OpaqueStep, Use
 from difftile.tape.standins import Then
 
@@ -172,7 +171,7 @@ class RuledLaunch(OpaqueStep):
                 fields.append(scratch[-1])
         adjoint.code.launch([one if one in scratch else argument_of(one) for one in fields])
         for buffer in scratch:
-            POOL.give(buffer)
+            buffer.free()
 
 
 _KEEPS = {

@@ -1,42 +1,51 @@
 """Where programs run: sessions, memory, compiled launches, and what the objects of kernels mean.
 
-Everything outside imports from here; `tests/test_layers.py` checks it. The modules beside this one
-know no compiler; those of `substrate/taichi` are the only ones that know Taichi.
+The rest of the library imports from here; `tests/test_layers.py` checks it. Modules beside this one
+know no compiler; each package beside it is a backend, and the only one that knows its compiler.
 """
 
-import difftile.substrate.taichi  # noqa: F401 - before anything of Taichi is imported
-from difftile.substrate.compile import CompiledProgram, Launchable
-from difftile.substrate.device import Session, cache_folder
-from difftile.substrate.device import current as current_session
-from difftile.substrate.device import start as start_session
+from typing import TYPE_CHECKING, Any
+
+from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
+from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import MAX_ELEMENTS, POOL, Buffer
+from difftile.substrate.memory import MAX_ELEMENTS, Buffer
+from difftile.substrate.pool import Pool, pack, relieve, unpin
 from difftile.substrate.report import failed, raise_first, silence
+from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
-from difftile.substrate.taichi.desktop import Desktop, RawEvent
-from difftile.substrate.taichi.language import ti
-from difftile.substrate.taichi.names import (
-    StructType,
-    grouped,
-    has_own_scalar,
-    meaning_of,
-    member_types,
-    methods_of,
-    static,
-    struct_values,
-    value_type,
-)
-from difftile.substrate.taichi.names import to_taichi as dtype_of
 from difftile.substrate.work import work_of
 
+if TYPE_CHECKING:
+    from taichi.lang.struct import StructType  # the class that users' types are instances of
+else:
+    StructType = BACKEND.language.StructType
+
+# The language of kernels, bound once: these are asked at each launch and each field that is made.
+ti: Any = BACKEND.language.namespace
+grouped: Any = ti.grouped
+static: Any = ti.static
+dtype_of = BACKEND.language.dtype_of
+has_own_scalar = BACKEND.language.has_own_scalar
+meaning_of = BACKEND.language.meaning_of
+member_types = BACKEND.language.member_types
+methods_of = BACKEND.language.methods_of
+struct_values = BACKEND.language.struct_values
+value_type = BACKEND.language.value_type
+
+cache_folder = BACKEND.devices.cache_folder
+open_desktop = BACKEND.desktop
+
 __all__ = [
+    "BACKEND",
     "LOCK",
     "MAX_ELEMENTS",
-    "POOL",
+    "Backend",
     "Buffer",
     "CompiledProgram",
     "Desktop",
-    "Launchable",
+    "Launcher",
+    "Pool",
     "RawEvent",
     "Session",
     "StructType",
@@ -50,12 +59,16 @@ __all__ = [
     "member_types",
     "methods_of",
     "op_text",
+    "open_desktop",
+    "pack",
     "raise_first",
+    "relieve",
     "silence",
     "start_session",
     "static",
     "struct_values",
     "ti",
+    "unpin",
     "value_type",
     "work_of",
 ]

@@ -1,64 +1,30 @@
-"""Emitted source to a kernel that Taichi has compiled, and the launch of it.
+"""Programs that are ready to run: which variant of their code a launch takes.
 
-Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore
-launched through a context that is filled here: on the CPU one context is kept and only the
-arguments that changed are set.
+Variants differ in what is known of a launch: whether one thread does it, and which gradients hold
+zeros. Each is emitted and compiled when a launch wants it first.
 """
 
 from __future__ import annotations
 
-import itertools
-import linecache
 import time
-import weakref
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any
 
-import numpy as np
-import taichi as ti
-from taichi.lang import impl
-
-from difftile.diagnostics import CompileError, DifftileError, FieldError, LaunchError
+from difftile.diagnostics import CompileError
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
-from difftile.ir.types import (
-    FLOATS,
-    FieldType,
-    numpy_dtype,
-    scalar_of,
-    shape_of,
-)
 from difftile.ir.walk import arrays_written, silent, walk
-from difftile.substrate.device import at_end, current
-from difftile.substrate.emit import Emitted, emit
+from difftile.substrate.backend import Launcher
+from difftile.substrate.emit import emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.report import is_silenced, report_of
-from difftile.substrate.taichi import accurate, dense, linalg, predicates, warps
-from difftile.substrate.taichi.names import to_taichi
-from difftile.substrate.taichi.reading import (
-    defining_emitted_source,
-    reading_emitted_source,
-    without_fast_math,
-)
-from difftile.substrate.taichi.translate import said, translated
+from difftile.substrate.session import current_session
 from difftile.substrate.work import Work, work_of
-
-_counter = itertools.count()
-_MOST_ARGUMENTS = 64
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
-
-
-class Launchable(Protocol):
-    """What runs on buffers and numbers, one for each parameter."""
-
-    def launch(self, args: Sequence[Any]) -> None:
-        """Run."""
-        ...
 
 
 class CompiledProgram:
@@ -72,20 +38,23 @@ class CompiledProgram:
     def __init__(self, program: Program, marks: tuple[Array, ...] = ()) -> None:
         self.program = program
         self.params = (*program.params, *program.temps)
-        if len(self.params) > _MOST_ARGUMENTS:
+        session = current_session()
+        backend = session.backend
+        if len(self.params) > backend.most_arguments:
             raise CompileError(
-                f"'{program.name}' needs {len(self.params)} arguments; Taichi passes at most "
-                f"{_MOST_ARGUMENTS}.",
+                f"'{program.name}' needs {len(self.params)} arguments; {backend.name} passes at "
+                f"most {backend.most_arguments}.",
                 None,
                 hint="split the kernel, or put several fields into one of vectors.",
             )
-        self._on_host = current().on_host
-        self._threads = current().threads
-        self._guarded = not current().on_host and current().fast_math
+        self._compile = backend.compile
+        self._on_host = session.on_host
+        self._threads = session.threads
+        self._guarded = not session.on_host and session.fast_math
         self._work: Work = work_of(program)
         self.seconds = 0.0  # that compiling took
-        self._variants: dict[tuple[bool, tuple[int, ...]], _Variant] = {}
-        self._choice: dict[tuple[Any, ...], _Variant] = {}
+        self._variants: dict[tuple[bool, tuple[int, ...]], Launcher] = {}
+        self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._as_written = any(isinstance(s, Let) and s.op == "exact" for s in walk(program.body))
         self._report = report_of(program, marks)
@@ -130,7 +99,7 @@ class CompiledProgram:
                 lambda array: args[self.params.index(array)].shape,
             )
 
-    def settled(self, args: Sequence[Any]) -> Launchable:
+    def settled(self, args: Sequence[Any]) -> Launcher:
         """Return what launches the program on buffers of these shapes, and on any numbers.
 
         That is one variant of the code where shapes alone decide about it, else the program.
@@ -141,7 +110,7 @@ class CompiledProgram:
             return self
         return self._chosen((), self._work.key(args))
 
-    def _chosen(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> _Variant:
+    def _chosen(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> Launcher:
         """Return the variant for some arguments that hold zeros, and what the work depends on."""
         known = self._choice.get((fresh, key))
         if known is not None:
@@ -154,7 +123,7 @@ class CompiledProgram:
         self._choice[(fresh, key)] = variant
         return variant
 
-    def _variant(self, serial: bool, fresh: tuple[int, ...]) -> _Variant:
+    def _variant(self, serial: bool, fresh: tuple[int, ...]) -> Launcher:
         started = time.perf_counter()
         emitted = emit(
             self.program,
@@ -166,8 +135,13 @@ class CompiledProgram:
             report=self._reported,
         )
         params = (*self.params, *self._reported)
-        variant = _Variant(
-            emitted, self.program, params, self._written, self._on_host, self._as_written
+        variant = self._compile(
+            emitted,
+            self.program,
+            params,
+            written=self._written,
+            on_host=self._on_host,
+            as_written=self._as_written,
         )
         self.seconds += time.perf_counter() - started
         return variant
@@ -179,163 +153,3 @@ class CompiledProgram:
             return ()
         addresses = [arg.address for arg in args if isinstance(arg, Buffer)]
         return tuple([k for k in large if addresses.count(args[k].address) == 1])
-
-
-class _Variant:
-    """One compiled kernel and its launch context, with the arguments that this holds.
-
-    A launch takes the context away, so that threads never fill the same one; who finds none makes
-    another. A launch that is broken off does not put it back: what it holds is uncertain then.
-    """
-
-    def __init__(
-        self,
-        emitted: Emitted,
-        of: Program,
-        params: tuple[Array | Var, ...],
-        written: Sequence[int],
-        on_host: bool,
-        as_written: bool,
-    ) -> None:
-        examples = [_example(param) for param in params]
-
-        def compiled() -> Any:
-            with _built(emitted) as kernel:
-                return kernel.compiled_kernels[kernel.ensure_compiled(*examples)]
-
-        try:
-            program: Any = impl.get_runtime().prog
-            with reading_emitted_source(as_written=as_written) as config:
-                self._kernel: Any = compiled()
-                caps = program.get_device_caps()
-                self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
-        except (DifftileError, RecursionError, MemoryError):
-            raise
-        except Exception as error:
-            raise translated(emitted, of, error, compiled) from None
-        self._name = emitted.name
-        self._written = written
-        launch: Callable[[Any, Any], None] = program.launch_kernel
-        self._run = launch if on_host or not as_written else _as_written(launch)
-        self._program = program
-        self._on_host = on_host
-        self._held: tuple[Any, list[Any]] | None = None
-        self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
-        _LIVING.add(self)
-
-    def end(self, why: str) -> None:
-        """Refuse to be launched from now on, and let go of what is Taichi's."""
-
-        def refuse(*_: object) -> NoReturn:
-            raise FieldError(why)
-
-        self._run = refuse
-        self._program = self._kernel = self._compiled = self._held = None
-
-    def launch(self, args: Sequence[Any]) -> None:
-        for position in self._written:
-            args[position].contents.known = None
-        held = self._held
-        if held is None:
-            held = self._fresh_context()
-        self._held = None
-        context, last = held
-        for position, arg in enumerate(args):
-            before = last[position]
-            if arg is before:
-                continue
-            if isinstance(arg, Buffer):
-                if self._on_host:
-                    # The context still has the sizes, and to set them takes half of the time.
-                    sizes = arg.shape if before is None or before.shape != arg.shape else ()
-                    context.set_arg_external_array_with_shape(
-                        (position,), arg.address, arg.nbytes, sizes, 0
-                    )
-                else:
-                    context.set_arg_ndarray((position,), arg.ndarray.arr)
-            elif self._is_float[position]:
-                context.set_arg_float((position,), arg)
-            else:
-                context.set_arg_int((position,), int(arg))
-            last[position] = arg
-        try:
-            self._run(self._compiled, context)
-        except DifftileError:
-            raise
-        except Exception as error:
-            raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
-        # One that held ndarrays cannot be launched twice: the launcher rewrites it.
-        if self._on_host:
-            self._held = held
-
-    def _fresh_context(self) -> tuple[Any, list[Any]]:
-        """Return a context without arguments, and those; behind them the program, to keep alive."""
-        kernel, program = self._kernel, self._program
-        if kernel is None:
-            self._run(None, None)  # says why there is none
-        kernel = cast(Any, kernel)
-        return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
-
-
-_LIVING: weakref.WeakSet[_Variant] = weakref.WeakSet()
-
-
-@at_end
-def _end_all(why: str) -> None:
-    """Let nothing be launched that belongs to a session which ends; that would be a crash."""
-    for variant in list(_LIVING):
-        variant.end(why)
-    _LIVING.clear()
-
-
-def _as_written(launch: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """Return a launch without fast math: on a GPU the first one writes the machine code."""
-
-    def launched(compiled: Any, context: Any) -> None:
-        with LOCK, without_fast_math():
-            launch(compiled, context)
-
-    return launched
-
-
-_HELPERS = {
-    "accurate": accurate,
-    "dense": dense,
-    "linalg": linalg,
-    "predicates": predicates,
-    "warps": warps,
-}
-
-
-@contextmanager
-def _built(emitted: Emitted) -> Generator[Any]:
-    """Define the kernel while this is open; Taichi reads its source back through `linecache`.
-
-    Taichi notes every kernel for as long as the process lives: this one is taken off its list.
-    """
-    file = f"<difftile {emitted.name} {next(_counter)}>"
-    text = emitted.text
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {"ti": ti, **_HELPERS}
-    namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
-    noted: list[Any] = impl.get_runtime().kernels
-    try:
-        with defining_emitted_source():
-            exec(compile(text, file, "exec", dont_inherit=True), namespace)
-        yield namespace[emitted.name]._primal
-    finally:
-        noted[:] = [one for one in noted if one.func.__code__.co_filename != file]
-        del linecache.cache[file]
-
-
-def _annotation(type_: FieldType) -> Any:
-    return ti.types.ndarray(dtype=to_taichi(type_.element), ndim=type_.ndim)
-
-
-def _example(param: Array | Var) -> Any:
-    """Return an argument of a parameter's type, to compile for."""
-    if isinstance(param, Var):
-        return 0.0 if scalar_of(param.type) in FLOATS else 0
-    element = param.type.element
-    shape = (1,) * param.type.ndim + shape_of(element)
-    return np.zeros(shape, numpy_dtype(scalar_of(element)))

@@ -11,7 +11,8 @@ from difftile.diagnostics import DifftileError
 from difftile.ir.nodes import Array, Fail, Program
 from difftile.ir.types import F64, I32, FieldType, Vector
 from difftile.ir.walk import walk
-from difftile.substrate.memory import POOL, Buffer
+from difftile.substrate.memory import Buffer
+from difftile.substrate.session import current_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,10 @@ class Report:
         shape_of: Callable[[Array], tuple[int, ...]],
     ) -> None:
         """Run a launch with memory for a report, and keep its failure for `raise_first`."""
-        count, values = (POOL.take(a.type.element, ()) for a in (self.count, self.values))
+        allocate = current_session().pool.allocate
+        count, values = (allocate(a.type.element, ()) for a in (self.count, self.values))
         marks = [
-            POOL.take(m.type.element, () if m.like is None else shape_of(m.like))
-            for m in self.marks
+            allocate(m.type.element, () if m.like is None else shape_of(m.like)) for m in self.marks
         ]
         for zeroed in (count, *marks):
             zeroed.fill(0)
@@ -54,7 +55,7 @@ class Report:
             fail = self.fails[int(number)]
             _failures.append(fail.failure.error(fail.span, found[: len(fail.values)]))
         for buffer in (count, values, *marks):
-            POOL.give(buffer)
+            buffer.free()
 
 
 def report_of(program: Program, marks: tuple[Array, ...]) -> Report | None:

@@ -14,7 +14,7 @@ from difftile.interp import run as run_plainly
 from difftile.ir.nodes import Array, Program, Stmt, Var
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, silent, walk
-from difftile.substrate import POOL, CompiledProgram, silence, work_of
+from difftile.substrate import CompiledProgram, current_session, silence, work_of
 
 Contents: TypeAlias = "dict[Array | Var, Any]"
 """For each parameter of a program a NumPy array, or a number."""
@@ -46,10 +46,11 @@ class Aside:
             compiled = self._compiled[id(program)] = CompiledProgram(program)
         written = arrays_written(program.body)
         args: list[Any] = []
+        allocate = current_session().pool.allocate
         for param in compiled.params:
             value = contents[param]
             if isinstance(param, Array):
-                buffer = POOL.take(param.type.element, value.shape[: param.type.ndim])
+                buffer = allocate(param.type.element, value.shape[: param.type.ndim])
                 buffer.write(value)
                 value = buffer
             args.append(value)
@@ -59,7 +60,7 @@ class Aside:
             if isinstance(param, Array):
                 if param in written:  # what is only read may be the memory of a field itself
                     contents[param][...] = arg.read()
-                POOL.give(arg)
+                arg.free()
 
 
 def interpret(

@@ -23,7 +23,7 @@ from difftile.fields.window import Window
 from difftile.launch.call import Call
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.launch.plan import StagePlan
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, Pool, current_session
 from difftile.tape.budget import as_text
 from difftile.tape.opaque import Opaque, OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
@@ -246,7 +246,8 @@ class LimitedHistory:
     ) -> None:
         self.recomputed = 0
         self._limit = limit
-        self._base = POOL.kept
+        self._pool: Pool | None = None
+        self._base = 0
         self._steps: list[Step] = []
         self._changed: dict[Storage, None] = {}
         self._state_bytes = 0
@@ -303,6 +304,9 @@ class LimitedHistory:
 
     def _enter(self, step: Step) -> int:
         """Take a snapshot if one is due; return the position of the step."""
+        if self._pool is None:
+            self._pool = current_session().pool
+            self._base = self._pool.kept
         for storage in storages_of(step):
             self._add_to_state(storage)
         position = len(self._steps)
@@ -318,7 +322,7 @@ class LimitedHistory:
 
     @property
     def _kept(self) -> int:
-        return POOL.kept - self._base
+        return 0 if self._pool is None else self._pool.kept - self._base
 
     def _room_while_recording(self, needed: Callable[[], int]) -> None:
         """Make room for more old values: drop the records first, then snapshots."""

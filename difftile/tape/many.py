@@ -20,7 +20,7 @@ from difftile.launch.specialisation import (
 )
 from difftile.launch.stage import ManyCode
 from difftile.passes.batch import Unbatchable
-from difftile.substrate import POOL, Buffer, silence
+from difftile.substrate import Buffer, silence, unpin
 from difftile.tape.opaque import Opaque
 from difftile.tape.pullback import Active, Pullback
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
@@ -180,7 +180,7 @@ class _Many:
                 self._run(found.many, code, values, found.dots, old)
             finally:
                 for buffer in held:
-                    POOL.unpin(buffer)
+                    unpin(buffer)
 
     def _change(self, field: Field, where: Window | None, taken: list[npt.NDArray[Any]]) -> None:
         def add(array: npt.NDArray[Any]) -> None:
@@ -237,4 +237,4 @@ class _Many:
                 args.append(argument_of(values[code.position[p]]))
         many.code.launch(args)
         for buffer in scratch:
-            POOL.give(buffer)
+            buffer.free()

@@ -22,7 +22,7 @@ from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, Pool, current_session, unpin
 from difftile.tape.counts import LIVE, REPLAYS
 
 if TYPE_CHECKING:
@@ -236,6 +236,7 @@ class OpaqueRecord:
         left: Of fields of which it reads the contents from before, those from after the step too.
         saved: What the run returned, if a gradient passes through.
         saved_nbytes: The bytes of that, once they are counted.
+        pool: Where they are counted.
     """
 
     opaque: Opaque
@@ -243,6 +244,7 @@ class OpaqueRecord:
     left: dict[Storage, Buffer]
     saved: Any
     saved_nbytes: int = 0
+    pool: Pool = field(default_factory=lambda: current_session().pool)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -252,14 +254,14 @@ class OpaqueRecord:
     def count_saved(self) -> None:
         """Count what the run returned among the old values."""
         self.saved_nbytes = self.opaque.saved_nbytes
-        POOL.keep(self.saved_nbytes)
+        self.pool.keep(self.saved_nbytes)
 
     def release(self) -> None:
         """Let go of the old values."""
         buffers, nbytes = self.buffers, self.saved_nbytes
         self.kept, self.left, self.saved, self.saved_nbytes = {}, {}, None, 0
-        POOL.unpin(*buffers)
-        POOL.keep(-nbytes)
+        unpin(*buffers)
+        self.pool.keep(-nbytes)
 
 
 class _Found:
@@ -327,7 +329,7 @@ def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Genera
     finally:
         LIVE.tapes -= 1
         for buffer in found.before.values():
-            POOL.unpin(buffer)
+            unpin(buffer)
 
 
 @contextmanager
@@ -349,7 +351,8 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         buffer.pins += 1
     graded = {storage: storage.graded for storage in keeping}
     tape, thread, constant = OPEN_TAPE.get(), OPEN_IN.thread, NO_GRAD.get()
-    replays, peak = REPLAYS.count, POOL.peak
+    pool = current_session().pool
+    replays, peak = REPLAYS.count, pool.peak
     LIVE.tapes += 1
     try:
         OPEN_TAPE.set(None)
@@ -359,7 +362,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     finally:
         LIVE.tapes -= 1
         REPLAYS.count = replays
-        POOL.peak = max(peak, POOL.kept)  # what the work kept meanwhile is its own affair
+        pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
         NO_GRAD.set(constant)
         OPEN_IN.thread = thread
         OPEN_TAPE.set(tape)
@@ -370,7 +373,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         for storage, buffer in guarded.items():
             if storage.buffer is not buffer:
                 storage.move(buffer)
-            POOL.unpin(buffer)
+            unpin(buffer)
 
 
 def _sample(written: Field) -> npt.NDArray[Any]:

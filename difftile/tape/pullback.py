@@ -28,7 +28,7 @@ from difftile.launch.call import Call
 from difftile.launch.plan import check_ownership, make_plans
 from difftile.launch.push import push_tangents
 from difftile.launch.specialisation import make_writable
-from difftile.substrate import POOL, silence
+from difftile.substrate import silence
 from difftile.tape.counts import LIVE
 from difftile.tape.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
 from difftile.tape.reads import computed_by_python, warn_of_number
@@ -362,7 +362,7 @@ class Pullback(Recorder):
         self._counted = False
 
     def __del__(self) -> None:
-        if POOL is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+        if LIVE is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
             self.release()
 
     def _record(self, wanted: frozenset[Field]) -> list[Record]:

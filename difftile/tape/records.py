@@ -16,7 +16,7 @@ from difftile.ir.types import shape_of
 from difftile.launch.call import Call
 from difftile.launch.patch import Patch
 from difftile.launch.plan import StagePlan
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, unpin
 from difftile.tape.opaque import OpaqueRecord
 
 
@@ -47,7 +47,7 @@ class LaunchRecord:
         """Let go of the old values."""
         if self.kept:
             kept, self.kept = self.kept, []  # first: Ctrl+C must not let go of it twice
-            POOL.unpin(*kept, packing=self.packing)
+            unpin(*kept, packing=self.packing)
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ def record_stage(
     try:
         call.stages[plan.number].launch(values, patches if patching else None, plan.both)
     except BaseException:
-        POOL.unpin(*kept, packing=packing)
+        unpin(*kept, packing=packing)
         for patch in patches.values():
             patch.release()
         raise

@@ -12,7 +12,7 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
 from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan
-from difftile.substrate import POOL, Launchable
+from difftile.substrate import Launcher, current_session
 from difftile.tape.opaque import OpaqueRecord
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.tape.standins import reverse_opaque
@@ -31,7 +31,7 @@ class BoundAdjoint:
 
     def __init__(self, record: LaunchRecord, gradient: Callable[[Field], Field]) -> None:
         plan = self._plan = record.plan
-        self._launchable: Launchable | None = None
+        self._launchable: Launcher | None = None
         self._args: list[Any] = [None] * len(plan.adjoint_params)
         for place, (source, which) in enumerate(plan.adjoint_params):
             if source is Source.GRADIENT:
@@ -61,8 +61,9 @@ class BoundAdjoint:
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
         args, values, plan = self.arguments(record), record.values, self._plan
+        allocate = current_session().pool.allocate
         scratch = [
-            POOL.take(element, () if which is None else values[which].shape)
+            allocate(element, () if which is None else values[which].shape)
             for element, which in plan.scratch
         ]
         for place, buffer in zip(plan.scratch_places, scratch, strict=True):
@@ -72,7 +73,7 @@ class BoundAdjoint:
             self._launchable = plan.adjoint.code.settled(args)
         self._launchable.launch(args)
         for buffer in scratch:
-            POOL.give(buffer)
+            buffer.free()
 
 
 class Replay:

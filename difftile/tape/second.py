@@ -22,7 +22,7 @@ from difftile.launch.call import Call
 from difftile.launch.plan import Source, StagePlan, make_plans
 from difftile.launch.push import push_stage
 from difftile.launch.specialisation import argument_of, make_writable, scratch_for
-from difftile.substrate import POOL, Buffer, silence
+from difftile.substrate import Buffer, silence, unpin
 from difftile.tape.opaque import Opaque
 from difftile.tape.pullback import Pullback, Tangents
 from difftile.tape.records import HostCopy, HostWrite, LaunchRecord
@@ -47,7 +47,7 @@ class DualRecord:
         """Let go of the old values."""
         self.record.release()
         dots, self.dots = self.dots, []
-        POOL.unpin(*(dot for dot in dots if dot is not None))
+        unpin(*(dot for dot in dots if dot is not None))
 
 
 def push_pull(
@@ -204,4 +204,4 @@ class DualReplay:
             args.append(passed)
         tangent.code.launch(args)
         for buffer in scratch:
-            POOL.give(buffer)
+            buffer.free()

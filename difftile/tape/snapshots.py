@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from difftile.fields.field import Storage
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, unpin
 
 
 class Snapshot:
@@ -34,7 +34,7 @@ class Snapshot:
     def release(self) -> None:
         """Let go of the contents."""
         held, self.held = self.held, {}
-        POOL.unpin(*held.values())
+        unpin(*held.values())
 
 
 class Snapshots:

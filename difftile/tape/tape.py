@@ -36,7 +36,7 @@ from difftile.fields.tracked import HostRead
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.call import Call
-from difftile.substrate import POOL, failed
+from difftile.substrate import current_session, failed
 from difftile.tape.budget import as_text, parse_memory
 from difftile.tape.counts import LIVE, REPLAYS, TURN
 from difftile.tape.cuts import Cuts, warn_of_result
@@ -145,7 +145,8 @@ class Tape(Recorder):
                 OPEN_IN.thread = threading.get_ident()
                 if not self.accumulate:
                     zero_grads()
-                self._base = POOL.peak = POOL.kept
+                self._pool = current_session().pool
+                self._base = self._pool.peak = self._pool.kept
                 self._replays = REPLAYS.count
                 OPEN_TAPE.set(self)
         except BaseException:  # Ctrl+C, too: `__exit__` will not be called
@@ -175,7 +176,7 @@ class Tape(Recorder):
                 raise TapeError("A tape is left in the thread or task in which it was opened.")
             if OPEN_IN.outlook is not None and kind is None:
                 look_back(OPEN_IN.outlook, self._history.steps())
-        self._peak = POOL.peak - self._base
+        self._peak = self._pool.peak - self._base
         if kind is not None:
             self.release()
         elif self.loss is not None:
@@ -197,7 +198,7 @@ class Tape(Recorder):
     @property
     def peak_nbytes(self) -> int:
         """The most bytes of old values that were kept at any time."""
-        return max(self._peak, POOL.peak - self._base if self._open else 0)
+        return max(self._peak, self._pool.peak - self._base if self._open else 0)
 
     @property
     def recomputed(self) -> int:
@@ -426,12 +427,12 @@ class Tape(Recorder):
             self._trace = Trace(self._history.steps())
         finished = False
         with TURN:
-            base = POOL.peak = POOL.kept
+            base = self._pool.peak = self._pool.kept
             try:
                 self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
                 finished = True
             finally:
-                self._peak = max(self._peak, POOL.peak - base + self.nbytes)
+                self._peak = max(self._peak, self._pool.peak - base + self.nbytes)
                 if not (keep and finished):
                     self.release()
         if self._report is not None and self._report.findings:

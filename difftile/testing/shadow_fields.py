@@ -22,7 +22,7 @@ from difftile.fields.create import CREATION, zeros_like
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
 from difftile.launch.func import forget_launches
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, current_session, unpin
 from difftile.testing.naming import FieldNames
 
 
@@ -87,7 +87,7 @@ class ShadowField:
     def put_back(self) -> None:
         """Let the storage lead to its own buffer again."""
         self.storage.move(self.original)
-        POOL.unpin(self.original)
+        unpin(self.original)
 
 
 class ShadowFields:
@@ -147,7 +147,7 @@ class ShadowFields:
             storage = one.storage
             if is_float(one.element) and scalar_of(one.element) != F64:
                 element = with_scalar(one.element, F64)
-                storage.move(POOL.take(element, storage.buffer.shape))
+                storage.move(current_session().pool.allocate(element, storage.buffer.shape))
             one.reset()
         _set_types(self._holders)
         self._holders = []
@@ -217,7 +217,7 @@ def _spoil(contents: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _copy(storage: Storage, name: str, *, is_gradient: bool) -> ShadowField:
     original = storage.buffer
     original.pins += 1
-    copy = POOL.take_like(original)
+    copy = original.empty_like()
     copy.copy_from(original)
     storage.move(copy)
     return ShadowField(storage, original, name, is_gradient)

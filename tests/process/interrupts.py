@@ -18,7 +18,7 @@ import numpy as np
 
 import difftile as dt
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
-from difftile.substrate import POOL, Buffer
+from difftile.substrate import Buffer, current_session
 
 _LIBRARY = str(Path(dt.__file__).parent)
 _PLACES = int(os.environ.get("DIFFTILE_INTERRUPTS", "150"))
@@ -137,7 +137,8 @@ def shared_memory(scene: Scene) -> list[str]:
     """Return what is wrong with who has which memory."""
     fields = [scene.x, scene.y, scene.other, scene.loss, scene.x.grad, scene.y.grad]
     held = [field.storage.buffer for field in fields]
-    free: list[Buffer] = [buffer for several in POOL._free.values() for buffer in several]
+    by_kind = current_session().pool._free
+    free: list[Buffer] = [buffer for several in by_kind.values() for buffer in several]
     found: list[str] = []
     if len({id(buffer) for buffer in (*held, *free)}) < len(held) + len(free):
         found.append("memory is held twice, or held and free")

@@ -11,7 +11,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.solvers import result as results
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 from tests.solvers.oracles import differences, number
 
 
@@ -234,13 +234,13 @@ def test_memory_does_not_grow_with_iterations() -> None:
     held = {}
     for tol in (1e-2, 1e-12):
         f = fields()
-        before = POOL.kept
+        before = current_session().pool.kept
         with dt.Tape() as tape:
             count = coupled(f, tol=tol).iterations
-        held[count] = (tape.nbytes, tape.peak_nbytes, POOL.kept - before)
+        held[count] = (tape.nbytes, tape.peak_nbytes, current_session().pool.kept - before)
         assert len(tape) == 2
         tape.release()
-        assert POOL.kept == before
+        assert current_session().pool.kept == before
     assert len(held) == 2 and len(set(held.values())) == 1
 
 

@@ -9,7 +9,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.substrate import POOL
+from difftile.substrate import current_session
 from tests.solvers.oracles import differences, number
 
 
@@ -99,10 +99,10 @@ def test_in_a_loop_of_launches(options: Any) -> None:
             lean(f["force"], f["x"])
 
     f = strip(ti.f64)
-    before = POOL.kept
+    before = current_session().pool.kept
     with dt.Tape(f["loss"], **options):
         program(f)
-    assert POOL.kept == before
+    assert current_session().pool.kept == before
     found = f["k"].grad.to_numpy()
 
     def run() -> float:

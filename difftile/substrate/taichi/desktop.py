@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import taichi as ti
 
-from difftile.substrate.taichi.language import ti
+from difftile.substrate.backend import RawEvent
 
 _ACTS: dict[object, Literal["press", "release", "move"]] = {
     ti.GUI.PRESS: "press",
@@ -19,27 +19,8 @@ _ACTS: dict[object, Literal["press", "release", "move"]] = {
 _NOTCH = 120  # what one notch of a wheel counts
 
 
-@dataclass(frozen=True, slots=True)
-class RawEvent:
-    """An event of the window as Taichi names it.
-
-    Args:
-        act: What happened to the key.
-        key: A key, "LMB", "MMB", "RMB", "Motion", "Wheel", or "WMClose".
-        x: Where the mouse was, from the left [px].
-        y: Likewise, from the top.
-        notches: How far the wheel turned, positive away from the person.
-    """
-
-    act: Literal["press", "release", "move"]
-    key: str
-    x: int
-    y: int
-    notches: float
-
-
-class Desktop:
-    """A window that stays as large as it was made, whose pixels are written to directly.
+class GuiWindow:
+    """A `Desktop` whose pixels are written to directly.
 
     Taichi's fast windows show memory that they are given: 32 bits a pixel, rows from the top.
     The others turn every picture into floats and back.

@@ -92,9 +92,7 @@ _OPS: list[tuple[Any, str]] = [
     (builtins.round, "round"),
 ]
 
-# For kernels of the library, which do not import Taichi.
-grouped: Any = ti.grouped
-static: Any = ti.static
+namespace: Any = ti  # for kernels of the library, which do not import Taichi
 
 _SPECIAL: list[tuple[Any, str]] = [
     (builtins.range, "range"),
@@ -253,7 +251,7 @@ def has_own_scalar(value: object) -> bool:
     return value is not float and not any(value is one for one in _OF_DEFAULT_PRECISION)
 
 
-def to_taichi(type_: Type) -> Any:
+def dtype_of(type_: Type) -> Any:
     """Return the Taichi type object of a type."""
     match type_:
         case Scalar():

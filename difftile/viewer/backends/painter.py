@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 
-from difftile.substrate import Desktop, RawEvent
+from difftile.substrate import Desktop, RawEvent, open_desktop
 from difftile.viewer.backends.child_process import Connection, join_app
 from difftile.viewer.backends.messages import DisplayReport, WindowUpdate
 from difftile.viewer.events import (
@@ -120,7 +120,7 @@ def main(connection: str, title: str, width: str, height: str) -> None:
     """
     app = join_app(connection)
     try:
-        desktop = Desktop(title, int(width), int(height))
+        desktop = open_desktop(title, int(width), int(height))
     except RuntimeError as error:
         app.send(str(error).splitlines()[0])
         return

@@ -1,0 +1,211 @@
+"""The type of a backend: everything that difftile asks of one compiler.
+
+A backend is a package beside this file that makes one `Backend`. `Language` and `Devices` are
+modules of that package, the other groups its classes. Backends share the kernel language in which
+source is emitted, so that emission stands beside this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.ir.nodes import Array, Program, Var
+from difftile.ir.types import Type
+from difftile.ops.vocabulary import Meaning
+from difftile.substrate.emit import Emitted
+from difftile.substrate.memory import DeviceArray
+
+
+class Language(Protocol):
+    """The objects of the kernel language's Python package.
+
+    The package itself is `namespace`, as kernels of the library use it; `StructType` is the class
+    of struct types.
+    """
+
+    namespace: Any
+    StructType: Any
+
+    def meaning_of(self, value: object) -> Meaning | None:
+        """Return what a Python object means in a kernel, or None if it is only an object."""
+        ...
+
+    def value_type(self, value: Any) -> Type | None:
+        """Return the type that a type object of the language stands for, or None."""
+        ...
+
+    def dtype_of(self, type_: Type) -> Any:
+        """Return the type object of the language that stands for a type."""
+        ...
+
+    def has_own_scalar(self, value: object) -> bool:
+        """Tell whether a type object names its precision."""
+        ...
+
+    def member_types(self, value: Any) -> dict[str, Any]:
+        """Return the type object of each member of a struct type."""
+        ...
+
+    def methods_of(self, value: Any) -> tuple[tuple[str, Any], ...]:
+        """Return the methods of a struct type, by name."""
+        ...
+
+    def struct_values(self, value: object) -> dict[str, Any] | None:
+        """Return the members of a struct made in Python by name; None for other objects."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What a start of a backend has found and set.
+
+    Args:
+        on_host: Fields live in host memory, and kernels run on the CPU.
+        threads: How many threads of the CPU share a parallel loop.
+        fast_math: Sums may be computed in another order than they are written in.
+        warps: Kernels run in warps of CUDA.
+    """
+
+    on_host: bool
+    threads: int
+    fast_math: bool
+    warps: bool
+
+
+class Devices(Protocol):
+    """Starting the backend and ending what it has compiled."""
+
+    ARCHS: dict[str, Any]
+
+    def settings_of(
+        self, arch: str, seed: int, debug: bool, fast_math: bool, options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the settings of a start, with the user's options, while nothing has ended yet.
+
+        Raises:
+            FieldError: The architecture is not there, an option is unknown, or compiled kernels
+                cannot be kept where an option says.
+        """
+        ...
+
+    def start(self, arch: str, settings: Mapping[str, Any]) -> Device:
+        """Start the backend, anew if it runs already."""
+        ...
+
+    def end(self, why: str) -> None:
+        """Refuse every launch of compiled code from now on, which would be a crash."""
+        ...
+
+    def abandon(self) -> None:
+        """Leave threads of the parent alone, in a process that was forked."""
+        ...
+
+    def cache_folder(self) -> Path:
+        """Return the folder of compiled kernels, unless an option of a start names another."""
+        ...
+
+
+class Launcher(Protocol):
+    """One compiled kernel."""
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run on buffers and numbers, one for each parameter."""
+        ...
+
+
+class Compile(Protocol):
+    """Emitted source to a kernel that runs."""
+
+    def __call__(
+        self,
+        emitted: Emitted,
+        of: Program,
+        params: tuple[Array | Var, ...],
+        *,
+        written: Sequence[int],
+        on_host: bool,
+        as_written: bool,
+    ) -> Launcher:
+        """Compile the source of a program.
+
+        Args:
+            emitted: The source.
+            of: The program, which has the user's lines.
+            params: What a launch takes.
+            written: The positions of those that the program writes.
+            on_host: Buffers are passed by their address.
+            as_written: Leave fast math out, whatever the session has.
+
+        Raises:
+            CompileError: The backend refused the source.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RawEvent:
+    """An event of a window of the desktop.
+
+    Args:
+        act: What happened to the key.
+        key: A key, "LMB", "MMB", "RMB", "Motion", "Wheel", or "WMClose".
+        x: Where the mouse was, from the left [px].
+        y: Likewise, from the top.
+        notches: How far the wheel turned, positive away from the person.
+    """
+
+    act: Literal["press", "release", "move"]
+    key: str
+    x: int
+    y: int
+    notches: float
+
+
+class Desktop(Protocol):
+    """A window of the desktop that stays as large as it was made."""
+
+    def draw(self, image: npt.NDArray[np.uint8]) -> None:
+        """Show a picture, shape (height, width, 3), and find out what happened meanwhile."""
+        ...
+
+    def update(self) -> None:
+        """Show the last picture again, and find out what happened meanwhile."""
+        ...
+
+    def events(self) -> list[RawEvent]:
+        """Return what happened up to the last update."""
+        ...
+
+    def close(self) -> None:
+        """Take the window from the screen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One compiler, its memory and its names.
+
+    Args:
+        name: What messages call it.
+        language: The objects of kernels, and what they mean.
+        devices: Starts and ends.
+        memory: Makes memory of a device, for elements of a type in a shape, with any contents.
+        compile: Compiles emitted source.
+        most_arguments: How many arguments a launch may have.
+        desktop: Opens a window with a title, a width and a height [px]; raises RuntimeError where
+            there can be none.
+    """
+
+    name: str
+    language: Language
+    devices: Devices
+    memory: Callable[[Type, tuple[int, ...]], DeviceArray]
+    compile: Compile
+    most_arguments: int
+    desktop: Callable[[str, int, int], Desktop]

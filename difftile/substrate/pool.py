@@ -1,0 +1,181 @@
+"""The pool of a session: free memory by kind, and how much old contents take.
+
+Old contents are those of a buffer with pins and without owners: a tape reads them again, and no
+field has them any more. Their bytes are counted in `Pool.kept`, so each change of a buffer's
+`pins` or `owners` that enters or leaves this state changes the count by the buffer's `held`:
+
+    pins  owners
+      0     > 0    a field's contents                     not counted
+    > 0     > 0    a field's contents, read again         not counted
+    > 0       0    old contents                           counted
+      0       0    free, in the pool                      not counted
+
+A pin is added by whoever reads contents again, while a field owns them, as `buffer.pins += 1`: one
+step, so that no signal comes between it and a note of it. `unpin` takes it away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from difftile.diagnostics import OutOfMemory
+from difftile.ir.types import Type
+from difftile.substrate.lock import LOCK
+from difftile.substrate.memory import Buffer, DeviceArray
+
+_WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
+_ATTEMPTS_LEFT_OUT = 15
+
+
+class Holder(Protocol):
+    """An object that has its contents in a buffer."""
+
+    buffer: Buffer
+
+
+class Pool:
+    """The memory of one session: buffers that were given back, and a count of old contents.
+
+    `kept` is the bytes of old contents; `peak` is the most that it has been since it was last set.
+
+    Args:
+        device_array: Makes memory of the device; None where fields live in memory of the host.
+    """
+
+    def __init__(self, device_array: Callable[[Type, tuple[int, ...]], DeviceArray] | None) -> None:
+        self.device_array = device_array
+        self._free: dict[tuple[Type, tuple[int, ...]], list[Buffer]] = {}
+        self.unpackable: dict[int, int] = {}  # attempts to pack that are left out, by kind
+        self.kept = 0
+        self.peak = 0
+        self.ended = False  # whether buffers that come back are dropped
+
+    @property
+    def held(self) -> int:
+        """Bytes of the free buffers."""
+        return sum(buffer.nbytes for free in self._free.values() for buffer in free)
+
+    def allocate(self, element: Type, shape: tuple[int, ...]) -> Buffer:
+        """Return a buffer with any contents.
+
+        Raises:
+            OutOfMemory: The memory is not there.
+        """
+        free = self._free.setdefault((element, shape), [])
+        return _usable(free) or self._allocate(element, shape, free)
+
+    def allocate_like(self, other: Buffer) -> Buffer:
+        """Return a buffer of the same kind as another of this pool, with any contents.
+
+        Raises:
+            OutOfMemory: The memory is not there.
+        """
+        free = other.siblings
+        return _usable(free) or self._allocate(other.element, other.shape, free)
+
+    def _allocate(self, element: Type, shape: tuple[int, ...], siblings: list[Buffer]) -> Buffer:
+        try:
+            buffer = Buffer(element, shape, self)
+        except RecursionError:
+            raise
+        except (MemoryError, RuntimeError) as error:
+            raise OutOfMemory(
+                f"No memory for a field of {element}, shape {shape}: {error}"
+            ) from None
+        buffer.siblings = siblings
+        return buffer
+
+    def keep(self, nbytes: int) -> None:
+        """Count bytes that a tape keeps; a negative number when it lets go of them."""
+        self.kept += nbytes
+        self.peak = max(self.peak, self.kept)
+
+    def clear(self) -> None:
+        """Let go of everything that is free."""
+        for free in self._free.values():
+            free.clear()  # in place: living buffers know their list
+
+
+def relieve(holder: Holder, *, copy: bool) -> Buffer:
+    """Let a field of a pinned buffer go on in another one, with the same contents or with any.
+
+    Returns:
+        The buffer that the field has left, unless another thread was faster.
+
+    Raises:
+        OutOfMemory: The memory is not there.
+    """
+    with LOCK:
+        old = holder.buffer
+        if not old.pins:
+            return old
+        fresh = old.empty_like()
+        if copy:
+            fresh.copy_from(old)
+        # Nothing is called from here on to the end, so that no signal comes in between: a field
+        # without an owned buffer, or bytes that are counted twice, would outlive the signal.
+        pool = old.pool
+        fresh.owners += 1
+        holder.buffer = fresh
+        old.owners -= 1
+        if not old.owners:
+            pool.kept += old.held
+            if pool.kept > pool.peak:  # noqa: PLR1730 - a call
+                pool.peak = pool.kept
+        return old
+
+
+def pack(*buffers: Buffer) -> None:
+    """Pack old contents that are large, mostly zero and read by those who can unpack."""
+    for buffer in buffers:
+        if (
+            buffer.nbytes < _WORTH_PACKING
+            or buffer.owners
+            or not buffer.pins
+            or buffer.pins != buffer.packing_pins
+            or buffer.packed is not None
+        ):
+            continue
+        # Fields of a kind that were not mostly zero will hardly be so at the next launch.
+        kind, unpackable = id(buffer.siblings), buffer.pool.unpackable
+        left_out = unpackable.get(kind, 0)
+        if left_out:
+            unpackable[kind] = left_out - 1
+            continue
+        memory = buffer.pack()
+        if memory is None:
+            unpackable[kind] = _ATTEMPTS_LEFT_OUT
+        else:
+            buffer.pool.kept -= buffer.nbytes - buffer.held
+            memory.free()
+
+
+def unpin(*buffers: Buffer, packing: bool = False) -> None:
+    """Let go of contents that a record of a tape kept.
+
+    Args:
+        buffers: Where they are.
+        packing: Whether the record was prepared for them to be packed.
+    """
+    for buffer in buffers:
+        buffer.pins -= 1
+        buffer.packing_pins -= packing
+        if not buffer.pins and not buffer.owners:
+            buffer.pool.kept -= buffer.held
+            buffer.free()
+
+
+def _usable(free: list[Buffer]) -> Buffer | None:
+    """Take one of some free buffers.
+
+    Where a field was part of a cycle of objects, Python may have told the backend to free its
+    memory in the same breath in which the field gave its buffer back.
+    """
+    while True:
+        try:
+            buffer = free.pop()
+        except IndexError:
+            return None
+        if buffer.device is None or not buffer.device.is_finalized:
+            return buffer

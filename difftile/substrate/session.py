@@ -1,0 +1,166 @@
+"""Sessions: from one `dt.init` to the next, and which of them memory belongs to."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from difftile.diagnostics import FieldError
+from difftile.ir.types import F32, FLOATS, SCALARS, Scalar
+from difftile.substrate.backend import Backend
+from difftile.substrate.lock import LOCK
+from difftile.substrate.pool import Pool
+from difftile.substrate.taichi.backend import TAICHI
+
+# The backend of the process: its language is that of kernels, before any session.
+BACKEND: Backend = TAICHI
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Session:
+    """One start of a backend; memory and kernels made under an earlier one are gone.
+
+    Args:
+        number: Counts the starts.
+        backend: Compiles and runs.
+        pool: The memory; a buffer of another pool belongs to a session that has ended.
+        on_host: Fields live in host memory, and kernels run on the CPU.
+        threads: How many threads of the CPU share a parallel loop.
+        float_type: The type of float literals where no field says another.
+        debug: Accesses out of range are errors.
+        fast_math: Sums may be computed in another order than they are written in.
+        seed: Seed of what is random.
+        warps: Kernels run in warps of CUDA.
+    """
+
+    number: int
+    backend: Backend
+    pool: Pool
+    on_host: bool
+    threads: int
+    float_type: Scalar
+    debug: bool
+    fast_math: bool
+    seed: int
+    warps: bool
+
+
+_current: list[Session] = []
+_numbers = itertools.count(1)
+
+
+def start_session(
+    arch: str,
+    default_fp: object,
+    seed: int,
+    debug: bool,
+    fast_math: bool | None = None,
+    **options: Any,
+) -> Session:
+    """Start the backend, anew if it runs already; fast math is on unless this is for debugging.
+
+    Any thread may do so: kernels are launched and compiled by all threads afterwards.
+
+    Raises:
+        FieldError: The architecture is unknown or not there, the float type is none, the seed is no
+            integer, or compiled kernels cannot be kept where an option says. What ran before goes
+            on then.
+    """
+    devices, language = BACKEND.devices, BACKEND.language
+    if arch not in devices.ARCHS:
+        raise FieldError(f"Unknown arch '{arch}'. Choose one of: {', '.join(devices.ARCHS)}.")
+    is_name = isinstance(default_fp, str)
+    scalar = SCALARS.get(default_fp) if is_name else language.value_type(default_fp)
+    if not isinstance(scalar, Scalar) or scalar not in FLOATS:
+        raise FieldError(f"default_fp is a float type such as ti.f32, not {default_fp}.")
+    if not isinstance(seed, int):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FieldError(f"A seed is an integer, not {seed!r}.")
+    if _forked.session is not None and not _forked.session.on_host:
+        raise FieldError(f"{_forked.why} A GPU cannot be used from here at all.")
+    fast = not debug if fast_math is None else fast_math
+    settings = devices.settings_of(arch, seed, debug, fast, options)
+    with LOCK:
+        for ending in _current:
+            ending.pool.clear()
+        _end("dt.init() was called, which ends what was made before.")
+        device = devices.start(arch, settings)
+        session = Session(
+            number=next(_numbers),
+            backend=BACKEND,
+            pool=Pool(None if device.on_host else BACKEND.memory),
+            on_host=device.on_host,
+            threads=device.threads,
+            float_type=scalar,
+            debug=debug,
+            fast_math=device.fast_math,
+            seed=seed,
+            warps=device.warps,
+        )
+        _current[:] = [session]
+        _forked.left()
+        return session
+
+
+def current_session() -> Session:
+    """Return the running session; start one on the CPU if there is none.
+
+    Raises:
+        FieldError: The process was forked from one that has a session.
+    """
+    while True:
+        try:
+            return _current[0]
+        except IndexError:  # none yet, or another thread is starting one
+            _start_first()
+
+
+def _start_first() -> None:
+    with LOCK:
+        if _forked.session is not None:
+            raise FieldError(_forked.why)
+        if not _current:  # another thread may have been faster
+            start_session("cpu", F32.name, 0, False)
+
+
+def _end(why: str) -> None:
+    """End the session: nothing that belongs to it is launched any more."""
+    ended = _current[:]
+    _current.clear()
+    for session in ended:
+        session.pool.ended = True
+        session.backend.devices.end(why)
+
+
+class _Forked:
+    """What a process that was forked knows of the session of its parent.
+
+    The threads that kernels run on stay with the parent: to wait for them would never end.
+    """
+
+    why = (
+        "difftile was started before this process was forked, and its threads stayed behind. Call "
+        "dt.init() here first and make fields anew; or start processes with "
+        "multiprocessing.get_context('spawn') or 'forkserver'."
+    )
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+
+    def left(self) -> None:
+        """Forget the parent's session, since there is one of this process; a GPU is not left."""
+        if self.session is not None and self.session.on_host:
+            self.session = None
+
+    def note(self) -> None:
+        """Take leave of the parent's session, in the child."""
+        if _current:
+            self.session = _current[0]
+            _end(self.why)
+            self.session.backend.devices.abandon()
+
+
+_forked = _Forked()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked.note)

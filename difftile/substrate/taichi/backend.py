@@ -1,0 +1,17 @@
+"""Taichi as a backend."""
+
+from difftile.substrate.backend import Backend
+from difftile.substrate.taichi import device, names
+from difftile.substrate.taichi.desktop import GuiWindow
+from difftile.substrate.taichi.launcher import CompiledKernel
+from difftile.substrate.taichi.ndarrays import Ndarray
+
+TAICHI = Backend(
+    name="Taichi",
+    language=names,
+    devices=device,
+    memory=Ndarray,
+    compile=CompiledKernel,
+    most_arguments=64,
+    desktop=GuiWindow,
+)

@@ -1,0 +1,122 @@
+"""Starting Taichi, ending what it has compiled, and the folder where that is kept."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import taichi as ti
+from taichi.lang import impl, misc
+
+from difftile.diagnostics import FieldError, did_you_mean
+from difftile.substrate.backend import Device
+from difftile.substrate.taichi.cache import caches_named, can_keep
+from difftile.substrate.taichi.launcher import end_all
+
+ARCHS: dict[str, Any] = {
+    "cpu": ti.cpu,
+    "cuda": ti.cuda,
+    "vulkan": ti.vulkan,
+    "metal": ti.metal,
+    "gpu": ti.gpu,
+}
+
+# Before any start, since this becomes what the last one was given.
+_TAICHIS_FOLDER = Path(impl.default_cfg().offline_cache_file_path).parent
+
+
+def settings_of(
+    arch: str, seed: int, debug: bool, fast_math: bool, options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what `ti.init` is passed, with the user's options.
+
+    Raises:
+        FieldError: The architecture is not there, an option is unknown, or compiled kernels cannot
+            be kept where an option says.
+    """
+    if not os.path.exists(os.curdir):
+        raise FieldError("The working directory is gone, to which Taichi returns as it starts.")
+    if arch != "cpu" and not _is_there(ARCHS[arch]):
+        raise FieldError(
+            f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu')."
+        )
+    settings: dict[str, Any] = {
+        "log_level": ti.ERROR,
+        "force_scalarize_matrix": True,
+        "random_seed": seed % 2**31,
+        "fast_math": fast_math,
+        # Taichi 1.7.4 keeps `y[i, 0]` in a register over a loop that writes `y[i, j]`, too.
+        "cache_loop_invariant_global_vars": False,
+        # That is no part of the keys of its cache on disk: ours is one of its own.
+        "offline_cache_file_path": str(cache_folder()),
+        # Emitted literals carry their type; Taichi's own default must stay f32 for them.
+        "default_fp": ti.f32,
+    }
+    for option in options:
+        if not hasattr(impl.default_cfg(), option):
+            names = [name for name in dir(impl.default_cfg()) if not name.startswith("_")]
+            hint = did_you_mean(option, names) or "it passes the options of ti.init on."
+            raise FieldError(f"dt.init() has no option '{option}'; {hint}")
+    settings |= options
+    folder = settings["offline_cache_file_path"]
+    if not can_keep(Path(folder)):
+        if "offline_cache_file_path" in options:
+            raise FieldError(
+                f"Compiled kernels cannot be kept in {folder!r}: no files can be written there. "
+                "Name another folder, or leave the option out."
+            )
+        # Taichi makes the folder even so, and crashes if it cannot.
+        settings |= {"offline_cache": False, "offline_cache_file_path": tempfile.gettempdir()}
+    return settings
+
+
+def _is_there(arch: Any) -> bool:
+    """Tell whether this machine has an architecture, or one of several."""
+    ti.set_logging_level(ti.ERROR)  # what is missing is said once, by who asks
+    return any(map(misc.is_arch_supported, arch if isinstance(arch, (list, tuple)) else [arch]))
+
+
+def start(arch: str, settings: Mapping[str, Any]) -> Device:
+    """Start Taichi, anew if it runs already."""
+    with caches_named(), _in_silence():
+        ti.init(arch=ARCHS[arch], **settings)
+    # Taichi lets this thread do it and no other; with the first launch it would be any.
+    impl.get_runtime().materialize()
+    config = impl.current_cfg()
+    return Device(
+        on_host=config.arch in (ti.x64, ti.arm64),
+        threads=config.cpu_max_num_threads,
+        fast_math=config.fast_math,
+        warps=config.arch == ti.cuda,
+    )
+
+
+@contextmanager
+def _in_silence() -> Generator[None]:
+    """Keep a line to itself that no setting of Taichi turns off; other threads may print."""
+    quiet: Any = misc
+    quiet.print = lambda *_: None
+    try:
+        yield
+    finally:
+        del quiet.print
+
+
+def end(why: str) -> None:
+    """Refuse to launch what was compiled since the last start."""
+    end_all(why)
+
+
+def abandon() -> None:
+    """Keep the program of a process that was forked; freeing it would wait for its threads."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(impl.get_runtime().prog))
+
+
+def cache_folder() -> Path:
+    """Return the folder of compiled kernels, unless an option of `start` names another."""
+    return _TAICHIS_FOLDER / "difftile"

@@ -1,0 +1,198 @@
+"""Emitted source to a kernel that Taichi has compiled, and the launch of it.
+
+Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore
+launched through a context that is filled here: on the CPU one context is kept and only the
+arguments that changed are set.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import weakref
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, cast
+
+import numpy as np
+import taichi as ti
+from taichi.lang import impl
+
+from difftile.diagnostics import DifftileError, FieldError, LaunchError
+from difftile.ir.nodes import Array, Program, Var
+from difftile.ir.types import FLOATS, FieldType, numpy_dtype, scalar_of, shape_of
+from difftile.substrate.emit import Emitted
+from difftile.substrate.lock import LOCK
+from difftile.substrate.memory import Buffer
+from difftile.substrate.taichi import accurate, dense, linalg, predicates, warps
+from difftile.substrate.taichi.names import dtype_of
+from difftile.substrate.taichi.reading import (
+    defining_emitted_source,
+    reading_emitted_source,
+    without_fast_math,
+)
+from difftile.substrate.taichi.translate import said, translated
+
+_counter = itertools.count()
+
+
+class CompiledKernel:
+    """One compiled kernel and its launch context, with the arguments that this holds.
+
+    A launch takes the context away, so that threads never fill the same one; who finds none makes
+    another. A launch that is broken off does not put it back: what it holds is uncertain then.
+    """
+
+    def __init__(
+        self,
+        emitted: Emitted,
+        of: Program,
+        params: tuple[Array | Var, ...],
+        *,
+        written: Sequence[int],
+        on_host: bool,
+        as_written: bool,
+    ) -> None:
+        examples = [_example(param) for param in params]
+
+        def read() -> Any:
+            with _built(emitted) as kernel:
+                return kernel.compiled_kernels[kernel.ensure_compiled(*examples)]
+
+        try:
+            program: Any = impl.get_runtime().prog
+            with reading_emitted_source(as_written=as_written) as config:
+                self._kernel: Any = read()
+                caps = program.get_device_caps()
+                self._compiled: Any = program.compile_kernel(config, caps, self._kernel)
+        except (DifftileError, RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            raise translated(emitted, of, error, read) from None
+        self._name = emitted.name
+        self._written = written
+        launch: Callable[[Any, Any], None] = program.launch_kernel
+        self._run = launch if on_host or not as_written else _as_written(launch)
+        self._program = program
+        self._on_host = on_host
+        self._held: tuple[Any, list[Any]] | None = None
+        self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
+        _LIVING.add(self)
+
+    def end(self, why: str) -> None:
+        """Refuse to be launched from now on, and let go of what is Taichi's."""
+
+        def refuse(*_: object) -> NoReturn:
+            raise FieldError(why)
+
+        self._run = refuse
+        self._program = self._kernel = self._compiled = self._held = None
+
+    def launch(self, args: Sequence[Any]) -> None:
+        """Run on buffers and numbers, one for each parameter."""
+        for position in self._written:
+            args[position].contents.known = None
+        held = self._held
+        if held is None:
+            held = self._fresh_context()
+        self._held = None
+        context, last = held
+        for position, arg in enumerate(args):
+            before = last[position]
+            if arg is before:
+                continue
+            if isinstance(arg, Buffer):
+                if self._on_host:
+                    # The context still has the sizes, and to set them takes half of the time.
+                    sizes = arg.shape if before is None or before.shape != arg.shape else ()
+                    context.set_arg_external_array_with_shape(
+                        (position,), arg.address, arg.nbytes, sizes, 0
+                    )
+                else:
+                    device: Any = arg.device  # which memory of this session has here
+                    context.set_arg_ndarray((position,), device.handle)
+            elif self._is_float[position]:
+                context.set_arg_float((position,), arg)
+            else:
+                context.set_arg_int((position,), int(arg))
+            last[position] = arg
+        try:
+            self._run(self._compiled, context)
+        except DifftileError:
+            raise
+        except Exception as error:
+            raise LaunchError(f"Taichi could not launch '{self._name}': {said(error)}") from None
+        # One that held ndarrays cannot be launched twice: the launcher rewrites it.
+        if self._on_host:
+            self._held = held
+
+    def _fresh_context(self) -> tuple[Any, list[Any]]:
+        """Return a context without arguments, and those; behind them the program, to keep alive."""
+        kernel, program = self._kernel, self._program
+        if kernel is None:
+            self._run(None, None)  # says why there is none
+        kernel = cast(Any, kernel)
+        return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
+
+
+_LIVING: weakref.WeakSet[CompiledKernel] = weakref.WeakSet()
+
+
+def end_all(why: str) -> None:
+    """Let nothing be launched that belongs to a session which ends; that would be a crash."""
+    for one in list(_LIVING):
+        one.end(why)
+    _LIVING.clear()
+
+
+def _as_written(launch: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """Return a launch without fast math: on a GPU the first one writes the machine code."""
+
+    def launched(compiled: Any, context: Any) -> None:
+        with LOCK, without_fast_math():
+            launch(compiled, context)
+
+    return launched
+
+
+_HELPERS = {
+    "accurate": accurate,
+    "dense": dense,
+    "linalg": linalg,
+    "predicates": predicates,
+    "warps": warps,
+}
+
+
+@contextmanager
+def _built(emitted: Emitted) -> Generator[Any]:
+    """Define the kernel while this is open; Taichi reads its source back through `linecache`.
+
+    Taichi notes every kernel for as long as the process lives: this one is taken off its list.
+    """
+    file = f"<difftile {emitted.name} {next(_counter)}>"
+    text = emitted.text
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace: dict[str, Any] = {"ti": ti, **_HELPERS}
+    namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
+    noted: list[Any] = impl.get_runtime().kernels
+    try:
+        with defining_emitted_source():
+            exec(compile(text, file, "exec", dont_inherit=True), namespace)
+        yield namespace[emitted.name]._primal
+    finally:
+        noted[:] = [one for one in noted if one.func.__code__.co_filename != file]
+        del linecache.cache[file]
+
+
+def _annotation(type_: FieldType) -> Any:
+    return ti.types.ndarray(dtype=dtype_of(type_.element), ndim=type_.ndim)
+
+
+def _example(param: Array | Var) -> Any:
+    """Return an argument of a parameter's type, to compile for."""
+    if isinstance(param, Var):
+        return 0.0 if scalar_of(param.type) in FLOATS else 0
+    element = param.type.element
+    shape = (1,) * param.type.ndim + shape_of(element)
+    return np.zeros(shape, numpy_dtype(scalar_of(element)))
