@@ -202,7 +202,7 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("x.mean", [0.0, np.nan], "'x.mean' is nan at index (1,), which no state is"),
+        ("x.mean", [0.0, np.nan], "'x.mean' is nan at index (1,), which no valid state has"),
         ("x.mean", [np.inf, 0.0], "'x.mean' is inf at index (0,)"),
         ("x.mean", [1e300, 0.0], "'x.mean' is 1e+300 at index (0,)"),  # in single precision
         ("x.square", [-1.0, 1.0], "'x.square' is -1 at index (0,)"),

@@ -1,4 +1,4 @@
-"""`dt.optim`: fields that move against their gradients."""
+"""`dt.optim`: optimisers, which move fields against their gradients."""
 
 from difftile.optim import schedules
 from difftile.optim.adam import Adam, AdamW

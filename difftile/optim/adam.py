@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from difftile.launch.func import func
-from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
-from difftile.optim.parameters import FieldsLike, number
+from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
+from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.substrate import static
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def _adapt(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
 
 
 class _Adaptive(Optimiser):
-    """What Adam and AdamW share."""
+    """The step that Adam and AdamW share."""
 
     rule = UpdateRule(_adapt, ("mean", "square", "largest"), squares=("square", "largest"))
     _decoupled: bool
@@ -44,11 +43,12 @@ class _Adaptive(Optimiser):
     def __init__(
         self,
         fields: FieldsLike,
-        lr: Rate | Mapping[Any, Rate],
-        betas: tuple[float, float],
-        eps: float,
-        weight_decay: float | Mapping[Any, float],
-        amsgrad: bool,
+        lr: Rates = 1e-3,
+        *,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float | PerField[float] = 0.0,
+        amsgrad: bool = False,
         **shared: Unpack[Shared],
     ) -> None:
         self._betas = tuple(number(beta, f"{self!r}: a beta", below=1.0) for beta in betas)
@@ -88,27 +88,14 @@ class Adam(_Adaptive):
     Args:
         fields: What to move; see `Optimiser`.
         lr: The learning rate: about how far each component moves in a step.
-        betas: How much the averages keep of themselves.
-        eps: What is added to the root, so that a gradient of zero moves nothing.
-        weight_decay: How much of the field itself is added to its gradient; see `AdamW`.
+        betas: The decay factors of the averages.
+        eps: A number added to the root, so that a gradient of zero moves nothing.
+        weight_decay: The multiple of the field that is added to its gradient; see `AdamW`.
         amsgrad: Never let the unit shrink.
         shared: See `Optimiser`.
     """
 
     _decoupled = False
-
-    def __init__(
-        self,
-        fields: FieldsLike,
-        lr: Rate | Mapping[Any, Rate] = 1e-3,
-        *,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float | Mapping[Any, float] = 0.0,
-        amsgrad: bool = False,
-        **shared: Unpack[Shared],
-    ) -> None:
-        super().__init__(fields, lr, betas, eps, weight_decay, amsgrad, **shared)
 
 
 @final
@@ -120,9 +107,9 @@ class AdamW(_Adaptive):
     Args:
         fields: What to move; see `Optimiser`.
         lr: The learning rate.
-        betas: How much the averages keep of themselves.
-        eps: What is added to the root.
-        weight_decay: How much a field shrinks, in units of the learning rate.
+        betas: The decay factors of the averages.
+        eps: A number added to the root.
+        weight_decay: The part by which a field shrinks, in units of the learning rate.
         amsgrad: Never let the unit shrink.
         shared: See `Optimiser`.
     """
@@ -132,12 +119,14 @@ class AdamW(_Adaptive):
     def __init__(
         self,
         fields: FieldsLike,
-        lr: Rate | Mapping[Any, Rate] = 1e-3,
+        lr: Rates = 1e-3,
         *,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: float | Mapping[Any, float] = 1e-2,
+        weight_decay: float | PerField[float] = 1e-2,
         amsgrad: bool = False,
         **shared: Unpack[Shared],
     ) -> None:
-        super().__init__(fields, lr, betas, eps, weight_decay, amsgrad, **shared)
+        super().__init__(
+            fields, lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, **shared
+        )

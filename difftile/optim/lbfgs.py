@@ -1,4 +1,4 @@
-"""L-BFGS: Newton's direction from the last gradients, and a line search along it."""
+"""L-BFGS: a quasi-Newton direction from the last gradients, and a line search along it."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class LBFGS:
         while not optimiser.finished:
             value = optimiser.step(f)
 
-    The direction is that of the two loops over the last differences of gradients, the length is
-    found by a line search for the strong Wolfe conditions (Nocedal and Wright, Numerical
-    Optimization, 2nd ed., algorithms 7.4 and 7.5). A trial where the loss is not finite is one that
-    was too far. The vectors are in double precision on the host, as those of Krylov methods are;
-    on the CPU that costs two copies an evaluation. Random or noisy losses are not for this method.
+    The direction comes from the two loops over the last differences of gradients, its length from a
+    line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization, 2nd
+    ed., algorithms 7.4 and 7.5). A trial where the loss is not finite counts as too far. The
+    vectors are in double precision on the host, as in Krylov methods; on the CPU each evaluation
+    costs two copies. The method does not suit random or noisy losses.
 
     Args:
-        fields: What to move: a field of floats with a gradient, a field of structs, `dt.Rows`, a
-            sequence of those, or a mapping from names to them.
+        fields: The fields to move: a field of floats with a gradient, a field of structs,
+            `dt.Rows`, a sequence of those, or a mapping from names to them.
         lr: The first length that a line search tries, in units of the direction.
-        iterations: The most iterations of a step.
+        iterations: The largest number of iterations of a step.
         history: The number of differences that are remembered.
         tol: The largest component of a gradient that counts as zero.
 
     Raises:
-        FieldError: A field has no gradient, is given twice, or is none that can be moved.
+        FieldError: A field has no gradient, is given twice, or cannot be moved.
         LaunchError: An option is out of range.
     """
 
@@ -91,12 +91,12 @@ class LBFGS:
         return "dt.optim.LBFGS"
 
     def step(self, f: Callable[[], Any]) -> float:
-        """Make some iterations and return the loss that was reached, where the fields now are.
+        """Make some iterations and return the loss at the point that the fields now hold.
 
-        It ends early, and is `finished`, where the gradient is zero or where no lower loss is found
-        along its direction, at the limit of the precision; `reason` says which. The fields hold the
-        point that was reached, also if the function raises an error; their gradients are those of
-        the last trial.
+        The step ends early, and the optimiser is `finished`, where the gradient is zero or where no
+        lower loss is found along the direction, at the limit of the precision; `reason` says which.
+        The fields hold the best point, also if the function raises an error; their gradients come
+        from the last trial.
 
         Args:
             f: A function that runs a tape and returns the loss: a field of one element, or a
@@ -130,13 +130,15 @@ class LBFGS:
     def _first(self, objective: Objective) -> Point:
         now = objective.here()
         if not np.isfinite(now.value):
-            raise SolverError(f"{self!r}: the loss is not finite to begin with.")
+            raise SolverError(
+                f"{self!r}: the loss is not finite to begin with. Start from fields where it is."
+            )
         if not now.is_finite:
             raise SolverError(f"{self!r}: {first_not_finite(self.parameters)}.")
         return now
 
     def _next(self, objective: Objective, now: Point) -> Point | None:
-        """Return a point with a lower loss; None where there is none, up or down the history."""
+        """Return a point with a lower loss, or None if neither direction leads to one."""
         if self._moves:
             direction = self._direction(now.gradient)
             if direction @ now.gradient < 0.0:
@@ -144,7 +146,7 @@ class LBFGS:
                 if found is not None:
                     return found
             self._moves, self._turns = [], []
-        # The gradient says nothing about lengths: the first one moves by about 1 in all.
+        # Without a history the scale is unknown: the first step moves by about 1 in all.
         first = self.lr * min(1.0, 1.0 / float(np.sum(np.abs(now.gradient))))
         return search(objective.at, now, -now.gradient, first)
 
@@ -164,24 +166,24 @@ class LBFGS:
         return q
 
     def _remember(self, move: Vector, turn: Vector) -> None:
-        """Keep a pair of differences, unless it says that the loss bends down."""
+        """Keep a pair of differences, unless the loss has negative curvature along it."""
         if float(move @ turn) > 1e-10 * float(turn @ turn):
             self._moves = [*self._moves, move][-self.history :]
             self._turns = [*self._turns, turn][-self.history :]
 
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero; entering a tape does it, too."""
+        """Set the gradients of the fields to zero; entering a tape does so, too."""
         zero_grads([one.field for one in self.parameters])
 
     def follow(self, change: Change) -> None:
-        """Go on with other rows, another function, of which no differences are known yet."""
+        """Continue with other rows and an empty history, as the loss is another function now."""
         self.parameters = after(self.parameters, change)
         self._moves, self._turns = [], []
 
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that later steps depend on beside fields and options, as arrays by name."""
+        """Return, as arrays by name, all that later steps depend on except fields and options."""
         return {
             "rule": np.array("LBFGS"),
             "steps": np.array(self.steps),
@@ -190,19 +192,21 @@ class LBFGS:
         }
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Go on from a state that `state_dict` returned, or `np.load` of it.
+        """Continue from a state that `state_dict` returned, or `np.load` of it.
+
+        Nothing is changed if an error is raised.
 
         Raises:
-            LaunchError: It is that of another optimiser, or of other fields, or has numbers that
-                no history has. Nothing was changed.
-            DatasetError: It is that of a file, which cannot be read. Nothing was changed.
+            LaunchError: The state belongs to another optimiser or to other fields, or has numbers
+                that no history has.
+            DatasetError: The state is in a file that cannot be read.
             TapeError: A tape is open.
         """
         check_no_tape(f"{self!r}: load_state_dict()")
         one = Wanted((None, self._size), np.dtype(np.float64))
         steps, arrays = restored(saved, "LBFGS", {"moves": one, "turns": one})
         moves, turns = ([*arrays[key].astype(np.float64)] for key in ("moves", "turns"))
-        # Steps keep such pairs alone, and divide by these products.
+        # Steps keep only such pairs, and divide by these products.
         with np.errstate(over="ignore", invalid="ignore"):  # infinite then, and refused
             sound = len(moves) == len(turns) and all(
                 0.0 < float(move @ turn) < np.inf and np.isfinite(float(turn @ turn))
@@ -210,8 +214,8 @@ class LBFGS:
             )
         if not sound:
             raise LaunchError(
-                f"{self!r}: load_state_dict(): 'moves' and 'turns' are pairs whose products are "
-                "above 0; these are not."
+                f"{self!r}: load_state_dict(): 'moves' and 'turns' must be pairs whose products "
+                "are above 0. Take a state that state_dict() returned."
             )
         self.steps, self._moves, self._turns = steps, moves, turns
 

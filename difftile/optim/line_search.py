@@ -1,4 +1,4 @@
-"""How far to go along a direction: to where the strong Wolfe conditions hold."""
+"""Line search for a point where the strong Wolfe conditions hold."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from difftile.optim.objective import Point
 from difftile.solvers.vectors import Vector
 
-_DECREASE = 1e-4  # of the loss, of what its slope promises
-_CURVATURE = 0.9  # of the slope at the start, how much may be left
-_WIDEST = 4.0  # how much longer the next trial is while the loss still falls steeply
+_DECREASE = 1e-4  # the least decrease of the loss, as a part of the one that its slope promises
+_CURVATURE = 0.9  # the part of the slope at the start that may be left
+_WIDEST = 4.0  # the factor to the next trial while the loss still falls steeply
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class TrialStep:
     """A point along the direction.
 
     Args:
-        length: How far it is, in units of the direction.
+        length: The distance from the start, in units of the direction.
         point: The objective there.
         slope: The derivative of the loss by the length.
     """
@@ -41,18 +41,18 @@ def search(
 ) -> Point | None:
     """Return a point along a direction with a lower loss, where the strong Wolfe conditions hold.
 
-    If they hold nowhere among the trials, it is the best point that has the decrease. A point where
-    the loss is not finite counts as one that is too far.
+    If they hold at none of the trials, the result is the best point with a sufficient decrease. A
+    point where the loss is not finite counts as too far.
 
-    Source: Nocedal and Wright, Numerical Optimization, 2nd ed., algorithms 3.5 and 3.6; there the
-    two phases are apart, here an interval without an end is one that still grows.
+    Source: Nocedal and Wright, Numerical Optimization, 2nd ed., algorithms 3.5 and 3.6. Their two
+    phases are one loop here: an interval without an end still grows.
 
     Args:
         evaluate: The objective.
-        start: Where to begin.
-        direction: Where to go; the loss falls that way at first.
-        first: The first length to be tried.
-        trials: The most evaluations.
+        start: The point at the start.
+        direction: A direction of descent.
+        first: The first length to try.
+        trials: The largest number of evaluations.
 
     Returns:
         The point, or None where no trial had the decrease.

@@ -19,12 +19,12 @@ from difftile.tape.counts import REPLAYS
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What an objective is somewhere.
+    """The objective at a point.
 
     Args:
-        x: Where: the numbers of all fields, in double precision, as the fields hold them.
-        value: The loss; infinite where it is no number.
-        gradient: Its gradient, which has no meaning where the loss is infinite.
+        x: The point: the numbers of all fields, in double precision, as the fields hold them.
+        value: The loss; infinite where it is NaN.
+        gradient: The gradient, which has no meaning where the loss is infinite.
     """
 
     x: Vector
@@ -33,17 +33,17 @@ class Point:
 
     @property
     def is_finite(self) -> bool:
-        """Whether value and gradient are numbers."""
+        """Whether value and gradient are finite."""
         return math.isfinite(self.value) and bool(np.isfinite(self.gradient).all())
 
 
 class Objective:
-    """A function of Python that computes a loss from fields, on a tape.
+    """A Python function that computes a loss from fields, on a tape.
 
     Args:
-        f: It. It runs a `dt.Tape` and returns the loss: a field of one element, or a number.
+        f: Runs a `dt.Tape` and returns the loss: a field of one element, or a number.
         parameters: The fields.
-        what: Who calls it, for errors.
+        what: The name of the caller in errors.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Objective:
         write(self.state, x)
 
     def loss(self, x: Vector) -> float:
-        """Return the loss somewhere, without its gradient."""
+        """Return the loss at a point, without its gradient."""
         self.move(x)
         return self._call(x)
 
     def at(self, x: Vector) -> Point:
-        """Return the loss and its gradient somewhere, as exactly as the fields can be there.
+        """Return the loss and its gradient at a point, rounded to the type of the fields.
 
         Raises:
             TapeError: The function ran no tape.
@@ -76,7 +76,7 @@ class Objective:
         return self.here()
 
     def here(self) -> Point:
-        """Return the loss and its gradient where the fields are; the function may change them."""
+        """Return the loss and its gradient at the contents of the fields before the call."""
         before = REPLAYS.count
         x = read(self.state)
         value = self._call(x)

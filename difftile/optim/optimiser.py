@@ -1,4 +1,4 @@
-"""What all optimisers of one gradient per step have in common: steps, state, clipping, bounds."""
+"""The base of optimisers with one gradient per step: steps, state, clipping, bounds."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from difftile.ir.types import F16, F32, F64, numpy_dtype, scalar_of, shape_of, w
 from difftile.launch.func import Func
 from difftile.optim.parameters import (
     FieldsLike,
+    PerField,
     after,
     follow_rows,
     number,
@@ -30,18 +31,19 @@ from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite, move, norm
 
 Rate: TypeAlias = "float | Callable[[int], float]"
-Bound: TypeAlias = "float | Mapping[Any, float | None] | None"
+Rates: TypeAlias = "Rate | PerField[Rate]"
+Bound: TypeAlias = "float | PerField[float | None] | None"
 _NOT_FINITE = ("raise", "skip", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateRule:
-    """What a step does to an element, and what it remembers.
+    """The update of an element in a step, and the state that it keeps.
 
     Args:
-        change: A func, as `update` says.
+        change: A func; see `update`.
         slots: The names of the fields of its state, in the order in which it takes them.
-        squares: Those that are means of squares, or the largest of them: none is negative.
+        squares: The slots that hold means or maxima of squares, which are not negative.
     """
 
     change: Func
@@ -50,7 +52,7 @@ class UpdateRule:
 
 
 class Shared(TypedDict, total=False):
-    """What every optimiser takes; see `Optimiser`."""
+    """The options of every optimiser; see `Optimiser`."""
 
     low: Bound
     high: Bound
@@ -62,13 +64,13 @@ class Shared(TypedDict, total=False):
 class Optimiser(ABC):
     """Moves fields against their gradients, in one launch a field and step.
 
-    A step reads `x.grad` of every field as it is, and leaves it. What it remembers of a field is
-    kept in fields of the same shape, by name in `state`: in single precision for fields in half.
+    A step reads `x.grad` of every field and does not change it. The state of a field is kept in
+    fields of the same shape, by name in `state`: in single precision for fields in half.
 
     Args:
         fields: A field of floats with a gradient, a field of structs (its members are moved),
-            `dt.Rows` (so are its fields), a sequence of those, or a mapping from names to them. The
-            names are those in `state`.
+            `dt.Rows` (its fields are moved), a sequence of those, or a mapping from names to them.
+            `state` has the same names.
         lr: The learning rate; or a function from the number of steps done to it, such as those in
             `dt.optim.schedules`; or a mapping from each field, or its name, to one of the two.
         weight_decay: A number, or a mapping from each field to one.
@@ -76,12 +78,12 @@ class Optimiser(ABC):
         high: The largest one; or by field.
         clip_norm: Gradients whose norm, over all fields together, is larger are scaled down to it.
         clip_value: Components of gradients are kept between -clip_value and clip_value.
-        nonfinite: What a step does if some gradient is not finite: "raise" an error, "skip" the
-            step and count it in `skipped`, in both cases before anything is changed; or "ignore"
-            it, which saves the launch that looks.
+        nonfinite: The reaction to a gradient that is not finite: "raise" an error, "skip" the step
+            and count it in `skipped`, in both cases before anything is changed; or "ignore" it,
+            which saves the launch of the test.
 
     Raises:
-        FieldError: A field has no gradient, is given twice, or is none that can be moved.
+        FieldError: A field has no gradient, is given twice, or cannot be moved.
         LaunchError: An option is out of range.
     """
 
@@ -90,8 +92,8 @@ class Optimiser(ABC):
     def __init__(
         self,
         fields: FieldsLike,
-        lr: Rate | Mapping[Any, Rate],
-        weight_decay: float | Mapping[Any, float],
+        lr: Rates,
+        weight_decay: float | PerField[float],
         *,
         low: Bound = None,
         high: Bound = None,
@@ -117,14 +119,14 @@ class Optimiser(ABC):
         self._nonfinite = nonfinite
         self._total = zeros((), F64)
         self.state = {
-            one.name: {slot: _zeros_beside(one.field) for slot in self._used()}
+            one.name: {slot: _zeros_like(one.field) for slot in self._used()}
             for one in self.parameters
         }
         follow_rows(self.parameters, self)
 
     @abstractmethod
     def _used(self) -> tuple[str, ...]:
-        """Return which slots the rule uses with these options."""
+        """Return the slots that the rule uses with these options."""
 
     @abstractmethod
     def _numbers(self, lr: float, decay: float) -> tuple[float | None, ...]:
@@ -134,12 +136,12 @@ class Optimiser(ABC):
         return f"dt.optim.{type(self).__name__}"
 
     @property
-    def lr(self) -> Rate | Mapping[Any, Rate]:
-        """The learning rate, as it was given; it may be set anew between steps."""
+    def lr(self) -> Rates:
+        """The learning rate, as it was given; it may be set again between steps."""
         return self._lr
 
     @lr.setter
-    def lr(self, lr: Rate | Mapping[Any, Rate]) -> None:
+    def lr(self, lr: Rates) -> None:
         rates = of_each(lr, self.parameters, f"{self!r}: lr")
         for rate in rates:
             if not callable(rate):
@@ -148,7 +150,7 @@ class Optimiser(ABC):
         self._rates: list[Rate] = rates
 
     def step(self) -> bool:
-        """Move all fields; return whether they were, which a skipped step denies.
+        """Move all fields; return False if the step was skipped.
 
         Raises:
             TapeError: A tape is open.
@@ -161,10 +163,20 @@ class Optimiser(ABC):
         if self._nonfinite != "ignore" or self._clip_norm is not None:
             self.grad_norm = norm(self._total, gradients)
             if not math.isfinite(self.grad_norm) and self._nonfinite != "ignore":
-                return self._refuse()
+                if self._nonfinite == "raise":
+                    raise SolverError(
+                        f"{self!r}: {first_not_finite(self.parameters)}; no field was moved. "
+                        "dt.Tape(loss, diagnose=True) says where that comes from, and "
+                        "nonfinite='skip' leaves such steps out."
+                    )
+                self.skipped += 1
+                return False
             if self._clip_norm is not None:
                 scale = min(1.0, self._clip_norm / (self.grad_norm + 1e-6))
-        rates = [self._rate(rate) for rate in self._rates]
+        rates = [
+            number(rate(self.steps) if callable(rate) else rate, f"{self!r}: lr")
+            for rate in self._rates
+        ]
         for k, one in enumerate(self.parameters):
             state = self.state[one.name]
             move(
@@ -178,26 +190,12 @@ class Optimiser(ABC):
         self.steps += 1
         return True
 
-    def _refuse(self) -> bool:
-        """Skip a step, or raise the error that says which gradient is not finite."""
-        if self._nonfinite == "raise":
-            raise SolverError(
-                f"{self!r}: {first_not_finite(self.parameters)}; no field was moved. "
-                "dt.Tape(loss, diagnose=True) says where that comes from, and nonfinite='skip' "
-                "leaves such steps out."
-            )
-        self.skipped += 1
-        return False
-
-    def _rate(self, rate: Rate) -> float:
-        return number(rate(self.steps) if callable(rate) else rate, f"{self!r}: lr")
-
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero; entering a tape does it, too."""
+        """Set the gradients of the fields to zero; entering a tape does so, too."""
         zero_grads([one.field for one in self.parameters])
 
     def follow(self, change: Change) -> None:
-        """Go on with other rows: what is remembered of a row goes with it."""
+        """Continue with other rows; the state of each row goes with it."""
         self.state = {
             one.name: {
                 slot: change.beside(field) if one.field.storage in change.fields else field
@@ -210,34 +208,34 @@ class Optimiser(ABC):
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that later steps depend on beside fields and options, as arrays by name.
+        """Return, as arrays by name, all that later steps depend on except fields and options.
 
-        `np.savez(path, **optimiser.state_dict())` writes it.
+        `np.savez(path, **optimiser.state_dict())` writes them to a file.
         """
         arrays = {key: field.to_numpy() for key, field in self._state_fields().items()}
         return {"rule": np.array(type(self).__name__), "steps": np.array(self.steps), **arrays}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Go on from a state that `state_dict` returned, or `np.load` of it.
+        """Continue from a state that `state_dict` returned, or `np.load` of it.
 
-        Rows whose number has changed since are given back first: `rows.from_numpy(saved_rows)`.
+        Restore rows first if their number has changed since: `rows.from_numpy(saved_rows)`. Nothing
+        is changed if an error is raised.
 
         Raises:
-            LaunchError: It is that of another optimiser, or of other fields, or has numbers that
-                are not finite. Nothing was changed.
-            DatasetError: It is that of a file, which cannot be read. Nothing was changed.
+            LaunchError: The state belongs to another optimiser or to other fields, or has numbers
+                that are not finite.
+            DatasetError: The state is in a file that cannot be read.
             TapeError: A tape is open.
         """
         check_no_tape(f"{self!r}: load_state_dict()")
         fields = self._state_fields()
         wanted = {
-            f"{name}.{slot}": Wanted(
+            key: Wanted(
                 (*field.shape, *shape_of(field.element)),
                 numpy_dtype(scalar_of(field.element)),
-                slot in self.rule.squares,
+                key.rpartition(".")[2] in self.rule.squares,
             )
-            for name, slots in self.state.items()
-            for slot, field in slots.items()
+            for key, field in fields.items()
         }
         steps, arrays = restored(saved, type(self).__name__, wanted)
         for key, field in fields.items():
@@ -272,7 +270,7 @@ class Optimiser(ABC):
         return found
 
 
-def _zeros_beside(field: Field) -> Field:
-    """Return a field of zeros of the same shape, in single precision beside one in half."""
+def _zeros_like(field: Field) -> Field:
+    """Return a field of zeros of the same shape, in single precision for one in half."""
     half = scalar_of(field.element) == F16
     return zeros(field.shape, with_scalar(field.element, F32) if half else field.element)

@@ -1,11 +1,11 @@
-"""What an optimiser moves: fields by name, and options that each of them may have its own of."""
+"""The fields that an optimiser moves, by name, and options that may differ by field."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.field import Field, Storage
@@ -16,6 +16,9 @@ from difftile.ir.types import is_float
 
 Given: TypeAlias = "Member | Rows"
 FieldsLike: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given]"
+T = TypeVar("T")
+PerField: TypeAlias = Mapping[Any, T]
+"""An option by field: by the field, by its name, or by the struct field or rows that hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +26,9 @@ class NamedParameter:
     """A field that an optimiser moves.
 
     Args:
-        name: What its state is called by: the user's name, or its place; "robot.pos" in structs.
+        name: The key of its state: the user's name, or its place; "robot.pos" in structs.
         field: The field.
-        given: What the user passed: the field, or the struct field or the rows that it is part of.
+        given: The argument of the user: the field, or the struct field or the rows that hold it.
     """
 
     name: str
@@ -34,12 +37,12 @@ class NamedParameter:
 
     @property
     def keys(self) -> tuple[Any, ...]:
-        """What options by field may call it, the narrowest first."""
+        """The keys for it in options by field, the narrowest first."""
         return self.field, self.name, self.given
 
     @property
     def grad(self) -> Field:
-        """Its gradient now."""
+        """The gradient of the field."""
         return self.field.grad
 
     def __str__(self) -> str:
@@ -47,29 +50,31 @@ class NamedParameter:
 
 
 def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedParameter, ...]:
-    """Return the fields that a user gave.
-
-    Of fields of structs and of rows, those that hold integers are left out.
+    """Return the fields that a user gave; members and rows of integers are left out.
 
     Args:
         given: A field, a field of structs, rows, a sequence of those, or a mapping from names to
             them.
-        what: Who asks, for errors.
+        what: The name of the caller in errors.
         grads: Whether they need gradients.
 
     Raises:
-        FieldError: One is no field of floats with a gradient, or two share their memory.
+        FieldError: One is not a field of floats with a gradient, or two share their memory.
     """
     found: list[NamedParameter] = []
     for name, one in _named(given):
         if isinstance(one, View):
             raise FieldError(
-                f"{what}: {one!r} is a part of a field, and whole fields are moved. Make the part "
-                "a field of its own and copy it in on the tape: 'x[1:3].copy_from(part)'."
+                f"{what}: {one!r} is a part of a field, and only whole fields can move. Make the "
+                "part a field of its own and copy it in on the tape: 'x[1:3].copy_from(part)'."
             )
-        if isinstance(one, (StructField, Rows)):
-            leaves = one.fields(name) if isinstance(one, StructField) else _fields_of(one, name)
-            found += [NamedParameter(n, leaf, one) for n, leaf in leaves if is_float(leaf.element)]
+        if isinstance(one, Rows):
+            prefix = f"{name}." if name else ""
+            floats = ((n, field) for n, field in one.items() if is_float(field.element))
+            found += [NamedParameter(prefix + n, field, one) for n, field in floats]
+        elif isinstance(one, StructField):
+            floats = ((n, field) for n, field in one.fields(name) if is_float(field.element))
+            found += [NamedParameter(n, field, one) for n, field in floats]
         elif isinstance(one, Field):
             found.append(NamedParameter(name, one, one))
         else:
@@ -78,19 +83,22 @@ def parameters_of(given: Any, what: str, *, grads: bool = True) -> tuple[NamedPa
         raise FieldError(f"{what} is given no field of floats.")
     known: dict[Storage, NamedParameter] = {}
     for one in found:
-        _check(one.field, what, grads)
-        other = known.setdefault(one.field.storage, one)
+        field = one.field
+        if not is_float(field.element):
+            raise FieldError(f"{what}: {field!r} holds integers, which do not move by small steps.")
+        if grads and field.grad_out is None:
+            raise FieldError(
+                f"{what}: {field!r} has no gradient to follow. "
+                "Make it with grad=True, or use x = x.with_grads()."
+            )
+        other = known.setdefault(field.storage, one)
         if other is not one:
             raise FieldError(f"{what} is given the same memory twice: {other}; and {one}.")
     names = [one.name for one in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise FieldError(f"{what} is given two fields of the name '{twice}'.")
+        raise FieldError(f"{what} is given two fields of the name '{twice}'; rename one of them.")
     return tuple(found)
-
-
-def _fields_of(rows: Rows, prefix: str) -> list[tuple[str, Field]]:
-    return [(f"{prefix}.{name}" if prefix else name, field) for name, field in rows.items()]
 
 
 def _named(given: Any) -> list[tuple[str, Any]]:
@@ -102,21 +110,11 @@ def _named(given: Any) -> list[tuple[str, Any]]:
     return [(str(place), one) for place, one in enumerate(fields)]
 
 
-def _check(field: Field, what: str, grads: bool) -> None:
-    if not is_float(field.element):
-        raise FieldError(f"{what}: {field!r} holds integers, which do not move by small steps.")
-    if grads and field.grad_out is None:
-        raise FieldError(
-            f"{what}: {field!r} has no gradient to follow. "
-            "Make it with grad=True, or use x = x.with_grads()."
-        )
-
-
 def follow_rows(parameters: Sequence[NamedParameter], follower: Follower) -> None:
-    """Let someone hear when rows change that parameters belong to.
+    """Register a follower with the rows that parameters belong to.
 
     Raises:
-        FieldError: A parameter shares the memory of a field of rows, and would stay behind.
+        FieldError: A parameter shares the memory of a field of rows, and would miss their changes.
     """
     for one in parameters:
         rows = rows_of(one.field)
@@ -146,7 +144,7 @@ def of_each(option: Any, parameters: Sequence[NamedParameter], what: str) -> lis
     Args:
         option: A value, or a mapping to one from each field that was given, or from its name.
         parameters: The parameters.
-        what: Who asks and for which option, for errors.
+        what: The name of the caller and of the option in errors.
 
     Raises:
         LaunchError: The mapping has no value for some field, or one for a field that is not moved.
@@ -173,14 +171,14 @@ def number(
     """Return an option as a number.
 
     Args:
-        value: What the user gave.
-        what: Who asks and for which option, for errors.
-        low: The least that it may be.
-        below: What it must stay below.
-        above: It must be more than `low`.
+        value: The option.
+        what: The name of the caller and of the option in errors.
+        low: The least value.
+        below: An upper bound, not included.
+        above: The bound `low` is not included.
 
     Raises:
-        LaunchError: It is no number, or out of range.
+        LaunchError: The option is not a number, or is out of range.
     """
     try:
         found = float(value)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from difftile.launch.func import func
-from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
-from difftile.optim.parameters import FieldsLike, number
+from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
+from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.substrate import static
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def _scale(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
     if static(mean is not None):
         average = alpha * mean[i] + taken * slope
         mean[i] = average
-        spread = max(spread - average * average, 0.0)  # rounding may leave less than nothing
+        spread = max(spread - average * average, 0.0)  # rounding may leave a negative number
     direction = slope / (math.sqrt(spread) + eps)
     if static(velocity is not None):
         direction += momentum * velocity[i]
@@ -47,16 +46,16 @@ class RMSProp(Optimiser):
         x = x - lr v
 
     Source: Tieleman and Hinton, Lecture 6.5: rmsprop, 2012; centered: Graves, Generating Sequences
-    With Recurrent Neural Networks, 2013. eps is added to the root, as PyTorch does it.
+    With Recurrent Neural Networks, 2013. As in PyTorch, eps is added to the root.
 
     Args:
         fields: What to move; see `Optimiser`.
         lr: The learning rate.
-        alpha: How much the averages keep of themselves.
-        eps: What is added to the root.
+        alpha: The decay factor of the averages.
+        eps: A number added to the root.
         momentum: The share of its velocity that a field keeps.
         centered: Take the gradient's standard deviation for the unit.
-        weight_decay: How much of the field itself is added to its gradient.
+        weight_decay: The multiple of the field that is added to its gradient.
         shared: See `Optimiser`.
     """
 
@@ -65,13 +64,13 @@ class RMSProp(Optimiser):
     def __init__(
         self,
         fields: FieldsLike,
-        lr: Rate | Mapping[Any, Rate] = 1e-2,
+        lr: Rates = 1e-2,
         *,
         alpha: float = 0.99,
         eps: float = 1e-8,
         momentum: float = 0.0,
         centered: bool = False,
-        weight_decay: float | Mapping[Any, float] = 0.0,
+        weight_decay: float | PerField[float] = 0.0,
         **shared: Unpack[Shared],
     ) -> None:
         self._alpha = number(alpha, f"{self!r}: alpha", below=1.0)

@@ -1,4 +1,4 @@
-"""What an optimiser is when it stands still: arrays by name, and files of them."""
+"""Saved states of optimisers: arrays by name, and files of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 2**53  # steps
 
 
 def write_state(path: str | os.PathLike[str], state: Mapping[str, npt.ArrayLike]) -> None:
-    """Write what `state_dict` returned as a `.npz` file, which appears when it is whole.
+    """Write a state that `state_dict` returned as a `.npz` file, which appears when it is whole.
 
     Args:
         path: The file.
@@ -30,25 +30,25 @@ def write_state(path: str | os.PathLike[str], state: Mapping[str, npt.ArrayLike]
 def read_state(path: str | os.PathLike[str]) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays that `write_state` or `np.savez` wrote, for `load_state_dict`.
 
-    Nothing is unpickled, and no memory is taken for more than the file can hold.
+    The reader unpickles no objects, and takes no more memory than the file can hold.
 
     Args:
         path: The file.
 
     Raises:
-        DatasetError: It is not there, or is broken; the message says where.
+        DatasetError: The file is missing or broken; the message says where.
     """
     return read_arrays(Path(path))
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an array of a state has to be.
+    """The requirements on an array of a state.
 
     Args:
-        shape: Its shape; None is any size.
-        dtype: The type of the numbers that it becomes, in which they are finite too.
-        square: Whether it is made of squares, of which none is negative.
+        shape: The shape; None is any size.
+        dtype: The number type of the field, in which the numbers must be finite.
+        square: Whether the array holds squares, which must not be negative.
     """
 
     shape: tuple[int | None, ...]
@@ -59,25 +59,25 @@ class Wanted:
 def restored(
     saved: Mapping[str, npt.ArrayLike], rule: str, wanted: Mapping[str, Wanted]
 ) -> tuple[int, dict[str, npt.NDArray[Any]]]:
-    """Return the number of steps and the arrays of a state that was saved.
+    """Return the number of steps and the arrays of a saved state.
 
     Args:
-        saved: It, as `state_dict` returned it.
-        rule: Which optimiser wants it.
-        wanted: The arrays that it wants.
+        saved: The state, as `state_dict` returned it.
+        rule: The name of the optimiser.
+        wanted: The arrays of the optimiser.
 
     Raises:
-        LaunchError: It is that of another optimiser, or of other fields, or has numbers that no
-            optimiser has.
-        DatasetError: It is that of a file, which cannot be read.
+        LaunchError: The state belongs to another optimiser or to other fields, or has numbers that
+            no optimiser has.
+        DatasetError: The state is in a file that cannot be read.
     """
     what = f"dt.optim.{rule}: load_state_dict()"
     given = arrays_of(saved)
     if "rule" not in given or "steps" not in given:
-        raise LaunchError(f"{what} takes what state_dict() returned.")
+        raise LaunchError(f"{what} takes a state that state_dict() returned.")
     other = given.pop("rule")
     if other.dtype.kind != "U" or other.shape or str(other) != rule:
-        raise LaunchError(f"{what} is given the state of {str(other)[:80]}.")
+        raise LaunchError(f"{what} is given the state of {str(other)[:80]}; make that optimiser.")
     steps = given.pop("steps")
     if steps.dtype.kind not in "iu" or steps.shape or not 0 <= int(steps) <= _MOST:
         raise LaunchError(f"{what}: 'steps' is a whole number from 0, not {str(steps)[:80]}.")
@@ -90,9 +90,10 @@ def restored(
             size in (None, found) for size, found in zip(shape, array.shape, strict=True)
         )
         if not fits or array.dtype.kind != "f":
+            wanted_shape = repr(shape).replace("None", "any")
             raise LaunchError(
                 f"{what}: '{key}' has the shape {array.shape} of {array.dtype}, "
-                f"not {_shown(shape)} of floats."
+                f"not {wanted_shape} of floats."
             )
         with np.errstate(over="ignore"):  # infinite then, and refused
             sound = np.isfinite(array.astype(wanted[key].dtype))
@@ -101,11 +102,7 @@ def restored(
         if not sound.all():
             at = tuple(int(k) for k in np.argwhere(~sound)[0])
             raise LaunchError(
-                f"{what}: '{key}' is {array[at]:g} at index {at}, which no state is: take one from "
-                "before the gradients became infinite."
+                f"{what}: '{key}' is {array[at]:g} at index {at}, which no valid state has. Take "
+                "one from before the gradients became infinite."
             )
     return int(steps), given
-
-
-def _shown(shape: tuple[int | None, ...]) -> str:
-    return repr(shape).replace("None", "any")

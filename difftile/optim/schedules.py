@@ -1,6 +1,6 @@
 """Learning rates that change: functions from the number of steps done to a rate.
 
-Any function will do, `lr=lambda t: 0.1 / (1 + t)`; these are the common ones.
+Any function works, such as `lr=lambda t: 0.1 / (1 + t)`; these are the common ones.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ def linear(start: float, end: float, steps: int) -> Schedule:
 
 
 def exponential(start: float, factor: float, steps: int = 1) -> Schedule:
-    """Return the schedule that is multiplied by `factor` in the course of so many steps."""
+    """Return the schedule that changes continuously, by `factor` over each `steps` steps."""
     length = _steps(steps, "exponential")
     return lambda t: start * factor ** (t / length)
 
 
 def step(start: float, factor: float, steps: int) -> Schedule:
-    """Return the schedule that stays for so many steps and is then multiplied by `factor`."""
+    """Return the schedule that is multiplied by `factor` after each `steps` steps."""
     length = _steps(steps, "step")
     return lambda t: start * factor ** (t // length)
 
 
 def cosine(start: float, steps: int, end: float = 0.0) -> Schedule:
-    """Return the schedule that goes down to `end` along half a wave and stays there.
+    """Return the schedule that falls to `end` along half a cosine wave and stays there.
 
     Source: Loshchilov and Hutter, SGDR: Stochastic Gradient Descent with Warm Restarts, 2017.
     """
@@ -47,9 +47,9 @@ def cosine(start: float, steps: int, end: float = 0.0) -> Schedule:
 
 
 def warmup(steps: int, then: float | Schedule) -> Schedule:
-    """Return the schedule that rises to the first rate of another in so many steps, and goes on.
+    """Return the schedule that rises to the first rate of another in so many steps, and follows it.
 
-    The first step is already made with 1/steps of it.
+    The first step already uses 1/steps of that rate.
     """
     length = _steps(steps, "warmup")
     after = then if callable(then) else constant(then)

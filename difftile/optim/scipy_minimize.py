@@ -32,7 +32,7 @@ def scipy_minimize(
 ) -> Any:
     """Minimise a loss over fields with `scipy.optimize.minimize`; afterwards they hold the result.
 
-    If it is interrupted, or `f` raises an error, they hold the best that was tried until then.
+    After an interruption, or an error in `f`, the fields hold the best point tried until then.
 
     `f` computes the loss from the fields, and their gradients, on a tape:
 
@@ -54,20 +54,25 @@ def scipy_minimize(
             from names to them.
         method: A name that SciPy knows.
         bounds: The least and the largest value of the components, numbers or arrays of a field's
-            shape, None for no bound; or that for each field by field, None for no bounds.
-        others: Passed on to SciPy: `tol`, `options`, `callback`, `hessp` ... What they take and
-            give are vectors of all numbers, field after field.
+            shape, None for no bound; or a mapping from fields to such pairs, None for no bounds.
+        others: Passed on to SciPy: `tol`, `options`, `callback`, `hessp` ... Their vectors hold all
+            numbers, field after field.
 
     Returns:
         SciPy's `OptimizeResult`, with the vector of all numbers in `x`.
 
     Raises:
         ImportError: SciPy is not installed.
-        FieldError: A field has no gradient, is given twice, or is none that can be moved.
+        FieldError: A field has no gradient, is given twice, or cannot be moved.
         LaunchError: Bounds do not fit, or `f` returns no loss.
         TapeError: A tape is open, or `f` ran none.
     """
-    scipy = _scipy_optimize()
+    try:
+        scipy: Any = importlib.import_module("scipy.optimize")
+    except ImportError:
+        raise ImportError(
+            f"{_WHO} needs SciPy: install it with 'pip install difftile[scipy]'."
+        ) from None
     check_no_tape(_WHO)
     smooth = method.lower() not in _WITHOUT_GRADIENT
     parameters = parameters_of(fields, _WHO, grads=smooth)
@@ -90,15 +95,6 @@ def scipy_minimize(
     return result
 
 
-def _scipy_optimize() -> Any:
-    try:
-        return importlib.import_module("scipy.optimize")
-    except ImportError:
-        raise ImportError(
-            f"{_WHO} needs SciPy: install it with 'pip install difftile[scipy]'."
-        ) from None
-
-
 def _vectors(
     bounds: Interval | Mapping[Any, Interval | None],
     objective: Objective,
@@ -107,7 +103,7 @@ def _vectors(
     """Return the least and the largest values of all numbers.
 
     Raises:
-        LaunchError: They are no bounds of the fields.
+        LaunchError: The bounds do not fit the fields.
     """
     found: tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]] = [], []
     shapes = [part.shape for part in split(objective.state, read(objective.state))]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from difftile.diagnostics import LaunchError
 from difftile.launch.func import func
-from difftile.optim.optimiser import Optimiser, Rate, Shared, UpdateRule
-from difftile.optim.parameters import FieldsLike, number
+from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
+from difftile.optim.parameters import FieldsLike, PerField, number
 from difftile.substrate import static
 
 if TYPE_CHECKING:
@@ -40,17 +39,17 @@ class SGD(Optimiser):
         v = momentum v + (1 - dampening) g        (v = g in the first step)
         x = x - lr v                              (lr (g + momentum v) with nesterov)
 
-    The form of the momentum is that of Sutskever, Martens, Dahl and Hinton, On the importance of
-    initialization and momentum in deep learning, 2013, as PyTorch has it: the rate is a factor of
-    the step and not of what enters the velocity.
+    Momentum as in Sutskever, Martens, Dahl and Hinton, On the importance of initialization and
+    momentum in deep learning, 2013, in the form of PyTorch: the rate is a factor of the step and
+    not of the gradient that enters the velocity.
 
     Args:
         fields: What to move; see `Optimiser`.
         lr: The learning rate.
         momentum: The share of its velocity that a field keeps.
-        dampening: How much less of the gradient enters the velocity.
-        nesterov: Look ahead along the velocity; without dampening alone.
-        weight_decay: How much of the field itself is added to its gradient.
+        dampening: The share of the gradient that does not enter the velocity.
+        nesterov: Look ahead along the velocity; only without dampening.
+        weight_decay: The multiple of the field that is added to its gradient.
         shared: See `Optimiser`.
     """
 
@@ -59,12 +58,12 @@ class SGD(Optimiser):
     def __init__(
         self,
         fields: FieldsLike,
-        lr: Rate | Mapping[Any, Rate],
+        lr: Rates,
         *,
         momentum: float = 0.0,
         dampening: float = 0.0,
         nesterov: bool = False,
-        weight_decay: float | Mapping[Any, float] = 0.0,
+        weight_decay: float | PerField[float] = 0.0,
         **shared: Unpack[Shared],
     ) -> None:
         self._momentum = number(momentum, f"{self!r}: momentum")

@@ -1,8 +1,8 @@
 """The launches of a step: one that moves a field by a rule, and one that looks at a gradient.
 
-A rule is a func `rule(i, x, d, state, numbers)`. It is given the value `x` of element `i` and its
-gradient `d`, changes element `i` of the fields in `state`, and returns the new value. `None` in
-`state` or `numbers` leaves out what belongs to it when the kernel is compiled.
+A rule is a func `rule(i, x, d, state, numbers)` that takes the value `x` of element `i` and its
+gradient `d`, changes element `i` of the fields in `state`, and returns the new value. The code for
+entries of `state` or `numbers` that are `None` is left out when the kernel is compiled.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def move(rule: Any, x: Any, g: Any, state: Any, numbers: Any, limits: Any) -> No
         rule: The func.
         x: The field.
         g: Its gradient.
-        state: The fields of the rule's state, or None for those that it does without.
+        state: The fields of the rule's state, None for unused ones.
         numbers: The rule's numbers.
         limits: A factor of the gradient, the largest magnitude of its components after that, and
-            the least and the largest value of the components of x; any but the factor may be None.
+            the least and the largest value of the components of x; all but the factor may be None.
     """
     if static(len(x.shape) == 0):
         _move_element(None, rule, x, g, state, numbers, limits)
@@ -77,7 +77,7 @@ def norm(total: Field, gradients: Sequence[Field]) -> float:
     """Return the norm of several gradients as one vector; not finite exactly if one of them is not.
 
     Args:
-        total: A field in double precision of shape (), to work in.
+        total: A work field in double precision, of shape ().
         gradients: The gradients.
     """
     total.fill(0.0)
@@ -96,7 +96,7 @@ def norm(total: Field, gradients: Sequence[Field]) -> float:
 
 
 def first_not_finite(parameters: Sequence[NamedParameter]) -> str:
-    """Return where the first number is that makes a gradient infinite or no number, in words."""
+    """Return the place of the first number in the gradients that is not finite, in words."""
     for one in parameters:
         gradient: npt.NDArray[Any] = one.grad.to_numpy()
         wrong = np.argwhere(~np.isfinite(gradient))
