@@ -1,110 +1,62 @@
-"""Assignment: to names, to elements of fields, and to parts of both."""
+"""Assignment: to names, to elements of fields, and to components and members of both."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from difftile.diagnostics import KernelError, TypeMismatch, counted
+from difftile.frontend.components import assigned_cells, components_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable
-from difftile.frontend.indexing import attribute_of, element_part, subscript_of
+from difftile.frontend.indexing import attribute_of, subscript_of
 from difftile.frontend.items import (
+    Components,
     Element,
     FieldRef,
     Item,
-    Part,
+    Local,
+    Place,
     Record,
-    Selection,
     Static,
     describe,
+    element_text,
+    in_memory,
     is_number,
     leaves,
-    subscripted,
 )
 from difftile.frontend.joins import holds_numbers
 from difftile.frontend.names import lookup, parts_of
-from difftile.frontend.parts import (
-    cells_of,
-    part_type,
-    read,
-    replaced,
-    subscripted_part,
-    swizzled,
-    whole,
-)
-from difftile.ir.build import element_type
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import BOOL, I32, Vector, scalar_of, shape_of
+from difftile.ir.types import BOOL, I32, Type, Vector, scalar_of, shape_of, shaped
 
 
-@dataclass(frozen=True, slots=True)
-class LocalPart:
-    """A part of a local: a member of a struct, components of a vector or matrix, or both.
+def place_of(cx: Context, node: ast.expr) -> Item:
+    """Return what stands left of a '=': a place, or a struct of places, that can be assigned to.
 
-    Args:
-        root: The name of the local.
-        members: The way through nested structs, outermost first.
-        item: The struct, vector or matrix there.
-        part: Its components that are meant; None for all of it.
+    Each index in it is lowered once. Anything else is returned as it is.
     """
-
-    root: ast.Name
-    members: tuple[int, ...]
-    item: Item
-    part: Part | None = None
-
-
-def place_of(cx: Context, node: ast.expr) -> LocalPart | Item:
-    """Return what stands left of a '='; each index in it is lowered once."""
     with cx.at(node):
         match node:
             case ast.Name():
-                item = lookup(cx, node)
-                return LocalPart(node, (), item) if _has_parts(item) else item
-            case ast.Subscript(value=owner) | ast.Attribute(value=owner):
-                place = place_of(cx, owner)
-                if isinstance(place, LocalPart):
-                    return _narrowed(cx, node, place)
-                if isinstance(node, ast.Subscript):
-                    return subscript_of(cx, node, place)
-                return attribute_of(cx, node, place)
+                return _local(node, (), lookup(cx, node))
+            case ast.Subscript(value=owner):
+                return subscript_of(cx, node, place_of(cx, owner))
+            case ast.Attribute(value=owner):
+                return attribute_of(cx, node, place_of(cx, owner))
             case _:
                 return cx.expr(node)
 
 
-def _has_parts(item: Item) -> bool:
-    """Tell whether parts of a local can be replaced: it is a struct, vector or matrix."""
+def _local(name: ast.Name, members: tuple[int, ...], item: Item) -> Item:
+    """Return the place of a local, or a struct of the places of its members."""
     if isinstance(item, Record):
-        in_memory = (FieldRef, Element, Selection)
-        return not all(isinstance(leaf, in_memory) for leaf in leaves(item))
-    return isinstance(item, (Var, Const)) and bool(shape_of(item.type))
-
-
-def _narrowed(cx: Context, node: ast.Subscript | ast.Attribute, place: LocalPart) -> LocalPart:
-    item = place.item
-    if isinstance(item, Record):
-        found = (
-            attribute_of(cx, node, item)
-            if isinstance(node, ast.Attribute)
-            else subscript_of(cx, node, item)
-        )
-        at = next(k for k, one in enumerate(item.items) if one is found)
-        return LocalPart(place.root, (*place.members, at), found)
-    with cx.at(node.value):
-        value = cx.value(item)
-    part = place.part or whole(value.type)
-    type_ = part_type(part, value.type)
-    if isinstance(node, ast.Subscript):
-        picked = subscripted_part(cx, part, node.slice, type_)
-        return LocalPart(place.root, place.members, value, picked)
-    swizzle = swizzled(part, node.attr, type_)
-    if swizzle is None:
-        raise TypeMismatch(
-            cx.source.attribute_span(node), f"'{node.attr}' is not a component of {type_}."
-        )
-    return LocalPart(place.root, place.members, value, swizzle)
+        if all(isinstance(leaf, (FieldRef, Place)) for leaf in leaves(item)):
+            return item
+        parts = enumerate(item.items)
+        return item.with_items([_local(name, (*members, k), part) for k, part in parts])
+    has_parts = isinstance(item, (Var, Const)) and shape_of(item.type)
+    return Place(Local(name, members, item)) if members or has_parts else item
 
 
 def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: ast.AST) -> None:
@@ -112,7 +64,7 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
 
     Args:
         cx: The context.
-        target: What stands left of the '='.
+        target: The expression left of the '='.
         item: What is assigned.
         value: Its expression, for errors.
         stmt: The statement.
@@ -129,7 +81,7 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
                 starred = next((e for e in elts if isinstance(e, ast.Starred)), None)
                 if starred is not None:
                     raise cx.refusal(starred)
-                parts = _unpacked(cx, value, item, target, len(elts))
+                parts = unpacked(cx, value, item, target, len(elts))
                 nodes = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
                 for k, (part, one) in enumerate(zip(elts, parts, strict=True)):
                     where = nodes[k] if len(nodes) == len(parts) else value
@@ -140,9 +92,10 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
                 raise cx.refusal(target)
 
 
-def _unpacked(
+def unpacked(
     cx: Context, value: ast.expr, item: Item, target: ast.expr, count: int
 ) -> Sequence[Item]:
+    """Return the parts of a tuple or vector that is assigned to several names."""
     parts: Sequence[Item] | None = parts_of(cx, item)
     if isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
         parts = [cx.call("extract", item, Const(k, I32)) for k in range(item.type.n)]
@@ -155,151 +108,122 @@ def _unpacked(
 
 
 def put(
-    cx: Context,
-    target: ast.expr,
-    place: LocalPart | Item,
-    item: Item,
-    value: ast.expr,
-    stmt: ast.AST,
+    cx: Context, target: ast.expr, place: Item, item: Item, value: ast.expr, stmt: ast.AST
 ) -> None:
     """Assign an item to the place that a subscript or attribute stands for.
 
     Raises:
-        KernelError: It is none that can be assigned to, or holds another type.
+        KernelError: It cannot be assigned to, or holds another type.
     """
     match place:
-        case LocalPart(root, members):
-            _check_local(cx, root, target)
-            # The right side may have changed another part of it.
-            now = lookup(cx, root)
-            cx.bind(root.id, _replaced(cx, place, target, members, now, item, value), stmt)
-        case Record(names, places) if in_memory(place):
+        case Record(names, places) if all(isinstance(leaf, Place) for leaf in leaves(place)):
             if not isinstance(item, Record) or item.names != names:
-                raise _other_struct(cx, value, place, item)
+                given = describe(item)
+                if isinstance(item, Record):
+                    given = f"a struct of {', '.join(item.names)}"
+                wanted = f"a struct of {', '.join(names)} is wanted here."
+                raise TypeMismatch(cx.span(value), wanted, given)
             for one, new in zip(places, item.items, strict=True):
                 put(cx, target, one, new, value, stmt)
-        case Element(repeated=True) | Selection(repeated=True):
+        case Place(Local() as local, components):
+            _put_local(cx, target, local, components, item, value, stmt)
+        case Place(Element(array, repeated=True)):
             raise TypeMismatch(
                 cx.span(target),
-                f"'{place.array.name}' is a view that repeats elements, which is not stored to.",
+                f"'{array.name}' is a view that repeats elements, which is not stored to.",
                 "other indices stand for this element too",
                 hint="add with '+=', or write to the field that the view was made of.",
             )
-        case Element(array, index):
+        case Place(Element(array, index), components):
             cx.check_write(array, adds=False)
-            type_ = element_type(array, index)
-            cx.b.store(array, index, assignable(cx, value, item, type_, f"'{array.name}'"))
-        case Selection(array, index, part):
-            cx.check_write(array, adds=False)
-            _check_distinct(cx, target, part)
-            _, type_ = element_part(place)
+            _check_distinct(cx, target, components)
+            _, type_ = components_of(cx, place)
             stored = assignable(cx, value, item, type_, f"'{array.name}'")
-            for cell, one in cells_of(cx, part, stored):
+            for cell, one in assigned_cells(cx, components, stored):
                 cx.b.store(array, (*index, *cell), one)
         case _:
-            raise _unassignable(cx, target, place)
+            hint = "assign to an element of a field, a component of a vector, or a local."
+            owner = target.value if isinstance(target, (ast.Subscript, ast.Attribute)) else target
+            if isinstance(cx.expr(owner), Static):
+                hint = "Python objects do not change in a kernel; store the value in a field."
+            if isinstance(place, FieldRef):
+                hint = f"assign to an element: '{element_text(place)} = ...'."
+            what = f"{describe(place)} cannot be assigned to."
+            raise TypeMismatch(cx.span(target), what, hint=hint)
 
 
-def in_memory(item: Item | None) -> bool:
-    """Tell whether an item is an element of a field, or a part of one, which is not read yet."""
-    return item is not None and all(isinstance(i, (Element, Selection)) for i in leaves(item))
-
-
-def _replaced(
+def _put_local(
     cx: Context,
-    place: LocalPart,
     target: ast.expr,
-    members: tuple[int, ...],
-    now: Item,
+    place: Local,
+    components: Components | None,
     item: Item,
     value: ast.expr,
-) -> Item:
-    """Return what a local holds once a part of it is replaced."""
-    if members:
-        assert isinstance(now, Record)
-        first, *rest = members
-        items = list(now.items)
-        items[first] = _replaced(cx, place, target, tuple(rest), items[first], item, value)
-        return now.with_items(items)
-    what = f"'{ast.unparse(target)}'"
-    if isinstance(now, Record):
-        if not isinstance(item, Record) or item.names != now.names:
-            raise _other_struct(cx, value, now, item)
-        pairs = zip(now.items, item.items, strict=True)
-        return now.with_items(
-            [_replaced(cx, place, target, (), one, new, value) for one, new in pairs]
-        )
-    if not holds_numbers(now):
-        return item
-    old = cx.value(now)
-    if place.part is None:
-        return assignable(cx, value, item, old.type, what)
-    _check_distinct(cx, target, place.part)
-    stored = assignable(cx, value, item, part_type(place.part, old.type), what)
-    return replaced(cx, old, place.part, stored, place.root.id)
-
-
-def _other_struct(cx: Context, node: ast.expr, place: Record, item: Item) -> TypeMismatch:
-    wanted = ", ".join(place.names)
-    given = describe(item)
-    if isinstance(item, Record):
-        given = f"a struct of {', '.join(item.names)}"
-    return TypeMismatch(cx.span(node), f"a struct of {wanted} is wanted here.", given)
-
-
-def accumulate(
-    cx: Context, place: Element | Selection, node: ast.expr, item: Item, *, negate: bool
+    stmt: ast.AST,
 ) -> None:
-    """Append `place += item`, or `-=`."""
-    cx.check_write(place.array, adds=True)
-    _, type_ = element_part(place)
-    if scalar_of(type_) == BOOL:
-        raise TypeMismatch(
-            cx.b.span,
-            f"'{place.array.name}' holds bools, which do not add up.",
-            hint="count in a field of 'ti.i32'.",
-        )
-    value = assignable(cx, node, item, type_, f"'{place.array.name}'")
-    if negate:
-        value = cx.call("neg", value)
-    if isinstance(place, Element):
-        cx.b.accumulate(place.array, place.index, value)
-        return
-    for cell, one in cells_of(cx, place.part, value):
-        cx.b.accumulate(place.array, (*place.index, *cell), one)
-
-
-def current(cx: Context, place: LocalPart | Item) -> Value:
-    """Return what a place holds."""
-    if not isinstance(place, LocalPart):
-        return cx.value(place)
-    value = cx.value(place.item)
-    return value if place.part is None else read(cx, value, place.part)
-
-
-def _check_local(cx: Context, root: ast.Name, target: ast.expr) -> None:
-    if root.id not in cx.env:
+    """Bind a local to what it holds once components of it, or of a member, are replaced."""
+    name = place.name.id
+    if name not in cx.env:
         raise KernelError(
-            f"'{root.id}' comes from outside the kernel.",
+            f"'{name}' comes from outside the kernel.",
             cx.span(target),
             "cannot be assigned to",
             hint="copy it into a local first, or use a field.",
         )
 
+    def replaced(now: Item, members: Sequence[int]) -> Item:
+        if members:
+            assert isinstance(now, Record)
+            items = list(now.items)
+            items[members[0]] = replaced(items[members[0]], members[1:])
+            return now.with_items(items)
+        if not holds_numbers(now):
+            return item
+        made = cx.value(now)
+        type_: Type = made.type
+        if components is not None:
+            _check_distinct(cx, target, components)
+            type_ = shaped(components.shape, scalar_of(type_))
+        new = assignable(cx, value, item, type_, f"'{ast.unparse(target)}'")
+        if components is None:
+            return new
+        for cell, one in assigned_cells(cx, components, new):
+            made = cx.call("insert", made, *cell, one, name=name)
+        return made
 
-def _check_distinct(cx: Context, target: ast.expr, part: Part) -> None:
+    # The right side may have changed another part of it.
+    cx.bind(name, replaced(lookup(cx, place.name), place.members), stmt)
+
+
+def accumulate(
+    cx: Context,
+    element: Element,
+    components: Components | None,
+    node: ast.expr,
+    item: Item,
+    *,
+    negate: bool,
+) -> None:
+    """Append `element += item`, or `-=`, for some of its components."""
+    array = element.array
+    cx.check_write(array, adds=True)
+    _, type_ = components_of(cx, Place(element, components))
+    if scalar_of(type_) == BOOL:
+        raise TypeMismatch(
+            cx.b.span,
+            f"'{array.name}' holds bools, which do not add up.",
+            hint="count in a field of 'ti.i32'.",
+        )
+    value: Value = assignable(cx, node, item, type_, f"'{array.name}'")
+    if negate:
+        value = cx.call("neg", value)
+    for cell, one in assigned_cells(cx, components, value):
+        cx.b.accumulate(array, (*element.index, *cell), one)
+
+
+def _check_distinct(cx: Context, target: ast.expr, components: Components | None) -> None:
     """Check that `v.xx = w` does not give one component two values."""
-    for axis in part.axes:
+    for axis in () if components is None else components.axes:
         known = [at.value for at in axis if isinstance(at, Const)]
         if len(set(known)) < len(known):
             raise TypeMismatch(cx.span(target), "this names one component twice.")
-
-
-def _unassignable(cx: Context, target: ast.expr, place: Item) -> KernelError:
-    hint = "assign to an element of a field, a component of a vector, or a local."
-    owner = target.value if isinstance(target, (ast.Subscript, ast.Attribute)) else target
-    if isinstance(cx.expr(owner), Static):
-        hint = "Python objects do not change in a kernel; store the value in a field."
-    if isinstance(place, FieldRef):
-        hint = f"assign to an element: '{subscripted(place)} = ...'."
-    return TypeMismatch(cx.span(target), f"{describe(place)} cannot be assigned to.", hint=hint)

@@ -38,6 +38,7 @@ from difftile.frontend.convert import (
 from difftile.frontend.decompositions import decomposition
 from difftile.frontend.derivatives import compared_call, derivative_call, derivative_of
 from difftile.frontend.exact import exact
+from difftile.frontend.field_views import size_of
 from difftile.frontend.foreign import instead
 from difftile.frontend.gradients import stop_grad
 from difftile.frontend.indexing import attribute
@@ -46,9 +47,9 @@ from difftile.frontend.items import (
     FieldRef,
     Item,
     Record,
-    Several,
     Shape,
     Static,
+    Tuple,
     Unbound,
     describe,
     field_of,
@@ -61,7 +62,6 @@ from difftile.frontend.random import rand, randint, randn
 from difftile.frontend.ranges import cells_of, unrolled
 from difftile.frontend.rules import ruled_call
 from difftile.frontend.structs import free_struct, struct_call
-from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES
@@ -92,7 +92,7 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower a call."""
     if isinstance(node.func, ast.Attribute):
         owner = cx.expr(node.func.value)
-        if isinstance(owner, (FieldRef, Shape, Several, Unbound)):
+        if isinstance(owner, (FieldRef, Shape, Tuple, Unbound)):
             return attribute(cx, node.func, name)  # raises: these have no methods
         if isinstance(owner, Record) and node.func.attr not in owner.names:
             return _struct_method(cx, node, node.func, owner)
@@ -238,7 +238,7 @@ def _folded(op: str, items: Sequence[Item]) -> Static | None:
 def _static(cx: Context, node: ast.Call, name: str) -> Item:
     (argument,) = counted_arguments(cx, node, 1, 1)
     item = cx.operand(argument)
-    if isinstance(item, (Static, FieldRef, Several, Shape)):
+    if isinstance(item, (Static, FieldRef, Tuple, Shape)):
         return item
     raise TypeMismatch(
         cx.span(argument),
@@ -275,7 +275,7 @@ def _grouped(cx: Context, node: ast.Call, name: str) -> Item:
     if not isinstance(argument, ast.Call) or cx.special(argument) != "ndrange":
         return _GROUPED_LOOPS(cx, node, name)
     cells = cells_of(cx, argument)
-    return Several(tuple(cx.call("vec", *(Const(k, I32) for k in cell)) for cell in cells))
+    return Tuple(tuple(cx.call("vec", *(Const(k, I32) for k in cell)) for cell in cells))
 
 
 def _len(cx: Context, node: ast.Call, name: str) -> Item:

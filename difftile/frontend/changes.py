@@ -116,7 +116,7 @@ def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, as
     if root_of(node.func) is None:
         return None, None
     try:
-        cx.side(look)  # nothing of it is kept: not the statements, not what it has drawn
+        cx.branch(look)  # nothing of it is kept: not the statements, not what it has drawn
     except KernelError:  # it is bound in the body only, or refused when its turn comes
         return None, None
     return found[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import product
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,16 +20,18 @@ from difftile.diagnostics import (
 from difftile.frontend.captures import Capture, Path
 from difftile.frontend.draws import DRAWS, Draws
 from difftile.frontend.items import (
+    Components,
     Element,
     FieldRef,
     Item,
+    Local,
+    Place,
     Record,
-    Selection,
     Static,
     Unbound,
     describe,
+    element_text,
     is_number,
-    subscripted,
 )
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source
@@ -56,17 +57,15 @@ Env: TypeAlias = dict[str, Item]
 ExpressionHandler: TypeAlias = Callable[["Context", Any, str], Item]
 StatementHandler: TypeAlias = Callable[["Context", Any], None]
 
-_SEQUENCES: tuple[type, ...] = (tuple, list, range)
-
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Branch:
     """One lowered branch.
 
     Args:
         stmts: Its statements.
         env: The bindings at its end.
-        bound_at: Their places.
+        bound_at: The statements that bound them.
         pending: Random draws at its end that the hidden local does not count yet.
     """
 
@@ -76,12 +75,12 @@ class Side:
     pending: int
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Returning:
-    """What the `return`s of a func do that may leave a loop.
+    """The results of `return` statements of a func that may leave a loop.
 
     Args:
-        names: The locals that take the parts of the result; none while these are found out.
+        names: The locals that take the parts of the result; empty while their types are unknown.
         types: Their types.
         found: The results met so far, each with its place.
     """
@@ -106,56 +105,79 @@ class Result:
     several: bool
 
 
-@dataclass
-class Context:
-    """Everything a handler needs; handlers call each other through `expr` and `run` alone.
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The function that is being lowered, and where in it.
 
     Args:
-        source: The function being lowered (changes while a func is inlined).
+        source: The function.
+        callers: The functions around it, outermost first; none for a kernel.
+        top_level: Loops met here run in parallel.
+        reductions: The locals that the parallel loop around adds to, and their cells.
+        returning: The results of a func that are returned from loops.
+        rule: The rule that is being lowered.
+        ruling: The funcs whose rules are being lowered.
+    """
+
+    source: Source
+    callers: tuple[Source, ...] = ()
+    top_level: bool = True
+    reductions: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    returning: Returning = field(default_factory=Returning)
+    rule: RuleScope | None = None
+    ruling: tuple[PythonFunction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The names and fields that a kernel takes from outside.
+
+    Args:
+        captures: What was taken, by its path.
+        arrays: The fields met so far, parameters included, by identity.
+        memories: Their memory.
+        views: The views of fields.
+    """
+
+    captures: dict[Path, Capture] = field(default_factory=dict[Path, Capture])
+    arrays: dict[Hashable, FieldRef] = field(default_factory=dict[Hashable, FieldRef])
+    memories: set[int] = field(default_factory=set[int])
+    views: dict[Path, FieldRef] = field(default_factory=dict[Path, FieldRef])
+
+
+@dataclass
+class Context:
+    """The state of lowering one kernel; handlers call each other through `expr` and `run` only.
+
+    Args:
+        scope: The function being lowered. Changed by `within` only.
         meanings: What a Python object means in a kernel.
         float_type: The type of float literals and of Python floats passed in.
         expressions: Handlers of expressions by syntax node.
         statements: Handlers of statements by syntax node.
-        env: What each name stands for now.
-        bound_at: The statement that bound each local last, for errors.
-        captures: What was taken from outside, by its path.
-        arrays: The fields met so far, by identity.
-        memories: Their memory.
-        views: The views of fields taken from outside.
-        temps: Cells for locals that a parallel loop adds to.
-        calls: The functions around the one being lowered.
-        top_level: Loops met here run in parallel.
-        serialize_next: The next loop does not.
-        reductions: The locals that the current parallel loop adds to, and their cells.
+        b: Builds the program.
+        outside: What was taken from outside.
+        temps: Cells for locals that a parallel loop adds to, and for results.
         draws: Random draws so far.
-        returning: What a `return` of a func does that does not come last.
+        env: The bindings of names. Exchanged by `frame`.
+        bound_at: The statement that bound each local last, for errors.
+        serialize_next: The next loop is not parallel.
         result: What the kernel returns, once its `return` was met.
-        rule: The rule that is being lowered.
-        ruling: The funcs whose rules are.
     """
 
-    source: Source
+    scope: Scope
     meanings: Meanings
     float_type: Scalar
     expressions: Mapping[type[ast.expr], ExpressionHandler]
     statements: Mapping[type[ast.stmt], StatementHandler]
     b: OpBuilder = field(default_factory=OpBuilder)
+    outside: Outside = field(default_factory=Outside)
+    temps: list[Array] = field(default_factory=list[Array])
+    draws: Draws = field(default_factory=Draws)
     env: Env = field(default_factory=dict[str, Item])
     bound_at: dict[str, Span] = field(default_factory=dict[str, Span])
-    captures: dict[Path, Capture] = field(default_factory=dict[Path, Capture])
-    arrays: dict[Hashable, FieldRef] = field(default_factory=dict[Hashable, FieldRef])
-    memories: set[int] = field(default_factory=set[int])
-    views: dict[Path, FieldRef] = field(default_factory=dict[Path, FieldRef])
-    temps: list[Array] = field(default_factory=list[Array])
-    calls: tuple[Source, ...] = ()
-    top_level: bool = True
     serialize_next: bool = False
-    reductions: dict[str, Array] = field(default_factory=dict[str, Array])
-    draws: Draws = field(default_factory=Draws)
-    returning: Returning = field(default_factory=Returning)
     result: Result | None = None
-    rule: RuleScope | None = None
-    ruling: tuple[PythonFunction, ...] = ()
 
     def __post_init__(self) -> None:
         self.env.setdefault(DRAWS, Const(0, I32))
@@ -177,79 +199,39 @@ class Context:
             return self.loaded(item, name)
 
     def loaded(self, item: Item, name: str = "") -> Item:
-        """Return an item with what it has in memory read."""
+        """Return an item with its elements of fields read."""
         match item:
-            case Element(array, index):
-                self.check_read(array)
-                return self.wide(self.b.load(array, index, name))
-            case Selection(array, index, part):
-                self.check_read(array)
-                cells = list(product(*part.axes))
+            case Place(Local(item=inner), components):
+                value = self.value(inner)
+                return value if components is None else self.extracted(value, components)
+            case Place(Element(array, index), components):
+                if self.rule is not None:
+                    self.rule.check_read(array, self.b.span)
+                if components is None:
+                    return self.wide(self.b.load(array, index, name))
+                cells = components.cells
+                if item.is_single:
+                    return self.wide(self.b.load(array, (*index, *cells[0]), name))
                 if all(isinstance(at, Const) for cell in cells for at in cell):
-                    value = self.wide(self.b.load(array, index))
-                    components = [self.call("extract", value, *cell) for cell in cells]
-                else:
-                    components = [self.wide(self.b.load(array, (*index, *cell))) for cell in cells]
-                return self.b.assembled(part.shape, components, name)
+                    return self.extracted(self.wide(self.b.load(array, index)), components, name)
+                parts = [self.wide(self.b.load(array, (*index, *cell))) for cell in cells]
+                return self.b.assembled(components.shape, parts, name)
             case Record(names, items):
                 named = zip(names, items, strict=True)
                 return item.with_items([self.loaded(i, f"{name}.{n}") for n, i in named])
             case _:
                 return item
 
-    def check_read(self, array: Array) -> None:
-        """Check that an array may be read here."""
-        forward = self.rule is not None and self.rule.forward
-        if array.gradient_of is not None and array.incoming == forward:
-            name = array.gradient_of.name
-            if forward:
-                raise KernelError(
-                    f"A rule for tangents sets '{name}.grad_in', and reads '{name}.grad_out'.",
-                    self.b.span,
-                )
-            raise KernelError(
-                f"A rule adds to '{name}.grad_out' and does not read it.",
-                self.b.span,
-                hint=f"what comes in is '{name}.grad_in', for a field that the call writes.",
-            )
+    def extracted(self, value: Value, components: Components, name: str = "") -> Value:
+        """Return some components of a vector or matrix."""
+        single = name if not components.shape else ""
+        cells = [self.call("extract", value, *cell, name=single) for cell in components.cells]
+        return self.b.assembled(components.shape, cells, name)
 
     def check_write(self, array: Array, *, adds: bool) -> None:
-        """Check that an array may be written here: a rule adds to gradients alone."""
-        if self.rule is None or array.size is not None or array in self.temps:
-            return
-        if array.gradient_of is None:
-            raise KernelError(
-                f"The rule of '{self.rule.name}' writes the field '{array.name}'.",
-                self.b.span,
-                "a rule writes gradients alone",
-                hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
-            )
-        name = array.gradient_of.name
-        if self.rule.forward and self.rule.written is not None:
-            raise KernelError(
-                f"The forward rule of '{self.rule.name}' changes a tangent of '{name}'.",
-                self.b.span,
-                hint="return the tangent of the result; kernels with rules set those of fields.",
-            )
-        if self.rule.forward:
-            if not array.incoming:
-                raise KernelError(
-                    f"A rule for tangents sets '{name}.grad_in', and reads '{name}.grad_out'.",
-                    self.b.span,
-                )
-            return
-        if array.incoming:
-            raise KernelError(
-                f"'{name}.grad_in' is read by a rule, and not written.",
-                self.b.span,
-                hint=f"add to '{name}.grad_out[...]'.",
-            )
-        if not adds:
-            raise KernelError(
-                f"Gradients accumulate: a rule adds to '{name}.grad_out'.",
-                self.b.span,
-                hint=f"write '{name}.grad_out[...] += ...'.",
-            )
+        """Check that an array may be written here: a rule adds to gradients only."""
+        if self.rule is not None and array.size is None and array not in self.temps:
+            self.rule.check_write(array, self.b.span, adds=adds)
 
     def wide(self, value: Value) -> Value:
         """Return a value that was read: half precision is for storage, arithmetic is in single."""
@@ -292,16 +274,15 @@ class Context:
                     raise self.refusal(stmt)
                 handler(self, stmt)
 
-    def side(self, lower: Callable[[], None]) -> Side:
-        """Lower one branch in a region of its own; afterwards names stand for what they did."""
-        env, bound_at, pending = self.env, self.bound_at, self.draws.pending
-        self.env, self.bound_at = dict(env), dict(bound_at)
+    def branch(self, lower: Callable[[], None]) -> Branch:
+        """Lower one branch in a region of its own, which leaves the bindings here as they are."""
+        pending = self.draws.pending
         try:
-            with self.b.region() as stmts:
+            with self.frame(dict(self.env), dict(self.bound_at)), self.b.region() as stmts:
                 lower()
-            return Side(stmts, self.env, self.bound_at, self.draws.pending)
+                return Branch(stmts, self.env, self.bound_at, self.draws.pending)
         finally:
-            self.env, self.bound_at, self.draws.pending = env, bound_at, pending
+            self.draws.pending = pending
 
     def count_draws(self) -> None:
         """Bring the hidden local of random draws up to date, before it is carried."""
@@ -314,8 +295,8 @@ class Context:
     def refusal(self, node: ast.AST) -> KernelError:
         """Return the error for a construct outside the language."""
         span = self.keyword_span(node)
-        word = span.shown
-        construct, hint = REFUSED.get(type(node), (f"'{word}'", "leave it out of the kernel."))
+        usual = (f"'{span.shown}'", "leave it out of the kernel.")
+        construct, hint = REFUSED.get(type(node), usual)
         return UnsupportedSyntax(span, construct, hint)
 
     # Places
@@ -342,15 +323,42 @@ class Context:
         finally:
             self.b.span = before
 
+    # Scopes and frames
+
+    @property
+    def source(self) -> Source:
+        """The function being lowered."""
+        return self.scope.source
+
+    @property
+    def rule(self) -> RuleScope | None:
+        """The rule that is being lowered."""
+        return self.scope.rule
+
     @contextmanager
-    def nested(self) -> Generator[None, None, None]:
-        """Lower what stands below the top level, where loops are serial."""
-        before = self.top_level
-        self.top_level = False
+    def within(self, scope: Scope) -> Generator[None]:
+        """Lower in another scope inside the `with` block."""
+        before, self.scope = self.scope, scope
         try:
             yield
         finally:
-            self.top_level = before
+            self.scope = before
+
+    def nested(self) -> AbstractContextManager[None]:
+        """Lower below the top level, where loops are serial."""
+        return self.within(replace(self.scope, top_level=False))
+
+    @contextmanager
+    def frame(self, env: Env, bound_at: dict[str, Span] | None = None) -> Generator[None]:
+        """Lower with other bindings inside the `with` block."""
+        before = self.env, self.bound_at
+        self.env = env
+        if bound_at is not None:
+            self.bound_at = bound_at
+        try:
+            yield
+        finally:
+            self.env, self.bound_at = before
 
     # Names
 
@@ -364,9 +372,9 @@ class Context:
         for name in names:
             self.env[name] = Unbound(reason, hint)
 
-    def note(self, name: str, bound_at: Mapping[str, Span], text: str) -> tuple[Label, ...]:
+    def note(self, name: str, text: str) -> tuple[Label, ...]:
         """Return a label for the statement that bound a local, if one did."""
-        return (Label(bound_at[name], text),) if name in bound_at else ()
+        return (Label(self.bound_at[name], text),) if name in self.bound_at else ()
 
     def meaning(self, item: Item) -> Meaning | None:
         """Return what an item means in a kernel, if it is a Python object that means something."""
@@ -396,7 +404,7 @@ class Context:
         match item:
             case Var() | Const():
                 return item
-            case Element() | Selection():
+            case Place():
                 return self.value(self.loaded(item))
             case Static(bool() as flag):
                 return Const(flag, BOOL)
@@ -410,7 +418,7 @@ class Context:
                 raise TypeMismatch(
                     self.b.span,
                     f"a number is wanted here, not the field '{array.name}'.",
-                    hint=f"read one element of it: '{subscripted(item)}'.",
+                    hint=f"read one element of it: '{element_text(item)}'.",
                 )
             case Record(names):
                 hint = f"pick a member of it: '.{names[0]}'."

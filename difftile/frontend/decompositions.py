@@ -8,7 +8,7 @@ from collections.abc import Callable
 from difftile.frontend.construct import type_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, floats
-from difftile.frontend.items import Item, Several
+from difftile.frontend.items import Item, Tuple
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import F16, F32, I32, Matrix, scalar_of
 from difftile.ops.build import zero
@@ -33,7 +33,7 @@ def decomposition(op: str, kinds: str) -> Callable[[Context, ast.Call, str], Ite
         packed = cx.call(op, value)
         assert isinstance(value.type, Matrix)
         parts = _parts(cx, packed, value.type.n, kinds)
-        return Several(tuple(cx.b.cast(part, F16) if half else part for part in parts))
+        return Tuple(tuple(cx.b.cast(part, F16) if half else part for part in parts))
 
     return handler
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from difftile.diagnostics import CallMismatch, TypeMismatch
 from difftile.frontend.context import Context
@@ -11,8 +12,8 @@ from difftile.frontend.convert import counted_arguments, spread
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import (
     Item,
-    Several,
     Static,
+    Tuple,
     describe,
     is_alike,
     is_number,
@@ -24,6 +25,8 @@ from difftile.ir.types import is_float, scalar_of, shape_of
 from difftile.ir.walk import has_effects, walk
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import DerivativeOf
+
+_CALLED = "function called"  # no Python name has a space
 
 # Items that hold floats
 
@@ -102,7 +105,7 @@ def derivative_call(cx: Context, node: ast.Call, of: DerivativeOf) -> Item:
     *primals, d_out = items
     bars = iter(adjoint(cx, node, function, primals, d_out))
     found = [_like(item, bars) for item in primals if floats_in(item)]
-    return found[0] if len(found) == 1 else Several(tuple(found))
+    return found[0] if len(found) == 1 else Tuple(tuple(found))
 
 
 def _like(item: Item, values: Iterator[Value]) -> Item:
@@ -176,19 +179,15 @@ def compared_call(cx: Context, node: ast.Call, function: object) -> Item:
     if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
         high, low = low, high
     names = {"left of the comparison": test.left, "right of the comparison": test.comparators[0]}
-    before = cx.env
-    cx.env = before | {name: settled(cx, cx.operand(one)) for name, one in names.items()}
+    given = {name: settled(cx, cx.operand(one)) for name, one in names.items()}
     left, right = (_name(name, one) for name, one in names.items())
     margin = ast.BinOp(left, ast.Sub(), right) if high is test.left else None
     margin = margin or ast.BinOp(right, ast.Sub(), left)
     cond = ast.Compare(left, test.ops, [right])
     places = [ast.copy_location(one, test) for one in (cond, margin)]
-    cx.env["function called"] = Static(function)
-    called = ast.Call(_name("function called", node.func), [*places, *node.args[1:]], node.keywords)
-    try:
+    called = ast.Call(_name(_CALLED, node.func), [*places, *node.args[1:]], node.keywords)
+    with cx.frame({**cx.env, **given, _CALLED: Static(function)}):
         return cx.expr(ast.copy_location(called, node))
-    finally:
-        cx.env = before
 
 
 def _region(
@@ -197,11 +196,11 @@ def _region(
     """Lower a call of a function with parameters in place of the floats of its arguments."""
     params: list[Var] = []
     given = [regrown(item, iter([_param(leaf, params) for leaf in leaves(item)])) for item in items]
-    with cx.nested(), cx.b.region() as stmts:
-        rule, cx.rule = cx.rule, None
-        draws = cx.env[DRAWS]
+    draws = cx.env[DRAWS]
+    outside_rules = replace(cx.scope, top_level=False, rule=None)
+    with cx.within(outside_rules), cx.b.region() as stmts:
         result = as_values(cx, call_with(cx, node, function, given))
-        cx.rule, cx.env[DRAWS] = rule, draws
+    cx.env[DRAWS] = draws
     body = Block(tuple(stmts), tuple(floats_in(result)))
     if has_effects(body):
         raise CallMismatch(
@@ -224,13 +223,9 @@ def _param(leaf: Item, params: list[Var]) -> Item:
 def call_with(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
     """Lower a call of something with arguments that are lowered already."""
     names = [f"argument {k}" for k in range(len(items))]  # no Python name has a space
-    call = ast.Call(_name("function called", node), [_name(name, node) for name in names], [])
-    before = cx.env
-    cx.env = {**before, "function called": function, **dict(zip(names, items, strict=True))}
-    try:
+    call = ast.Call(_name(_CALLED, node), [_name(name, node) for name in names], [])
+    with cx.frame({**cx.env, _CALLED: function, **dict(zip(names, items, strict=True))}):
         return cx.expr(ast.copy_location(call, node))
-    finally:
-        cx.env = before
 
 
 def _name(name: str, node: ast.expr) -> ast.expr:

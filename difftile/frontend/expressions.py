@@ -9,7 +9,7 @@ from difftile.frontend.calls import call
 from difftile.frontend.context import Context, ExpressionHandler
 from difftile.frontend.convert import common, floats
 from difftile.frontend.indexing import attribute, subscript
-from difftile.frontend.items import Item, Several, Static, is_number
+from difftile.frontend.items import Item, Static, Tuple, is_number
 from difftile.frontend.lists import comprehension, joined
 from difftile.frontend.literals import folded
 from difftile.frontend.logic import compare, conditional, logic, negation
@@ -54,7 +54,7 @@ def _name(cx: Context, node: ast.Name, name: str) -> Item:
 
 
 def _tuple(cx: Context, node: ast.Tuple | ast.List, name: str) -> Item:
-    return Several(tuple(cx.operand(element) for element in node.elts))
+    return Tuple(tuple(cx.operand(element) for element in node.elts))
 
 
 # Operators
@@ -69,7 +69,7 @@ def _binary(cx: Context, node: ast.BinOp, name: str) -> Item:
     for one in reversed(chain):
         with cx.at(one):
             right = _term(cx, one.right)
-            if isinstance(item, Several) or isinstance(right, Several):
+            if isinstance(item, Tuple) or isinstance(right, Tuple):
                 item = joined(cx, one, item, right)
             else:
                 item = binary(cx, one, item, right, name if one is node else "")

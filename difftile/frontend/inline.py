@@ -9,7 +9,7 @@ from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mea
 from difftile.frontend.assign import assign_to
 from difftile.frontend.captures import Path, default_values
 from difftile.frontend.changes import by_reference, root_of
-from difftile.frontend.context import Context, Env
+from difftile.frontend.context import Context, Env, Scope
 from difftile.frontend.convert import spread
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Static, is_same
@@ -53,7 +53,7 @@ def bind_call(
     Raises:
         KernelError: The arguments do not fit, or the func is being lowered already.
     """
-    active = [source.function for source in (*cx.calls, cx.source)]
+    active = [source.function for source in (*cx.scope.callers, cx.source)]
     if function in active:
         through = [one.__name__ for one in active[active.index(function) + 1 :]]
         what = f" through '{through[0]}'" if through else ""
@@ -69,19 +69,13 @@ def bind_call(
 
 def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
     """Lower the body of a func; return what it returns, and the bindings at its end."""
-    env = {**env, DRAWS: cx.env[DRAWS]}
-    saved = (cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level)
-    returning, reductions = cx.returning, cx.reductions
-    cx.calls = (*cx.calls, cx.source)
-    cx.source, cx.env, cx.bound_at, cx.top_level = source, env, {}, False
-    cx.reductions = {}  # a local of the same name is another one
-    try:
+    outer, caller = cx.scope, cx.env
+    callers = (*outer.callers, outer.source)
+    scope = Scope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
+    with cx.within(scope), cx.frame({**env, DRAWS: caller[DRAWS]}, {}):
         returned = lower_body(cx, source.tree.body)
-        saved[1][DRAWS] = cx.env[DRAWS]
+        caller[DRAWS] = cx.env[DRAWS]
         return returned, cx.env
-    finally:
-        cx.source, cx.env, cx.bound_at, cx.calls, cx.top_level = saved
-        cx.returning, cx.reductions = returning, reductions
 
 
 def _bind(

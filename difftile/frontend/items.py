@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from difftile.frontend.captures import Path
 from difftile.ir.nodes import Array, Const, Value, Var
 from difftile.ir.views import ViewKind
+
+_CONTAINERS: tuple[type, ...] = (list, dict, set)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,8 +25,8 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
-    """Which elements of a field a name stands for.
+class ViewBounds:
+    """Which elements of a field a view stands for.
 
     Args:
         kind: How its axes run along those of the field.
@@ -40,7 +44,7 @@ class FieldRef:
     """A field, or a view of one, to be indexed."""
 
     array: Array
-    view: View | None = None
+    view: ViewBounds | None = None
 
     @property
     def ndim(self) -> int:
@@ -56,7 +60,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Several:
+class Tuple:
     """A tuple or list of items."""
 
     items: tuple[Item, ...]
@@ -68,7 +72,7 @@ class Record:
 
     Args:
         names: The members.
-        items: What each of them stands for.
+        items: The item of each member.
         methods: Name and function of each method.
     """
 
@@ -82,8 +86,32 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Components:
+    """Some components of a vector or matrix.
+
+    Args:
+        axes: For each axis of the vector or matrix the positions that are picked.
+        kept: Whether the axis is one of the picked components too: a slice keeps it, an index
+            does not.
+    """
+
+    axes: tuple[tuple[Value, ...], ...]
+    kept: tuple[bool, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """() for one component, (n,) for a vector, (n, m) for a matrix."""
+        return tuple(len(a) for a, kept in zip(self.axes, self.kept, strict=True) if kept)
+
+    @property
+    def cells(self) -> list[tuple[Value, ...]]:
+        """The position of each component, row after row."""
+        return list(product(*self.axes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Element:
-    """`x[i]`, not yet read: its components can still be picked before the load.
+    """Where an element of a field stands.
 
     Args:
         array: The field.
@@ -97,31 +125,38 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """Components of a vector or matrix.
+class Local:
+    """Where a value stands in a local.
 
     Args:
-        axes: For each of its axes the positions that are picked.
-        kept: Whether the axis is one of the part too: a slice keeps it, an index does not.
+        name: The local.
+        members: The way through nested structs, outermost first.
+        item: The value there.
     """
 
-    axes: tuple[tuple[Value, ...], ...]
-    kept: tuple[bool, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """() for one component, (n,) for a vector, (n, m) for a matrix."""
-        return tuple(len(a) for a, kept in zip(self.axes, self.kept, strict=True) if kept)
+    name: ast.Name
+    members: tuple[int, ...]
+    item: Item
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Selection:
-    """Several components of `x[i]`, not yet read: `x[i].xy`, `x[i][1:3]`, a row."""
+class Place:
+    """An element of a field or the value of a local, or components of either, not yet read.
 
-    array: Array
-    index: tuple[Value, ...]
-    part: Part
-    repeated: bool = False
+    An expression gives places in fields only, so that components are picked before the load.
+
+    Args:
+        at: The element or local.
+        components: The components that are meant; None for all of it.
+    """
+
+    at: Element | Local
+    components: Components | None = None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether this is a whole element or one component, which one statement changes."""
+        return self.components is None or not self.components.shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,9 +167,7 @@ class Unbound:
     hint: str | None = None
 
 
-Item: TypeAlias = (
-    Var | Const | Static | FieldRef | Shape | Several | Record | Element | Selection | Unbound
-)
+Item: TypeAlias = Var | Const | Static | FieldRef | Shape | Tuple | Record | Place | Unbound
 
 
 def is_number(item: Item) -> bool:
@@ -144,14 +177,14 @@ def is_number(item: Item) -> bool:
 
 def leaves(item: Item) -> tuple[Item, ...]:
     """Return what a struct or tuple holds in the end, or the item itself."""
-    if isinstance(item, (Several, Record)):
+    if isinstance(item, (Tuple, Record)):
         return tuple(leaf for part in item.items for leaf in leaves(part))
     return (item,)
 
 
 def leaf_names(name: str, item: Item) -> list[str]:
     """Return a name for each leaf of a struct or tuple: 'q.pos', 't.0'; a dot marks them."""
-    if isinstance(item, (Several, Record)):
+    if isinstance(item, (Tuple, Record)):
         keys = item.names if isinstance(item, Record) else range(len(item.items))
         parts = zip(keys, item.items, strict=True)
         return [leaf for key, part in parts for leaf in leaf_names(f"{name}.{key}", part)]
@@ -160,8 +193,8 @@ def leaf_names(name: str, item: Item) -> list[str]:
 
 def regrown(item: Item, new: Iterator[Item]) -> Item:
     """Return a struct or tuple with other leaves, taken one after the other."""
-    if isinstance(item, Several):
-        return Several(tuple(regrown(part, new) for part in item.items))
+    if isinstance(item, Tuple):
+        return Tuple(tuple(regrown(part, new) for part in item.items))
     if isinstance(item, Record):
         return item.with_items([regrown(part, new) for part in item.items])
     return next(new)
@@ -170,18 +203,19 @@ def regrown(item: Item, new: Iterator[Item]) -> Item:
 def is_alike(first: Item, second: Item) -> bool:
     """Tell whether two items are tuples or structs of the same form, or neither."""
     match first, second:
-        case (Several(), Several()) | (Record(), Record()):
-            named = not isinstance(first, Record) or first.names == getattr(second, "names", ())
-            pairs = zip(first.items, second.items, strict=False)
-            return (
-                named
-                and len(first.items) == len(second.items)
-                and all(is_alike(a, b) for a, b in pairs)
-            )
+        case Tuple(ones), Tuple(others):
+            return len(ones) == len(others) and all(map(is_alike, ones, others))
+        case Record(names, ones), Record(other_names, others):
+            return names == other_names and all(map(is_alike, ones, others))
         case _:
-            return not isinstance(first, (Several, Record)) and not isinstance(
-                second, (Several, Record)
-            )
+            return not any(isinstance(item, (Tuple, Record)) for item in (first, second))
+
+
+def in_memory(item: Item | None) -> bool:
+    """Tell whether an item is an element of a field, or a part or struct of such elements."""
+    if item is None:
+        return False
+    return all(isinstance(leaf, Place) and isinstance(leaf.at, Element) for leaf in leaves(item))
 
 
 def field_of(item: Item) -> FieldRef | None:
@@ -193,7 +227,7 @@ def field_of(item: Item) -> FieldRef | None:
 def is_same(first: Item, second: Item) -> bool:
     """Tell whether two items stand for one thing, whatever values they have at run time."""
     match first, second:
-        case (Several(), Several()) | (Record(), Record()):
+        case (Tuple(), Tuple()) | (Record(), Record()):
             pairs = zip(leaves(first), leaves(second), strict=False)
             return is_alike(first, second) and all(is_same(a, b) for a, b in pairs)
         case (Static(), Static()):
@@ -214,49 +248,39 @@ def describe(item: Item) -> str:
     match item:
         case Var(_, type_) | Const(_, type_):
             return f"a value of type {type_}"
-        case Static(value):
-            return _described(value)
+        case Static(None | bool() | int() | float() | range() as value):
+            return str(value)
+        case Static(str()):
+            return "text"
+        case Static(ModuleType() as value):
+            return f"the module '{value.__name__}'"
+        case Static(type() as value):
+            return f"the type '{value.__name__}'"
+        case Static(value) if not isinstance(value, tuple):
+            if callable(value) and hasattr(value, "__name__"):
+                return f"the function '{value.__name__}'"
+            kind = type(value).__name__
+            is_container = isinstance(value, _CONTAINERS)
+            return f"a Python {kind}" if is_container else f"a Python object of type '{kind}'"
+        case Static() | Tuple():
+            return "a tuple"
         case FieldRef(array):
             return f"the field '{array.name}'"
         case Shape(field):
             return f"the shape of '{field.array.name}'"
-        case Several():
-            return "a tuple"
         case Record():
             field = field_of(item)
             return "a struct" if field is None else f"the field '{field.array.name.split('.')[0]}'"
-        case Element(array):
-            return f"an element of '{array.name}'"
-        case Selection(array):
-            return f"a part of an element of '{array.name}'"
+        case Place(at):
+            if isinstance(at, Local):
+                return describe(at.item)
+            part = "" if item.is_single else "a part of "
+            return f"{part}an element of '{at.array.name}'"
         case Unbound():
             return "a name without a value"
 
 
-def _described(value: Any) -> str:
-    kind = type(value).__name__
-    match value:
-        case None:
-            return "None"
-        case bool() | int() | float() | range():
-            return str(value)
-        case str():
-            return "text"
-        case tuple():
-            return "a tuple"
-        case list() | dict() | set():
-            return f"a Python {kind}"
-        case ModuleType():
-            return f"the module '{value.__name__}'"
-        case type():
-            return f"the type '{value.__name__}'"
-        case _:
-            if callable(value) and hasattr(value, "__name__"):
-                return f"the function '{value.__name__}'"
-            return f"a Python object of type '{kind}'"
-
-
-def subscripted(field: FieldRef) -> str:
+def element_text(field: FieldRef) -> str:
     """Return how an element of a field is written: 'x[None]', 'x[i]', 'x[i, j]' ..."""
     ndim = field.ndim
     letters = ", ".join("ijklmnop"[:ndim]) if ndim <= 8 else "I"

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
-from difftile.frontend.context import Context, Side
+from difftile.frontend.context import Branch, Context
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import (
     Item,
     Record,
-    Several,
     Static,
+    Tuple,
     Unbound,
     describe,
     is_alike,
@@ -66,7 +66,7 @@ class _Join:
     """
 
     cx: Context
-    sides: tuple[Side, Side]
+    sides: tuple[Branch, Branch]
     span: Span
     results: list[tuple[Value, Value]] = field(default_factory=list[tuple[Value, Value]])
     outs: list[Var] = field(default_factory=list[Var])
@@ -76,10 +76,10 @@ class _Join:
         """Return what a name stands for after the branches, adding results where they differ."""
         if is_same(first, second):
             return first
-        if isinstance(first, (Several, Record)) and is_alike(first, second):
+        if isinstance(first, (Tuple, Record)) and is_alike(first, second):
             pairs = zip(leaves(first), leaves(second), strict=True)
             return regrown(first, iter([self.join(name, a, b) for a, b in pairs]))
-        if isinstance(first, Several) and isinstance(second, Several):
+        if isinstance(first, Tuple) and isinstance(second, Tuple):
             raise self.differ(name, "tuples of different length")
         if isinstance(first, Record) and isinstance(second, Record):
             raise self.differ(name, "structs with different members")
@@ -139,7 +139,7 @@ class _Join:
         )
 
 
-def join_branches(cx: Context, cond: Value, sides: tuple[Side, Side], span: Span) -> None:
+def join_branches(cx: Context, cond: Value, sides: tuple[Branch, Branch], span: Span) -> None:
     """Append the `If` of two lowered branches and bind the names that they changed."""
     before = cx.env
     then, orelse = sides
@@ -166,7 +166,7 @@ def join_branches(cx: Context, cond: Value, sides: tuple[Side, Side], span: Span
     cx.bound_at |= then.bound_at | orelse.bound_at
 
 
-def _count_draws(cx: Context, sides: tuple[Side, Side]) -> None:
+def _count_draws(cx: Context, sides: tuple[Branch, Branch]) -> None:
     """Let the hidden local count the draws of both branches, unless they draw equally often."""
     first, second = sides
     cx.draws.pending = first.pending

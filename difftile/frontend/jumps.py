@@ -148,5 +148,5 @@ def unless_left(cx: Context, stmt: ast.stmt, lower: Callable[[], None]) -> None:
         cx.env |= {flag: item for flag, item in before.items() if cx.env[flag] is _NO}
 
     with cx.nested():
-        sides = (cx.side(then), cx.side(lambda: None))
+        sides = (cx.branch(then), cx.branch(lambda: None))
     join_branches(cx, runs, sides, cx.source.span(stmt))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from difftile.diagnostics import KernelError, TypeMismatch, UnsupportedSyntax, counted
 from difftile.frontend.context import Context
-from difftile.frontend.items import Item, Several, Static, describe
+from difftile.frontend.items import Item, Static, Tuple, describe
 from difftile.frontend.names import depend, parts_of
 
 _LONGEST = 4096
@@ -22,7 +22,7 @@ def comprehension(cx: Context, node: ast.ListComp, name: str) -> Item:
         del cx.env[inside]
     hidden = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     cx.env |= {one: outside[one] for one in hidden & outside.keys()}
-    return Several(parts)
+    return Tuple(parts)
 
 
 def _rounds(
@@ -82,14 +82,14 @@ def _bind(cx: Context, target: ast.expr, item: Item) -> None:
 def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:
     """Return `[a, b] + [c]` or `[0.0] * n`."""
     match node.op, left, right:
-        case ast.Add(), Several(first), Several(second):
-            return Several((*first, *second))
-        case ast.Mult(), Several(items), Static(int() as count):
-            return Several(_repeated(cx, items, count))
-        case ast.Mult(), Static(int() as count), Several(items):
-            return Several(_repeated(cx, items, count))
+        case ast.Add(), Tuple(first), Tuple(second):
+            return Tuple((*first, *second))
+        case ast.Mult(), Tuple(items), Static(int() as count):
+            return Tuple(_repeated(cx, items, count))
+        case ast.Mult(), Static(int() as count), Tuple(items):
+            return Tuple(_repeated(cx, items, count))
         case _:
-            other = right if isinstance(left, Several) else left
+            other = right if isinstance(left, Tuple) else left
             raise TypeMismatch(
                 cx.span(node),
                 f"a tuple or list does not go with {describe(other)} here.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from difftile.diagnostics import (
@@ -20,7 +20,7 @@ from difftile.frontend.changes import assigned, changed, roots
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Record, Several, Unbound, describe, leaf_names, leaves
+from difftile.frontend.items import Item, Record, Tuple, Unbound, describe, leaf_names, leaves
 from difftile.frontend.joins import (
     check_kept,
     holds_numbers,
@@ -60,7 +60,7 @@ def for_statement(cx: Context, node: ast.For) -> None:
         loop(cx, node.body, partial(_unroll, cx, node))
         return
     box = box_of(cx, node.iter)
-    if cx.top_level and not serialize:
+    if cx.scope.top_level and not serialize:
         _parallel(cx, node, box)
     else:
         with cx.nested():
@@ -162,7 +162,7 @@ def _bound_names(node: ast.For | ast.While) -> set[str]:
 def _serial(cx: Context, node: ast.For, box: Box) -> None:
     names = _targets(cx, node, box)
     loop(cx, node.body, partial(_nest, cx, node, box, names, 0, []))
-    cx.unbind([n for n in _bound_names(node) if n not in cx.reductions], _AFTER_LOOP)
+    cx.unbind([n for n in _bound_names(node) if n not in cx.scope.reductions], _AFTER_LOOP)
 
 
 def _nest(
@@ -324,23 +324,23 @@ def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tu
     kept: list[str] = []
     carried: list[tuple[str, Value]] = []
     flags = leaving(cx, node.body)
-    results = cx.returning.names if RETURNED in flags else ()
+    results = cx.scope.returning.names if RETURNED in flags else ()
     for name in (*changed(cx, node.body), DRAWS, *results, *flags):
         item = cx.env.get(name)
-        if item is None or isinstance(item, Unbound) or name in cx.reductions:
+        if item is None or isinstance(item, Unbound) or name in cx.scope.reductions:
             continue
         if name in _bound_names(node):
             continue
         if starts_as_number(item):
             carried.append((name, cx.value(item)))
-        elif isinstance(item, (Several, Record)) and holds_numbers(item):
+        elif isinstance(item, (Tuple, Record)) and holds_numbers(item):
             parts = zip(leaf_names(name, item), leaves(item), strict=True)
             carried += [(part, cx.value(leaf)) for part, leaf in parts]
-        elif isinstance(item, Several):
+        elif isinstance(item, Tuple):
             raise TypeMismatch(
                 _binding_of(cx, node.body, name),
                 f"'{name}' is a tuple, and changes in the loop.",
-                related=cx.note(name, cx.bound_at, "bound here"),
+                related=cx.note(name, "bound here"),
                 hint="only numbers change from iteration to iteration.",
             )
         else:
@@ -403,7 +403,8 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, cells = _reductions(cx, node)
     span = cx.keyword_span(node)
-    with in_parallel(cx, names, bounds.starts, bounds.stops, span) as indices:
+    within = cx.within(replace(cx.scope, reductions=dict(cells)))
+    with within, in_parallel(cx, names, bounds.starts, bounds.stops, span) as indices:
         values: list[Value] = list(indices)
         if box.step != 1:
             scaled = cx.call("mul", indices[0], Const(box.step, I32))
@@ -418,7 +419,6 @@ def _parallel(cx: Context, node: ast.For, box: Box) -> None:
     cx.unbind(new, _IN_LOOP, "store it in a field, or add it up with '+='.")
     cx.unbind(list(_bound_names(node)), _AFTER_LOOP)
     for name, cell in cells:
-        del cx.reductions[name]
         cx.env[name] = cx.wide(cx.b.load(cell, (), name))
 
 
@@ -438,7 +438,7 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
         item = cx.env.get(name)
         if item is None or isinstance(item, Unbound) or name in inner:
             continue
-        several = isinstance(item, Several) or (isinstance(item, Record) and holds_numbers(item))
+        several = isinstance(item, Tuple) or (isinstance(item, Record) and holds_numbers(item))
         if not starts_as_number(item) and not several:
             kept.append(name)
             continue
@@ -448,14 +448,13 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
                 f"Local '{name}' is shared by the iterations of a parallel loop.",
                 _binding_of(cx, node.body, name) if where is None else cx.span(where),
                 "changed here, by iterations in any order",
-                related=cx.note(name, cx.bound_at, "bound here, outside the loop"),
+                related=cx.note(name, "bound here, outside the loop"),
                 hint="use '+=' alone, bind a new name inside the loop, or use a field.",
             )
         value = cx.value(item)
         cell = Array(name, FieldType(value.type, 0))
         cx.temps.append(cell)
         cx.b.store(cell, (), value)
-        cx.reductions[name] = cell
         cells.append((name, cell))
     return kept, cells
 

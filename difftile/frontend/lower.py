@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture, Path
-from difftile.frontend.context import Context, Result
+from difftile.frontend.context import Context, Result, Scope
 from difftile.frontend.expressions import EXPRESSIONS
-from difftile.frontend.items import FieldRef, Item, Record, Several, Static
+from difftile.frontend.field_views import hidden, view_of
+from difftile.frontend.items import FieldRef, Item, Record, Static, Tuple
 from difftile.frontend.jumps import run_body
 from difftile.frontend.mapping import Form, Mapped, called_from_python, form_of, run_mapping
 from difftile.frontend.results import check_declared
@@ -19,7 +20,6 @@ from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.threads import run_threads
-from difftile.frontend.views import hidden, view_of
 from difftile.ir.nodes import Array, Load, Program, Var
 from difftile.ir.types import I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
@@ -139,11 +139,12 @@ def lower(
             run_body(cx, source.tree.body)
         else:
             sizes = cx.env[name]
-            assert isinstance(sizes, Several)
+            assert isinstance(sizes, Tuple)
             run_threads(cx, name, [cx.value(size) for size in sizes.items])
         check_declared(cx)
 
-    cx = Context(source, meanings, float_type, EXPRESSIONS, STATEMENTS, rule=rule)
+    scope = Scope(source, rule=rule)
+    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
     lowered = _lower(cx, signature, fields, run)
     _check_roles(lowered.program, roles)
     return lowered
@@ -178,7 +179,8 @@ def lower_mapping(
         else:
             form.append(form_of(cx, mapping))
 
-    cx = Context(called_from_python(source), meanings, float_type, EXPRESSIONS, STATEMENTS)
+    scope = Scope(called_from_python(source))
+    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
     lowered = _lower(cx, signature, fields, run)
     return replace(lowered, form=form[0]) if form else lowered
 
@@ -195,8 +197,8 @@ def _lower(
     params = made.params
     for name, item in made.items.items():
         if isinstance(item, FieldRef) and name in fields:
-            cx.arrays[fields[name].identity] = FieldRef(item.array)
-    cx.memories |= {meaning.memory for meaning in fields.values()}
+            cx.outside.arrays[fields[name].identity] = FieldRef(item.array)
+    cx.outside.memories.update(meaning.memory for meaning in fields.values())
     try:
         run(cx)
     except RecursionError:
@@ -205,7 +207,7 @@ def _lower(
             cx.b.span,
             hint="compute parts of it in statements of their own, or write a loop.",
         ) from None
-    captures = tuple(cx.captures.values())
+    captures = tuple(cx.outside.captures.values())
     params += [capture.param for capture in captures if capture.param is not None]
     if cx.draws.used:
         params += [cx.draws.seed, cx.draws.first]
@@ -251,7 +253,7 @@ class _Parameters:
             case Threads(ndim):
                 sizes = tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim))
                 self.params += sizes
-                return Several(sizes)
+                return Tuple(sizes)
             case StaticArgument(value, followed):
                 path = Path(self.cx.source.function, (("argument", name),))
                 return Static(value, path if followed else None)

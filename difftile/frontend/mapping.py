@@ -10,13 +10,14 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import TypeMismatch
 from difftile.frontend.assign import put
 from difftile.frontend.context import Context
+from difftile.frontend.field_views import size_of
 from difftile.frontend.indexing import elements
 from difftile.frontend.items import (
     FieldRef,
     Item,
     Record,
-    Several,
     Static,
+    Tuple,
     describe,
     is_number,
     leaves,
@@ -24,7 +25,6 @@ from difftile.frontend.items import (
 from difftile.frontend.random import seeded
 from difftile.frontend.source import Source
 from difftile.frontend.threads import for_each, index_item
-from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, Struct, Type
 
@@ -99,7 +99,7 @@ def form_of(cx: Context, mapping: Mapped) -> Form:
     with cx.nested():
         indices = [Var("i", I32) for _ in range(mapping.ndim)]
         returned = _call(cx, mapping, indices)
-        if isinstance(returned, Several):
+        if isinstance(returned, Tuple):
             return tuple(_element(cx, part) for part in returned.items)
         if isinstance(returned, Static) and returned.value is None:
             return None
@@ -120,7 +120,7 @@ def run_mapping(cx: Context, mapping: Mapped) -> None:
     places = [cx.env[name] for name in mapping.results]
     with for_each(cx, sizes, cx.keyword_span(tree)) as indices:
         returned = _call(cx, mapping, indices)
-        parts = returned.items if isinstance(returned, Several) else (returned,)
+        parts = returned.items if isinstance(returned, Tuple) else (returned,)
         for place, part in zip(places, parts, strict=False):
             put(cx, node, elements(cx, place, indices), part, node, tree)
 
@@ -144,13 +144,9 @@ def _name(name: str) -> ast.expr:
 
 
 def _call(cx: Context, mapping: Mapped, indices: Sequence[Value]) -> Item:
-    before = cx.env
     given = {name: _given(cx, name, how, indices) for name, how in mapping.arguments}
-    cx.env = {**before, **given, _CALLED: Static(mapping.function)}
-    try:
+    with cx.frame({**cx.env, **given, _CALLED: Static(mapping.function)}):
         return cx.operand(_node(cx, mapping))
-    finally:
-        cx.env = before
 
 
 def _given(cx: Context, name: str, how: How, indices: Sequence[Value]) -> Item:

@@ -10,7 +10,7 @@ from difftile.diagnostics import TypeMismatch, UndefinedAttribute, did_you_mean
 from difftile.frontend.construct import cast, components, type_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import apply, counted_arguments, truth
-from difftile.frontend.items import Item, Several, Static
+from difftile.frontend.items import Item, Static, Tuple
 from difftile.ir.nodes import Value
 from difftile.ir.types import scalar_of, shape_of
 
@@ -110,7 +110,7 @@ def _truth(op: str) -> Callable[[Context, Value, str], Item]:
 
 
 def _shape(cx: Context, value: Value, name: str) -> Item:
-    return Several(tuple(Static(size) for size in shape_of(value.type)))
+    return Tuple(tuple(Static(size) for size in shape_of(value.type)))
 
 
 _SPECIAL: dict[str, Callable[[Context, Value, str], Item]] = {

@@ -20,8 +20,8 @@ from difftile.frontend.captures import (
     visible_names,
 )
 from difftile.frontend.context import Context
-from difftile.frontend.items import FieldRef, Item, Record, Several, Shape, Static, Unbound
-from difftile.frontend.views import hidden, size_of, view_of
+from difftile.frontend.field_views import hidden, size_of, view_of
+from difftile.frontend.items import FieldRef, Item, Record, Shape, Static, Tuple, Unbound
 from difftile.ir.nodes import Array, Value, Var
 from difftile.ir.types import FLOATS, promote, scalar_of
 from difftile.ops.vocabulary import (
@@ -38,12 +38,12 @@ _SEQUENCES: tuple[type, ...] = (tuple, list, range)
 def lookup(cx: Context, node: ast.Name) -> Item:
     """Return what a name stands for: a local, a parameter, or something captured."""
     item = cx.env.get(node.id)
-    if node.id in cx.reductions:
+    if node.id in cx.scope.reductions:
         raise KernelError(
             f"Local '{node.id}' is shared by the iterations of a parallel loop.",
             cx.span(node),
             "read here",
-            related=cx.note(node.id, cx.bound_at, "bound here, outside the loop"),
+            related=cx.note(node.id, "bound here, outside the loop"),
             hint="inside the loop only '+=' and '-=' may touch it; read it after the loop.",
         )
     if isinstance(item, Unbound):
@@ -51,7 +51,7 @@ def lookup(cx: Context, node: ast.Name) -> Item:
             cx.span(node),
             node.id,
             item.reason,
-            related=cx.note(node.id, cx.bound_at, "bound here"),
+            related=cx.note(node.id, "bound here"),
             hint=item.hint,
         )
     if item is not None:
@@ -101,7 +101,7 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
 def depend(cx: Context, item: Item) -> None:
     """Record that the kernel is specialised on an object, if it came from outside."""
     if isinstance(item, Static) and item.path is not None and not in_library(item.path):
-        cx.captures.setdefault(item.path, Capture(item.path, None, key_of(item.value)))
+        cx.outside.captures.setdefault(item.path, Capture(item.path, None, key_of(item.value)))
 
 
 def part_of(cx: Context, item: Static, key: Any) -> Item:
@@ -112,7 +112,7 @@ def part_of(cx: Context, item: Static, key: Any) -> Item:
 
 def parts_of(cx: Context, item: Item) -> tuple[Item, ...] | None:
     """Return the parts of something that can be unpacked while compiling, or None."""
-    if isinstance(item, Several):
+    if isinstance(item, Tuple):
         return item.items
     if isinstance(item, Shape):
         return tuple(size_of(cx, item.field, k) for k in range(item.field.ndim))
@@ -135,7 +135,7 @@ def _captured_field(
         path: Where it is found.
         named_by: The path that it is named after.
     """
-    known = cx.arrays.get(meaning.identity)
+    known = cx.outside.arrays.get(meaning.identity)
     if known is None:
         if path is None or named_by is None:
             raise KernelError(
@@ -143,7 +143,7 @@ def _captured_field(
                 cx.b.span,
                 hint="pass it as a parameter of its own.",
             )
-        if meaning.memory in cx.memories:
+        if meaning.memory in cx.outside.memories:
             raise KernelError(
                 "A field from outside shares its memory with another that the kernel is given.",
                 cx.b.span,
@@ -154,19 +154,19 @@ def _captured_field(
             raise WiderField(scalar)
         array = Array(named_by.identifier, meaning.type)
         known = FieldRef(array)
-        cx.arrays[meaning.identity] = known
-        cx.memories.add(meaning.memory)
-        cx.captures[path] = Capture(path, array)
-    elif path is not None and path not in cx.captures:
+        cx.outside.arrays[meaning.identity] = known
+        cx.outside.memories.add(meaning.memory)
+        cx.outside.captures[path] = Capture(path, array)
+    elif path is not None and path not in cx.outside.captures:
         # The same field under a second name: it must stay the same field at later launches.
         key = ("field", meaning.identity)
-        cx.captures[path] = Capture(path, None, key, known.array)
+        cx.outside.captures[path] = Capture(path, None, key, known.array)
     return known
 
 
 def _captured_view(cx: Context, value: Any, meaning: ViewMeaning, path: Path | None) -> FieldRef:
     """Return a view of a field from outside: the field, and the numbers that say which part."""
-    known = cx.views.get(path) if path is not None else None
+    known = cx.outside.views.get(path) if path is not None else None
     if known is not None:
         return known
     inner = None if path is None else path.then("attribute", "base")
@@ -176,9 +176,9 @@ def _captured_view(cx: Context, value: Any, meaning: ViewMeaning, path: Path | N
     numbers = hidden(path.identifier, meaning.kind)
     for k, number in enumerate(numbers):
         where = path.then("attribute", "numbers").then("item", k)
-        cx.captures[where] = Capture(where, number)
-    cx.views[path] = FieldRef(field.array, view_of(meaning.kind, numbers))
-    return cx.views[path]
+        cx.outside.captures[where] = Capture(where, number)
+    cx.outside.views[path] = FieldRef(field.array, view_of(meaning.kind, numbers))
+    return cx.outside.views[path]
 
 
 def _captured_struct(cx: Context, item: Static, meaning: StructMeaning) -> Record:
@@ -202,9 +202,9 @@ def _captured_vector(cx: Context, item: Static, shape: tuple[int, ...]) -> Value
 
 
 def _captured_float(cx: Context, path: Path) -> Item:
-    known = cx.captures.get(path)
+    known = cx.outside.captures.get(path)
     if known is None or not isinstance(known.param, Var):
         known = Capture(path, Var(path.identifier, cx.float_type))
-        cx.captures[path] = known
+        cx.outside.captures[path] = known
     assert isinstance(known.param, Var)
     return known.param

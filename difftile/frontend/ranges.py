@@ -8,22 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted
+from difftile.frontend.components import components_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
+from difftile.frontend.field_views import size_of
 from difftile.frontend.items import (
-    Element,
     FieldRef,
     Item,
-    Selection,
+    Place,
     Shape,
     Static,
     describe,
     field_of,
 )
 from difftile.frontend.names import parts_of
-from difftile.frontend.views import size_of
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import I32, Type, shape_of
+from difftile.ir.types import I32, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,12 @@ def _refused(cx: Context, node: ast.expr, item: Item) -> KernelError:
         hint = f"unroll it: 'for k in ti.static({ast.unparse(node)}):'."
     elif isinstance(item, Shape):
         hint = f"unroll it: 'for n in ti.static({ast.unparse(node)}):'."
-    elif isinstance(item, (Var, Const, Element, Selection)) and shape_of(_type(cx, item)):
-        size = shape_of(_type(cx, item))[0]
-        hint = f"loop over its components: 'for k in ti.static(range({size})):'."
+    elif isinstance(item, (Var, Const, Place)):
+        type_ = components_of(cx, item)[1] if isinstance(item, Place) else item.type
+        if shape_of(type_):
+            size = shape_of(type_)[0]
+            hint = f"loop over its components: 'for k in ti.static(range({size})):'."
     return TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
-
-
-def _type(cx: Context, item: Var | Const | Element | Selection) -> Type:
-    with cx.b.region():
-        return cx.value(item).type
 
 
 def _range(cx: Context, node: ast.Call) -> Box:

@@ -8,7 +8,7 @@ from typing import cast, get_args
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, UnsupportedSyntax, counted
 from difftile.frontend.construct import as_declared
 from difftile.frontend.context import Context, Result
-from difftile.frontend.items import Element, Item, Several, Static, describe
+from difftile.frontend.items import Item, Static, Tuple, describe
 from difftile.frontend.joins import starts_as_number
 from difftile.frontend.jumps import RETURNED
 from difftile.ir.nodes import Array, Const
@@ -22,7 +22,7 @@ def kernel_return(cx: Context, node: ast.Return) -> None:
     Raises:
         UnsupportedSyntax: It stands in a loop or a branch, where Taichi refuses it too.
     """
-    if not cx.top_level:
+    if not cx.scope.top_level:
         raise UnsupportedSyntax(
             cx.keyword_span(node),
             "'return' in a loop or branch of a kernel",
@@ -68,15 +68,15 @@ def _declared(cx: Context) -> object:
 
 
 def _stored(cx: Context, node: ast.expr, item: Item) -> Result:
-    several = isinstance(item, Several)
-    items = item.items if isinstance(item, Several) else (item,)
+    several = isinstance(item, Tuple)
+    items = item.items if isinstance(item, Tuple) else (item,)
     nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(items)
     types = _declared_types(cx, node, len(items), several=several)
     cells: list[Array] = []
     found: list[Type] = []
     for k, (part, where, type_) in enumerate(zip(items, nodes, types, strict=True)):
         with cx.at(where):
-            if not (starts_as_number(part) or isinstance(part, Element)):
+            if not starts_as_number(part):
                 raise TypeMismatch(
                     cx.span(where),
                     "a kernel returns numbers, vectors and matrices.",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
-from difftile.frontend.context import Context, Returning, Side
+from difftile.frontend.context import Branch, Context, Returning
 from difftile.frontend.convert import condition
 from difftile.frontend.items import (
-    Element,
     Item,
     Static,
     describe,
@@ -53,8 +53,8 @@ def lower_body(cx: Context, body: Sequence[ast.stmt]) -> Item:
 def return_statement(cx: Context, node: ast.Return) -> None:
     """Lower a `return` that may not come last: set a flag, and the locals of the result."""
     place = cx.source.span(node)
-    item = _read(cx, _returned(cx, node))
-    returning = cx.returning
+    item = _returned(cx, node)
+    returning = cx.scope.returning
     returning.found.append((place, item))
     for name, type_, part in zip(returning.names, returning.types, _parts(item), strict=False):
         cx.bind(name, cx.b.cast(cx.value(part), scalar_of(type_)), node)
@@ -63,21 +63,21 @@ def return_statement(cx: Context, node: ast.Return) -> None:
 
 def _with_flags(cx: Context, body: Sequence[ast.stmt]) -> Item:
     cx.count_draws()
-    start = (cx.env, cx.bound_at)
-    with cx.b.region():
-        cx.env, cx.bound_at = dict(cx.env), dict(cx.bound_at)
-        cx.returning = Returning()
-        cx.env[RETURNED] = Const(False, BOOL)
+    trial = Returning()
+    found = trial.found
+    with (
+        cx.b.region(),
+        cx.frame({**cx.env, RETURNED: Const(False, BOOL)}, dict(cx.bound_at)),
+        cx.within(replace(cx.scope, returning=trial)),
+    ):
         run_body(cx, body)
-        found = cx.returning.found
         types = _types(cx, body, found)
-    cx.env, cx.bound_at = start
     cx.draws.pending = 0
     names = tuple(f"{_RESULT} {k}" for k in range(len(types)))
-    cx.returning = Returning(names, types)
     cx.env[RETURNED] = Const(False, BOOL)
     cx.env |= {name: zero(type_) for name, type_ in zip(names, types, strict=True)}
-    run_body(cx, body)
+    with cx.within(replace(cx.scope, returning=Returning(names, types))):
+        run_body(cx, body)
     return regrown(found[0][1], iter([cx.env[name] for name in names])) if names else Static(None)
 
 
@@ -170,12 +170,6 @@ def _returned(cx: Context, stmt: ast.Return) -> Item:
     return cx.value(item) if is_number(item) else item
 
 
-def _read(cx: Context, item: Item) -> Item:
-    """Return an item with the elements of fields in it read now."""
-    parts = [cx.value(part) if isinstance(part, Element) else part for part in leaves(item)]
-    return regrown(item, iter(parts))
-
-
 def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
     with cx.at(stmt):
         test = tested(cx, stmt.test)
@@ -185,7 +179,7 @@ def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
             return
         cond = condition(cx, stmt.test, test)
         then, orelse = (
-            cx.side(partial(_body, cx, block if _always_returns(block) else [*block, *rest]))
+            cx.branch(partial(_body, cx, block if _always_returns(block) else [*block, *rest]))
             for block in (stmt.body, stmt.orelse)
         )
         for side, other in ((then, orelse), (orelse, then)):
@@ -202,7 +196,7 @@ def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
         join_branches(cx, cond, (then, orelse), cx.source.span(stmt))
 
 
-def _agree(cx: Context, then: Side, orelse: Side) -> None:
+def _agree(cx: Context, then: Branch, orelse: Branch) -> None:
     """Cast an integer returned beside a float, so that `return 0` goes with `return x`.
 
     Raises:
@@ -217,7 +211,9 @@ def _agree(cx: Context, then: Side, orelse: Side) -> None:
         side.env[_RESULT] = regrown(items[k], iter([pair[k] for pair in pairs]))
 
 
-def _agreed(cx: Context, then: Side, orelse: Side, first: Item, second: Item) -> tuple[Item, Item]:
+def _agreed(
+    cx: Context, then: Branch, orelse: Branch, first: Item, second: Item
+) -> tuple[Item, Item]:
     if is_same(first, second):
         return first, second
     if not (starts_as_number(first) and starts_as_number(second)):
@@ -234,7 +230,7 @@ def _agreed(cx: Context, then: Side, orelse: Side, first: Item, second: Item) ->
     return _in(cx, then, values[0], wanted), _in(cx, orelse, values[1], wanted)
 
 
-def _in(cx: Context, side: Side, item: Item, scalar: Scalar | None = None) -> Value:
+def _in(cx: Context, side: Branch, item: Item, scalar: Scalar | None = None) -> Value:
     """Return an item as a value, perhaps cast, at the end of a branch."""
     with cx.b.region() as made:
         value = cx.value(item)
@@ -243,7 +239,7 @@ def _in(cx: Context, side: Side, item: Item, scalar: Scalar | None = None) -> Va
     return value
 
 
-def _mismatch(cx: Context, then: Side, orelse: Side, first: str, second: str) -> TypeMismatch:
+def _mismatch(cx: Context, then: Branch, orelse: Branch, first: str, second: str) -> TypeMismatch:
     return _disagree(cx, (then.bound_at[_RESULT], first), (orelse.bound_at[_RESULT], second))
 
 

@@ -17,8 +17,8 @@ from difftile.frontend.items import (
     FieldRef,
     Item,
     Record,
-    Several,
     Static,
+    Tuple,
     describe,
     is_number,
     is_same,
@@ -71,11 +71,10 @@ def ruled_call(
     source, env, _ = bind_call(cx, node, func.function, receiver)
     env = {name: settled(cx, item) for name, item in env.items()}
     call = Call(func.function.__name__, func.function, env, node)
+    draws, places = cx.env[DRAWS], cx.draws.places
     with cx.nested(), cx.b.region() as stmts:
-        scope, cx.rule = cx.rule, None
-        draws, places = cx.env[DRAWS], cx.draws.places
-        returned, after = run_func(cx, source, env)
-        cx.rule = scope
+        with cx.within(replace(cx.scope, rule=None)):
+            returned, after = run_func(cx, source, env)
         returned = as_values(cx, returned)
     if cx.draws.places > places and not is_same(cx.env[DRAWS], draws):
         raise KernelError(
@@ -113,22 +112,19 @@ def _only_local(source: Source, name: str) -> bool:
 def _lowered_rules(
     cx: Context, call: Call, rules: Rules, result: Item, body: Block
 ) -> tuple[Rule | None, Rule | None]:
-    if cx.ruling.count(call.function) == _DEPTH:
+    ruling = (*cx.scope.ruling, call.function)
+    if ruling.count(call.function) > _DEPTH:
         return None, None
-    scope = RuleScope(call.name, frozenset(arrays_written(body)))
-    saved = (cx.rule, cx.ruling)
-    cx.rule, cx.ruling = scope, (*cx.ruling, call.function)
-    try:
-        backward = forward = None
+    rule = RuleScope(call.name, frozenset(arrays_written(body)))
+    backward = forward = None
+    with cx.within(replace(cx.scope, rule=rule, ruling=ruling)):
         if rules.backward is not None:
             backward = _backward(cx, call, rules.backward, result, arrays_loaded(body))
         elif rules.substitute is not None or rules.differences is not None:
             backward = _stand_in(cx, call, rules, result)
+    with cx.within(replace(cx.scope, rule=replace(rule, forward=True), ruling=ruling)):
         if rules.forward is not None:
-            cx.rule = replace(scope, forward=True)
             forward = _forward(cx, call, rules.forward, result)
-    finally:
-        cx.rule, cx.ruling = saved
     return backward, forward
 
 
@@ -242,11 +238,11 @@ def _one_each(
     loose: list[str],
 ) -> Sequence[Item]:
     """Return what the rule gives for each argument that holds floats."""
-    if isinstance(returned, Several):
+    if isinstance(returned, Tuple):
         parts: Sequence[Item] = returned.items
     else:
         parts = [returned] if _has_result(returned) else []
-    if len(wanted) == 1 and len(parts) > 1 and isinstance(wanted[0][1], Several):
+    if len(wanted) == 1 and len(parts) > 1 and isinstance(wanted[0][1], Tuple):
         parts = [returned]
     if len(parts) == len(wanted) + len(loose) and loose:
         # A literal integer may stand for a float that another call passes.
@@ -271,12 +267,12 @@ def _gradients(
     """Return what a rule gives for one argument, float by float, in the types of the argument."""
     if isinstance(given, Static) and given.value is None:
         return [zero(value.type) for value in floats_in(like)]
-    if isinstance(like, (Record, Several)):
+    if isinstance(like, (Record, Tuple)):
         if type(given) is not type(like) or (
             isinstance(like, Record) and isinstance(given, Record) and like.names != given.names
         ):
             given = _matched(given, like)
-        parts = given.items if isinstance(given, (Record, Several)) else ()
+        parts = given.items if isinstance(given, (Record, Tuple)) else ()
         if len(parts) != len(like.items):
             raise _misfit(cx, source, call, result, name, describe(like), describe(given))
         return [
@@ -294,7 +290,7 @@ def _gradients(
     return [cx.b.cast(value, scalar_of(like.type))]
 
 
-def _matched(given: Item, like: Record | Several) -> Item:
+def _matched(given: Item, like: Record | Tuple) -> Item:
     """Return a struct of gradients with nothing for the members that are no floats."""
     if not (isinstance(given, Record) and isinstance(like, Record)):
         return given
@@ -342,7 +338,7 @@ def _type_of(item: Item) -> str:
             return str(type_)
         case FieldRef(array):
             return str(array.type)
-        case Several(items):
+        case Tuple(items):
             return f"({', '.join(_type_of(one) for one in items)})"
         case Record(names, items):
             members = (f"{n}: {_type_of(one)}" for n, one in zip(names, items, strict=True))

@@ -12,8 +12,8 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     did_you_mean,
 )
-from difftile.frontend.assign import LocalPart, accumulate, assign_to, current, place_of, put
-from difftile.frontend.atomics import atomic_statement, combine, combines
+from difftile.frontend.assign import accumulate, assign_to, place_of, put
+from difftile.frontend.atomics import atomic, combine
 from difftile.frontend.construct import as_declared, type_of
 from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
@@ -21,7 +21,7 @@ from difftile.frontend.expressions import binary
 from difftile.frontend.items import (
     Element,
     Item,
-    Selection,
+    Place,
     Static,
     describe,
     is_number,
@@ -64,11 +64,11 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     negate = isinstance(node.op, ast.Sub)
     if isinstance(node.target, ast.Name):
         name = node.target.id
-        cell = cx.reductions.get(name)
+        cell = cx.scope.reductions.get(name)
         if cell is not None and adds:
             item = cx.numeric(node.value)
             _check_sum(cx, node, item, name)
-            accumulate(cx, Element(cell, ()), node.value, item, negate=negate)
+            accumulate(cx, Element(cell, ()), None, node.value, item, negate=negate)
             return
         with cx.at(node.target):
             old = lookup(cx, node.target)
@@ -77,15 +77,15 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         return
     place = place_of(cx, node.target)
     item = cx.numeric(node.value)
-    if adds and isinstance(place, (Element, Selection)):
-        accumulate(cx, place, node.value, item, negate=negate)
-        return
-    op = _COMBINING.get(type(node.op))
-    if isinstance(place, Element) and op is not None and combines(cx, place, op, item):
-        combine(cx, place, op, node.value, item)
-        return
+    if isinstance(place, Place):
+        if adds and isinstance(place.at, Element):
+            accumulate(cx, place.at, place.components, node.value, item, negate=negate)
+            return
+        op = _COMBINING.get(type(node.op))
+        if op is not None and combine(cx, place, op, node.value, item):
+            return
     with cx.at(node.target):
-        old = current(cx, place)
+        old = cx.value(place)
     put(cx, node.target, place, binary(cx, node, old, item), node.value, node)
 
 
@@ -94,14 +94,14 @@ _COMBINING: dict[type[ast.operator], str] = {ast.Mult: "mul", ast.Div: "div"}
 
 def _check_sum(cx: Context, node: ast.AugAssign, item: Item, name: str) -> None:
     """Check that a local that starts as an integer is given no floats by a parallel loop."""
-    held = scalar_of(cx.reductions[name].type.element)
+    held = scalar_of(cx.scope.reductions[name].type.element)
     given = scalar_of(cx.value(item).type)
     if held not in FLOATS and given in FLOATS:
         raise TypeMismatch(
             cx.span(node),
             f"local '{name}' is {held} before the loop and becomes {given} in it.",
             f"{given}",
-            related=cx.note(name, cx.bound_at, f"{held}"),
+            related=cx.note(name, f"{held}"),
             hint=f"start it as a float: '{name} = 0.0'.",
         )
 
@@ -114,7 +114,8 @@ def _if(cx: Context, node: ast.If) -> None:
         return
     cond = condition(cx, node.test, test)
     with cx.nested():
-        then, orelse = (cx.side(partial(run_body, cx, block)) for block in (node.body, node.orelse))
+        then = cx.branch(partial(run_body, cx, node.body))
+        orelse = cx.branch(partial(run_body, cx, node.orelse))
     join_branches(cx, cond, (then, orelse), cx.source.span(node))
 
 
@@ -137,7 +138,7 @@ def _expression(cx: Context, node: ast.Expr) -> None:
     if isinstance(value, ast.Call):
         special = cx.special(value)
         if special.startswith("atomic_"):
-            atomic_statement(cx, value, special)
+            atomic(cx, value, None, sign=special.removeprefix("atomic_"))
             return
         if special == "print":
             print_statement(cx, value)
@@ -147,7 +148,7 @@ def _expression(cx: Context, node: ast.Expr) -> None:
             return
         if isinstance(value.func, ast.Attribute) and value.func.attr == "fill":
             place = place_of(cx, value.func.value)
-            if isinstance(place, (LocalPart, Element, Selection)):
+            if isinstance(place, Place):
                 (filling,) = counted_arguments(cx, value, 1, 1)
                 put(cx, value.func.value, place, cx.numeric(filling), filling, node)
                 return
@@ -184,7 +185,7 @@ def _pass(cx: Context, node: ast.Pass) -> None:
 
 
 def _return(cx: Context, node: ast.Return) -> None:
-    if cx.calls:
+    if cx.scope.callers:
         return_statement(cx, node)
     else:
         kernel_return(cx, node)

@@ -10,14 +10,13 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, UnsupportedSyntax
 from difftile.frontend.context import Context
 from difftile.frontend.convert import condition, spread
 from difftile.frontend.items import (
-    Element,
     FieldRef,
     Item,
-    Several,
     Shape,
     Static,
+    Tuple,
     describe,
-    subscripted,
+    element_text,
 )
 from difftile.frontend.logic import tested
 from difftile.frontend.names import depend, parts_of
@@ -134,10 +133,10 @@ def _shown(cx: Context, node: ast.expr, item: Item | list[Text], spec: str) -> l
         except (ValueError, TypeError) as error:
             reason = str(error)
             raise TypeMismatch(cx.span(node), f"{reason[:1].lower()}{reason[1:]}.") from None
-    if isinstance(item, (Several, Shape, Static)):
+    if isinstance(item, (Tuple, Shape, Static)):
         parts = [_shown(cx, node, part, spec) for part in parts_of(cx, item) or ()]
         return _bracketed(parts, "()" if len(parts) != 1 else ("(", ",)"))
-    if not isinstance(item, (Var, Const, Element)):
+    if not isinstance(item, (Var, Const)):
         raise _cannot(cx, node, item)
     with cx.at(node):
         value = cx.value(item)
@@ -148,7 +147,7 @@ def _shown(cx: Context, node: ast.expr, item: Item | list[Text], spec: str) -> l
 def _cannot(cx: Context, node: ast.expr, item: Item) -> TypeMismatch:
     hint = "print numbers and text; print the rest from Python."
     if isinstance(item, FieldRef):
-        hint = f"print one element: '{subscripted(item)}'; or all of it from Python."
+        hint = f"print one element: '{element_text(item)}'; or all of it from Python."
     return TypeMismatch(cx.span(node), f"{describe(item)} cannot be shown in a kernel.", hint=hint)
 
 

@@ -53,10 +53,9 @@ def for_each(
             yield ()
         return
     names = [f"i{axis}" for axis in range(len(sizes))] if len(sizes) > 1 else ["i"]
-    env = dict(cx.env)
-    with in_parallel(cx, names, [Const(0, I32)] * len(sizes), sizes, span) as indices:
+    parallel = in_parallel(cx, names, [Const(0, I32)] * len(sizes), sizes, span)
+    with cx.frame(dict(cx.env)), parallel as indices:
         yield indices
-    cx.env = env
 
 
 def index_item(cx: Context, indices: Sequence[Value], name: str) -> Item:

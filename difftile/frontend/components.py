@@ -1,30 +1,25 @@
-"""Parts of vectors and matrices: components, rows, slices and swizzles, to be read or replaced."""
+"""Components of vectors and matrices: indices, rows, slices and swizzles."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from itertools import product
 
 from difftile.diagnostics import TypeMismatch, counted
 from difftile.frontend.context import Context
-from difftile.frontend.items import Item, Part, Static, describe
+from difftile.frontend.items import Components, Element, Item, Place, Static, describe
 from difftile.frontend.names import parts_of
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import FLOATS, I32, Type, Vector, scalar_of, shape_of, shaped
+from difftile.ir.types import FLOATS, I32, Type, scalar_of, shape_of, shaped
 
 _COMPONENTS = {letter: k for set_ in ("xyzw", "rgba", "stpq") for k, letter in enumerate(set_)}
 
 
-def whole(type_: Type) -> Part:
+def all_components(type_: Type) -> Components:
     """Return all components of a vector or matrix."""
     shape = shape_of(type_)
-    return Part(tuple(tuple(Const(k, I32) for k in range(n)) for n in shape), (True,) * len(shape))
-
-
-def part_type(part: Part, type_: Type) -> Type:
-    """Return the type of a part of a value of some type."""
-    return shaped(part.shape, scalar_of(type_))
+    axes = tuple(tuple(Const(k, I32) for k in range(n)) for n in shape)
+    return Components(axes, (True,) * len(shape))
 
 
 # Subscripts
@@ -50,17 +45,17 @@ def index_value(cx: Context, node: ast.expr, item: Item) -> Value:
         return cx.b.cast(value, I32)
 
 
-def subscripted_part(cx: Context, part: Part, node: ast.expr, type_: Type) -> Part:
-    """Return what `[node]` picks of a part; a matrix with one index gives rows.
+def subscripted(cx: Context, components: Components, node: ast.expr, type_: Type) -> Components:
+    """Return the components that `[node]` picks of others; a matrix with one index gives rows.
 
     Args:
         cx: The context.
-        part: The part that is subscripted.
-        node: What stands in the brackets.
-        type_: The type of the part.
+        components: The components that are subscripted.
+        node: The indices and slices in the brackets.
+        type_: The type of the components together.
     """
     picks = _picks(cx, node)
-    count = len(part.shape)
+    count = len(components.shape)
     if not count:
         raise TypeMismatch(cx.span(node), f"{type_} has no components.")
     if len(picks) > count:
@@ -72,19 +67,16 @@ def subscripted_part(cx: Context, part: Part, node: ast.expr, type_: Type) -> Pa
     left = iter(picks)
     axes: list[tuple[Value, ...]] = []
     kept: list[bool] = []
-    for axis, stays in zip(part.axes, part.kept, strict=True):
+    for axis, stays in zip(components.axes, components.kept, strict=True):
         where, item = next(left, (None, None)) if stays else (None, None)
-        if where is None:
-            axes.append(axis)
-            kept.append(stays)
-        elif isinstance(where, ast.Slice):
+        if isinstance(where, ast.Slice):
             axes.append(_sliced(cx, where, axis, type_))
-            kept.append(True)
-        else:
-            assert item is not None
+        elif where is not None and item is not None:
             axes.append((_picked(cx, where, item, axis, type_),))
-            kept.append(False)
-    return Part(tuple(axes), tuple(kept))
+        else:
+            axes.append(axis)
+        kept.append(stays and item is None)
+    return Components(tuple(axes), tuple(kept))
 
 
 def _picks(cx: Context, node: ast.expr) -> list[tuple[ast.expr, Item | None]]:
@@ -95,8 +87,8 @@ def _picks(cx: Context, node: ast.expr) -> list[tuple[ast.expr, Item | None]]:
             found.append((one, None))
             continue
         item = cx.operand(one)
-        several = parts_of(cx, item)
-        found += [(one, item)] if several is None else [(one, each) for each in several]
+        parts = parts_of(cx, item)
+        found += [(one, item)] if parts is None else [(one, part) for part in parts]
     return found
 
 
@@ -149,46 +141,39 @@ def _bound(cx: Context, node: ast.expr) -> int:
     return item.value
 
 
-# Swizzles
-
-
-def swizzled(part: Part, letters: str, type_: Type) -> Part | None:
-    """Return what `.x` or `.zyx` picks of a part that is a vector, or None if it is no swizzle."""
-    if not isinstance(type_, Vector):
+def swizzled(components: Components, letters: str) -> Components | None:
+    """Return the components that `.x` or `.zyx` picks of a vector, or None if it is no swizzle."""
+    if len(components.shape) != 1:
         return None
-    at = part.kept.index(True)
-    picks = [_COMPONENTS.get(letter, type_.n) for letter in letters]
-    if any(pick >= type_.n for pick in picks):
+    at = components.kept.index(True)
+    axis = components.axes[at]
+    picks = [_COMPONENTS.get(letter, len(axis)) for letter in letters]
+    if any(pick >= len(axis) for pick in picks):
         return None
-    axes, kept = list(part.axes), list(part.kept)
-    axes[at] = tuple(part.axes[at][pick] for pick in picks)
+    axes, kept = list(components.axes), list(components.kept)
+    axes[at] = tuple(axis[pick] for pick in picks)
     kept[at] = len(picks) > 1
-    return Part(tuple(axes), tuple(kept))
+    return Components(tuple(axes), tuple(kept))
 
 
-# Reading and replacing
+# Places
 
 
-def read(cx: Context, value: Value, part: Part, name: str = "") -> Value:
-    """Return a part of a vector or matrix."""
-    single = name if not part.shape else ""
-    cells = [cx.call("extract", value, *cell, name=single) for cell in product(*part.axes)]
-    return cx.b.assembled(part.shape, cells, name)
+def components_of(cx: Context, place: Place) -> tuple[Components, Type]:
+    """Return the components that a place means, and their type together."""
+    at = place.at
+    whole = at.array.type.element if isinstance(at, Element) else cx.value(at.item).type
+    components = place.components or all_components(whole)
+    return components, shaped(components.shape, scalar_of(whole))
 
 
-def replaced(cx: Context, value: Value, part: Part, new: Value, name: str) -> Value:
-    """Return a vector or matrix with a part of it replaced."""
-    for cell, one in cells_of(cx, part, new):
-        value = cx.call("insert", value, *cell, one, name=name)
-    return value
-
-
-def cells_of(cx: Context, part: Part, new: Value) -> list[tuple[tuple[Value, ...], Value]]:
-    """Return each component of a part with the component of a new value that goes there."""
-    cells = list(product(*part.axes))
+def assigned_cells(
+    cx: Context, components: Components | None, new: Value
+) -> list[tuple[tuple[Value, ...], Value]]:
+    """Return the position of each component with the component of a new value that goes there."""
+    if components is None:
+        return [((), new)]
     if not shape_of(new.type):
-        return [(cell, new) for cell in cells]
-    places = product(*whole(new.type).axes)
-    return [
-        (cell, cx.call("extract", new, *place)) for cell, place in zip(cells, places, strict=True)
-    ]
+        return [(cell, new) for cell in components.cells]
+    pairs = zip(components.cells, all_components(new.type).cells, strict=True)
+    return [(cell, cx.call("extract", new, *place)) for cell, place in pairs]

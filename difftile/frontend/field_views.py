@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difftile.frontend.context import Context
-from difftile.frontend.items import Element, FieldRef, View
+from difftile.frontend.items import Element, FieldRef, Place, ViewBounds
 from difftile.ir.failures import BadIndex
 from difftile.ir.nodes import Block, Const, Fail, If, Value, Var
 from difftile.ir.types import BOOL, I32
@@ -17,12 +17,12 @@ def hidden(name: str, kind: ViewKind) -> tuple[Var, ...]:
     return tuple(Var(text, I32) for text in (*starts, *sizes))
 
 
-def view_of(kind: ViewKind, numbers: tuple[Value, ...]) -> View:
+def view_of(kind: ViewKind, numbers: tuple[Value, ...]) -> ViewBounds:
     """Return a view, given what `hidden` lists."""
     rest = iter(numbers)
     starts = tuple(None if one.whole else next(rest) for one in kind.axes)
     sizes = tuple(None if axis in kind.whole else next(rest) for axis in range(kind.ndim))
-    return View(kind, starts, sizes)
+    return ViewBounds(kind, starts, sizes)
 
 
 def size_of(cx: Context, field: FieldRef, axis: int) -> Value:
@@ -34,25 +34,20 @@ def size_of(cx: Context, field: FieldRef, axis: int) -> Value:
     return cx.b.size(field.array, view.kind.whole[axis]) if size is None else size
 
 
-def _check(cx: Context, field: FieldRef, view: View, index: tuple[Value, ...]) -> None:
-    """Append the report of an index outside a view, which may be inside the field all the same."""
-    if all(size is None for size in view.sizes):
-        return
-    sizes = tuple(size_of(cx, field, axis) for axis in range(field.ndim))
-    outside: Value = Const(False, BOOL)
-    for one, size in zip(index, sizes, strict=True):
-        low, high = cx.call("lt", one, Const(0, I32)), cx.call("ge", one, size)
-        outside = cx.call("or", outside, cx.call("or", low, high))
-    fail = Fail(BadIndex(f"'{field.array.name}'"), (*index, *sizes), cx.b.span)
-    cx.b.append(If(outside, Block((fail,)), Block(()), (), cx.b.span))
-
-
-def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Element:
+def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Place:
     """Return an element, its index turned into that of the whole field."""
     view = field.view
     if view is None:
-        return Element(field.array, index)
-    _check(cx, field, view, index)
+        return Place(Element(field.array, index))
+    if any(size is not None for size in view.sizes):
+        # An index outside the view may be inside the field all the same.
+        sizes = tuple(size_of(cx, field, axis) for axis in range(field.ndim))
+        outside: Value = Const(False, BOOL)
+        for one, size in zip(index, sizes, strict=True):
+            low, high = cx.call("lt", one, Const(0, I32)), cx.call("ge", one, size)
+            outside = cx.call("or", outside, cx.call("or", low, high))
+        fail = Fail(BadIndex(f"'{field.array.name}'"), (*index, *sizes), cx.b.span)
+        cx.b.append(If(outside, Block((fail,)), Block(()), (), cx.b.span))
     found: list[Value] = []
     for one, start in zip(view.kind.axes, view.starts, strict=True):
         if start is None:
@@ -62,4 +57,4 @@ def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Elemen
         else:
             offset = cx.call("mul", index[one.axis], Const(one.step, I32))
             found.append(cx.call("add", start, offset))
-    return Element(field.array, tuple(found), view.kind.repeats)
+    return Place(Element(field.array, tuple(found), view.kind.repeats))
