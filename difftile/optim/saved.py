@@ -77,7 +77,9 @@ def restored(
         raise LaunchError(f"{what} takes a state that state_dict() returned.")
     other = given.pop("rule")
     if other.dtype.kind != "U" or other.shape or str(other) != rule:
-        raise LaunchError(f"{what} is given the state of {str(other)[:80]}; load it with that optimiser.")
+        raise LaunchError(
+            f"{what} is given the state of {str(other)[:80]}; load it with that optimiser."
+        )
     steps = given.pop("steps")
     if steps.dtype.kind not in "iu" or steps.shape or not 0 <= int(steps) <= _MOST:
         raise LaunchError(f"{what}: 'steps' is a whole number from 0, not {str(steps)[:80]}.")
