@@ -1,0 +1,620 @@
+"""How the cases of each file are run: the pass, what is written of its result, what is checked.
+
+A pass that returns more than a program is adapted here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from difftile.ad.activity import active_values, active_writes
+from difftile.ad.derive import derive
+from difftile.ad.effects import pure_block
+from difftile.ad.forward import forward
+from difftile.ad.induction import unset_while, without_induction
+from difftile.ad.missing_gradients import Flow, follow
+from difftile.ad.nonfinite import possibly_nonfinite
+from difftile.ad.reuse_results import reused_results
+from difftile.ad.reverse import reverse
+from difftile.ad.tangent_only import tangent_only
+from difftile.diagnostics import DifftileError
+from difftile.ir.nodes import (
+    Accumulate,
+    Array,
+    Block,
+    Combine,
+    For,
+    Load,
+    ParallelFor,
+    Program,
+    Size,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    While,
+)
+from difftile.ir.parse import parse
+from difftile.ir.printer import print_program
+from difftile.ir.walk import bound, definitions, walk, with_blocks
+from difftile.ops.build import OpBuilder
+from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
+from difftile.passes.afterwards import overwritten_later
+from difftile.passes.batch import Unbatchable, batch
+from difftile.passes.bind_gradients import bind_gradients
+from difftile.passes.blocked_sum import blocked_sum
+from difftile.passes.bounds import confine, guard, unchecked
+from difftile.passes.conflicts import Doubt, clashes, races, stale_loads
+from difftile.passes.cse import cse
+from difftile.passes.dce import dce
+from difftile.passes.drop_stop_grad import drop_stop_grad
+from difftile.passes.exclusive import exclusive, owned_arrays
+from difftile.passes.extents import extents
+from difftile.passes.factor import factor
+from difftile.passes.fold import fold
+from difftile.passes.hoist_accumulations import hoist_accumulations
+from difftile.passes.inline_primals import inline_primals
+from difftile.passes.instrument import beginning, counted_kinks, iteration, marked
+from difftile.passes.interchange import interchange
+from difftile.passes.mark_single_writes import mark_single_writes
+from difftile.passes.merge import merge
+from difftile.passes.optimise import finish, normalise, pruned, simplify
+from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
+from difftile.passes.promises import verify
+from difftile.passes.reach import reach
+from difftile.passes.reduce import reduce
+from difftile.passes.scalar_replacement import scalar_replacement
+from difftile.passes.scatter_to_gather import scatter_to_gather
+from difftile.passes.slices import slice_of
+from difftile.passes.split_atomics import serial, split_atomics
+from difftile.passes.stages import split
+from difftile.passes.versions import late_loads
+from difftile.passes.warp_aggregate import warp_aggregate
+from tests.passes import meaning
+from tests.passes.cases import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a pass returned.
+
+    Args:
+        programs: The programs.
+        notes: What is written after them.
+        check: Compares what they compute with what the input computes, where they should agree.
+    """
+
+    programs: tuple[Program, ...] = ()
+    notes: tuple[str, ...] = ()
+    check: Callable[[], None] | None = None
+
+    @property
+    def text(self) -> str:
+        return "\n".join([*map(print_program, self.programs), *(f"{n}\n" for n in self.notes)])
+
+
+Adapter = Callable[[Program, Options], Result]
+
+
+def run(adapter: Adapter, program: Program, options: Options) -> Result:
+    """Return what a pass makes of a program; an error that it raises is a note."""
+    try:
+        return adapter(program, options)
+    except DifftileError as error:
+        return Result(notes=(str(error),))
+    except Unbatchable:
+        return Result(notes=("Unbatchable",))
+
+
+# Passes from program to program
+
+
+def _same(change: Callable[[Program], Program]) -> Adapter:
+    """Adapt a pass that keeps what a program computes."""
+
+    def adapted(program: Program, options: Options) -> Result:
+        return _checked(program, (change(program),), options)
+
+    return adapted
+
+
+def _checked(before: Program, after: tuple[Program, ...], options: Options) -> Result:
+    if not options.flag("runs", default=True):
+        return Result(after)
+    return Result(after, check=lambda: meaning.check_same(before, after, options))
+
+
+def _with_body(program: Program, body: Block) -> Program:
+    return replace(program, body=body)
+
+
+def _by_option(default: str, **rules: Adapter) -> Adapter:
+    """Adapt a module with several functions: the option `pass` says which."""
+
+    def adapted(program: Program, options: Options) -> Result:
+        return rules[options.text("pass", default)](program, options)
+
+    return adapted
+
+
+def _reduce(program: Program, options: Options) -> Result:
+    blocks = int(options.text("blocks", "4"))
+    in_double = options.flag("in_double", default=True)
+    return _checked(program, (reduce(program, blocks, in_double=in_double),), options)
+
+
+def _blocked_sum(program: Program, options: Options) -> Result:
+    """Replace the serial loops of the top level that carry nothing by loops over runs."""
+    b = OpBuilder()
+    for stmt in program.body.stmts:
+        if not isinstance(stmt, For):
+            b.append(stmt)
+            continue
+
+        def fill(first: Value, last: Value, loop: For = stmt) -> None:
+            b.append(replace(loop, start=first, stop=last))
+
+        b.append(blocked_sum(b, stmt.start, stmt.stop, fill))
+    after = _with_body(program, b.block())
+    return _checked(program, (after,), options)
+
+
+def _finish(program: Program, options: Options) -> Result:
+    after = finish(
+        program,
+        int(options.text("blocks", "4")),
+        few_threads=options.flag("few_threads", default=True),
+        warps=options.flag("warps", default=False),
+        as_written=options.flag("as_written", default=False),
+        checked=True,
+    )
+    return _checked(program, (after,), options)
+
+
+def _split(program: Program, options: Options) -> Result:
+    return _checked(program, split(program), options)
+
+
+def _serial(program: Program, options: Options) -> Result:
+    stmts = tuple(serial(s) if isinstance(s, ParallelFor) else s for s in program.body.stmts)
+    after = _with_body(program, Block(stmts))
+    return _checked(program, (after,), options)
+
+
+def _verify(program: Program, options: Options) -> Result:
+    after, marks = verify(program)
+    return _checked(program, (replace(after, params=(*program.params, *marks)),), options)
+
+
+def _marked(program: Program, options: Options) -> Result:
+    watched = [_array(program, name) for name in options.names("watched")]
+    found = marked(program, watched, float(options.text("limit", "inf")))
+    names = _printed(found.program)
+    notes = tuple(f"{names[cell]}: statement {k}" for k, cell in found.cells.items())
+    result = _checked(program, (found.program,), options)
+    return Result(result.programs, notes, result.check)
+
+
+def _counted(program: Program, options: Options) -> Result:
+    found = counted_kinks(program, active_values(program, meaning.floats_of(program, options)))
+    names = _printed(found.program)
+    notes = tuple(f"{names[cell]}: {op}" for cell, (op, _) in found.cells.items())
+    result = _checked(program, (found.program,), options)
+    return Result(result.programs, notes, result.check)
+
+
+def _iteration(program: Program, options: Options) -> Result:
+    position, number = int(options.text("position")), int(options.text("number"))
+    return Result((iteration(program, position, number),))
+
+
+def _beginning(program: Program, options: Options) -> Result:
+    return Result((beginning(program, int(options.text("position"))),))
+
+
+def _without_induction(program: Program, options: Options) -> Result:
+    """Change the serial loops of a program, or of its parallel loops."""
+    notes: list[str] = []
+
+    def block(one: Block) -> Block:
+        stmts: list[Stmt] = []
+        for stmt in one.stmts:
+            changed: Stmt = stmt
+            if isinstance(stmt, For):
+                names = options.names("unset")
+                unset = frozenset(c for c in stmt.carries if c.name in names)
+                changed, left = without_induction(stmt, unset)
+                notes.append(_listed("left", map(str, left)))
+            if isinstance(stmt, While):
+                notes.append(_listed("unset", sorted(v.name for v in unset_while(stmt))))
+            stmts.append(with_blocks(changed, block))
+        return Block(tuple(stmts), one.results)
+
+    return Result((_with_body(program, block(program.body)),), tuple(notes))
+
+
+# Derivatives: what is here changes when they say themselves what their parameters are
+
+
+def _bind_gradients(program: Program, options: Options) -> Result:
+    bound = bind_gradients(program)
+    names = _printed(bound.program)
+    notes: list[str] = []
+    for new, rule in bound.gradients.items():
+        if rule.gradient_of is not None:
+            incoming = ", incoming" if rule.incoming else ""
+            notes.append(f"{names[new]}: Bar({rule.gradient_of.name}{incoming})")
+        elif rule.contents_of is not None:
+            notes.append(f"{names[new]}: {_when(rule.late)}({rule.contents_of.name})")
+    return Result((bound.program,), tuple(notes))
+
+
+def _when(late: bool) -> str:
+    return "After" if late else "Before"
+
+
+def _roles(program: Program, word: str, of: Mapping[Array, Array]) -> list[str]:
+    """Return a line for each parameter that stands for something of a field."""
+    names = _printed(program)
+    known = (*program.params, *program.temps)
+    return [f"{names[new]}: {word}({a.name})" for new, a in of.items() if new in known]
+
+
+def _reverse(program: Program, options: Options) -> Result:
+    wanted = meaning.floats_of(program, options)
+    adjoint = reverse(
+        program,
+        wanted,
+        read_back=options.flag("read_back", default=True),
+        constant=options.flag("constant", default=False),
+    )
+    made, after = adjoint.program, {a: new for new, a in adjoint.after.items()}
+    if options.flag("simplified", default=True):
+        made = simplify(made)
+    made = pruned(made)
+    bars = {bar: a for a, bar in adjoint.bars.items()}
+    notes = (*_roles(made, "After", adjoint.after), *_roles(made, "Bar", bars))
+
+    def check() -> None:
+        meaning.check_reverse(program, made, adjoint.bars, after, options)
+
+    return Result((made,), notes, check if options.flag("exact", default=True) else None)
+
+
+def _forward(program: Program, options: Options) -> Result:
+    tangents = forward(program, meaning.floats_of(program, options))
+    made = simplify(tangents.program)
+    notes = tuple(_roles(made, "Dot", {dot: a for a, dot in tangents.dots.items()}))
+
+    def check() -> None:
+        meaning.check_forward(program, made, tangents.dots, None, options)
+
+    return Result((made,), notes, check if options.flag("exact", default=True) else None)
+
+
+def _tangent_only(program: Program, options: Options) -> Result:
+    apart = tangent_only(program, meaning.floats_of(program, options))
+    if apart is None:
+        return Result(notes=("the stage would have to run again",))
+    made = pruned(simplify(apart.program))
+    dots = {dot: a for a, dot in apart.dots.items()}
+    notes = (*_roles(made, "Before", apart.before), *_roles(made, "Dot", dots))
+
+    def check() -> None:
+        meaning.check_forward(program, made, apart.dots, apart.before, options)
+
+    return Result((made,), notes, check if options.flag("exact", default=True) else None)
+
+
+def _batch(program: Program, options: Options) -> Result:
+    arrays = [_array(program, name) for name in options.names("lanes")]
+    found = batch(program, arrays)
+    lanes = {new: a for new, a in found.of.items() if a is not None}
+    notes = tuple(_roles(found.program, "Lane", lanes))
+    check = None
+    if options.flag("runs", default=True):
+
+        def check() -> None:
+            meaning.check_batch(program, found.program, found.of, found.width, options)
+
+    return Result((found.program,), notes, check)
+
+
+def _derive(program: Program, options: Options) -> Result:
+    return Result((dce(simplify(derive(program))),))
+
+
+# Analyses
+
+
+def _array(program: Program, name: str) -> Array:
+    arrays = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
+    return next(a for a in arrays if a.name == name)
+
+
+def _printed(program: Program) -> dict[Any, str]:
+    """Return the names of arrays and variables as they are printed."""
+    again = parse(print_program(program))
+    names: dict[Any, str] = {}
+    for one, other in zip(
+        (*program.params, *program.temps), (*again.params, *again.temps), strict=True
+    ):
+        names[one] = other.name
+    for one, other in zip(walk(program.body), walk(again.body), strict=True):
+        pairs = (*definitions(one), *bound(one)), (*definitions(other), *bound(other))
+        names |= {v: w.name for v, w in zip(*pairs, strict=True)}
+    return names
+
+
+def _in_order(program: Program, found: Collection[Any]) -> list[str]:
+    """Return the names of some variables in the order in which they are defined."""
+    every = [v for s in walk(program.body) for v in (*bound(s), *definitions(s))]
+    return [v.name for v in dict.fromkeys(every) if v in found]
+
+
+def _listed(word: str, names: Iterable[str]) -> str:
+    return f"{word}: {', '.join(names) or 'none'}"
+
+
+def _shown(stmt: Stmt) -> str:
+    assert stmt.span is not None
+    return f"'{stmt.span.shown}'"
+
+
+def _affine_text(form: Affine) -> str:
+    terms = sorted(form.terms, key=lambda term: term[0].name)
+    parts = [v.name if f == 1 else f"{f} * {v.name}" for v, f in terms]
+    if form.constant or not parts:
+        parts.append(str(form.constant))
+    return " + ".join(parts)
+
+
+def _affine(program: Program, options: Options) -> Result:
+    """Show the form of each index, what loops own, and the ranges that are known."""
+    defs = definitions_of(program.body)
+    notes: list[str] = []
+    for stmt in walk(program.body):
+        if isinstance(stmt, (Load, Store, Accumulate, Combine)):
+            forms = ", ".join(_affine_text(affine(i, defs)) for i in stmt.index)
+            notes.append(f"{_shown(stmt)}: {forms}")
+    ranges = [f"{v.name} in {a}..{b}" for v, (a, b) in ranges_of(program.body).items()]
+    notes += [_listed("ranges", ranges)] if ranges else []
+    unique = _in_order(program, unique_in(program.body))
+    notes += [_listed("unique", unique)] if unique else []
+    for stmt in program.body.stmts:
+        if isinstance(stmt, ParallelFor):
+            owned = owned_arrays(stmt, program)
+            notes.append(_listed("owned", sorted(a.name for a in owned)))
+    return Result(notes=tuple(notes))
+
+
+def _conflicts(program: Program, options: Options) -> Result:
+    """Show races, stores that clash and stale loads; with sizes, the iterations that meet."""
+    notes: list[str] = []
+    for word, doubts in (("race", races(program)), ("clash", clashes(program))):
+        notes += [f"{word}: {_doubt_text(doubt, options)}" for doubt in doubts]
+    for load, write in stale_loads(program).values():
+        notes.append(f"stale: {_shown(load)} after {_shown(write)}")
+    return Result(notes=tuple(notes) or ("no conflicts",))
+
+
+def _doubt_text(doubt: Doubt, options: Options) -> str:
+    both = f"{_shown(doubt.write.stmt)} and {_shown(doubt.other.stmt)}"
+    if doubt.write is doubt.other:
+        both = f"{_shown(doubt.write.stmt)} and itself"
+    known: dict[Any, int] = {}
+    for leaf in doubt.leaves:
+        owner, axis = (leaf, 0) if isinstance(leaf, Var) else leaf
+        given = options.text(owner.name).removeprefix("shape").split()
+        if given:
+            known[leaf] = int(given[axis])
+    if not doubt.leaves or len(known) < len(doubt.leaves):
+        names = [v.name if isinstance(v, Var) else f"{v[0].name}.{v[1]}" for v in doubt.leaves]
+        return f"{both}; {_listed('decided by', sorted(names))}"
+    meeting = doubt.meeting(known)
+    if meeting is None:
+        return f"{both}; never here"
+    return f"{both}; iterations {meeting.iterations or 'unknown'}"
+
+
+def _extents(program: Program, options: Options) -> Result:
+    found = extents(program)
+    known: dict[Var, int] = {}
+    shapes: dict[Array, tuple[int, ...]] = {}
+    for param in program.params:
+        given = options.text(param.name).removeprefix("shape").split()
+        if isinstance(param, Array):
+            shapes[param] = tuple(int(size) for size in given)
+        elif given:
+            known[param] = int(given[0])
+    for stmt in walk(program.body):
+        if isinstance(stmt, Size):
+            known[stmt.out] = shapes[stmt.array][stmt.axis]
+    notes: list[str] = []
+    for array in found.writes:
+        box = found.box(array, shapes[array], known)
+        if box is None:
+            notes.append(f"{array.name}: anywhere")
+        elif any(last < first for first, last in box):
+            notes.append(f"{array.name}: nothing")
+        else:
+            notes.append(f"{array.name}: {', '.join(f'{a}..{b}' for a, b in box)}")
+    return Result(notes=tuple(notes))
+
+
+def _slices(program: Program, options: Options) -> Result:
+    """Show of each statement at the top what its last accumulation is computed from."""
+    notes: list[str] = []
+    for stmt in program.body.stmts:
+        adds = [s for s in walk(Block((stmt,))) if isinstance(s, Accumulate)]
+        if isinstance(stmt, ParallelFor) and adds:
+            # Parallel loops yield nothing: the slice is printed as a program of its own.
+            given = tuple(v for v in (*program.params, *stmt.indices))
+            shown = Program(f"slice_{len(notes) + 1}", given, slice_of(stmt.body, adds[-1]))
+            notes.append(print_program(shown).rstrip())
+    return Result(notes=tuple(notes))
+
+
+def _versions(program: Program, options: Options) -> Result:
+    return Result(notes=(_listed("late", _in_order(program, late_loads(program))),))
+
+
+def _afterwards(program: Program, options: Options) -> Result:
+    found = overwritten_later(program).values()
+    notes = tuple(f"{_shown(load)} may find {_shown(write)}" for load, write in found)
+    return Result(notes=notes or ("every read finds what the call has left",))
+
+
+def _reach(program: Program, options: Options) -> Result:
+    found = reach(guard(program) if options.flag("guarded", default=True) else program)
+    names: dict[Symbol, str] = {}
+    for symbol, what in found.meaning.items():
+        names[symbol] = what.name if isinstance(what, Var) else f"{what[0].name}.{what[1]}"
+    notes: list[str] = []
+    for one in found.leaving:
+        assert one.span is not None
+        when = _cases_text(one.when, names)
+        notes.append(f"{one.what} is left by '{one.span.shown}' {when}")
+    return Result(notes=tuple(notes) or ("nothing is certain",))
+
+
+def _cases_text(cases: Cases, names: Mapping[Symbol, str]) -> str:
+    if cases == ALWAYS:
+        return "always"
+    return "where " + " or ".join(
+        " and ".join(f"{_polynomial_text(part, names)} >= 0" for part in case) for case in cases
+    )
+
+
+def _polynomial_text(polynomial: Polynomial, names: Mapping[Symbol, str]) -> str:
+    parts: list[str] = []
+    for monomial, f in polynomial.terms:
+        product = " * ".join(names.get(symbol, "loop") for symbol in monomial)
+        parts.append(product if f == 1 else f"{f} * {product}")
+    if polynomial.constant:
+        parts.append(str(polynomial.constant))
+    return " + ".join(parts)
+
+
+def _activity(program: Program, options: Options) -> Result:
+    sources = meaning.floats_of(program, options)
+    notes = [_listed("active", _in_order(program, active_values(program, sources)))]
+    writes = active_writes(program, sources)
+    notes += [f"leaves the sources: {_shown(write)}" for write in writes]
+    return Result(notes=tuple(notes))
+
+
+def _nonfinite(program: Program, options: Options) -> Result:
+    found = possibly_nonfinite(program)
+    return Result(notes=(_listed("maybe not finite", _in_order(program, found)),))
+
+
+def _reuse_results(program: Program, options: Options) -> Result:
+    notes = [
+        f"{v.name} is read back from {array.name}[{', '.join(map(_name, index))}]"
+        for v, (array, index) in reused_results(program).items()
+    ]
+    return Result(notes=tuple(notes) or ("nothing is read back",))
+
+
+def _name(value: Any) -> str:
+    return value.name if isinstance(value, Var) else str(value.value)
+
+
+def _missing_gradients(program: Program, options: Options) -> Result:
+    followed = [_array(program, name) for name in options.names("followed")]
+    graded = meaning.floats_of(program, options)
+    overwritten = [_array(program, name) for name in options.names("overwritten")]
+    constant = options.flag("constant", default=False)
+    flows = {array: Flow(smooth=True) for array in followed}
+    passage = follow(program, flows, graded, overwritten, constant=constant)
+    notes: list[str] = []
+    for array, flow in passage.flows.items():
+        if array.size is None:
+            notes.append(f"{array.name}: {'smooth' if flow.smooth else 'not smooth'}")
+            notes += sorted(f"  cut by {_cut_text(cut)}" for cut in flow.cuts)
+    notes += [f"lost: {_cut_text(cut)}" for cut in passage.lost]
+    notes += [f"mask: {_cut_text(cut)}" for cut in passage.masks]
+    return Result(notes=("\n".join(notes),))
+
+
+def _cut_text(cut: Any) -> str:
+    return f"'{cut.span.shown}': {cut.reason}"
+
+
+def _effects(program: Program, options: Options) -> Result:
+    """Show what an adjoint runs again of each parallel loop."""
+    stmts = (with_blocks(stmt, pure_block) for stmt in program.body.stmts)
+    return Result((_with_body(program, Block(tuple(stmts))),))
+
+
+PASSES: dict[str, Adapter] = {
+    "activity": _activity,
+    "affine": _affine,
+    "afterwards": _afterwards,
+    "atomics": _reverse,
+    "batch": _batch,
+    "bind_gradients": _bind_gradients,
+    "blocked_sum": _blocked_sum,
+    "bounds": _by_option(
+        "guard", guard=_same(guard), confine=_same(confine), unchecked=_same(unchecked)
+    ),
+    "checkpoints": _reverse,
+    "conflicts": _conflicts,
+    "cse": _same(cse),
+    "dce": _same(dce),
+    "derive": _derive,
+    "drop_stop_grad": _same(drop_stop_grad),
+    "effects": _effects,
+    "exclusive": _same(exclusive),
+    "extents": _extents,
+    "factor": _same(factor),
+    "fold": _same(fold),
+    "forward": _forward,
+    "hoist_accumulations": _same(hoist_accumulations),
+    "induction": _without_induction,
+    "inline_primals": _same(inline_primals),
+    "instrument": _by_option(
+        "marked", marked=_marked, counted=_counted, iteration=_iteration, beginning=_beginning
+    ),
+    "interchange": _same(interchange),
+    "mark_single_writes": _same(mark_single_writes),
+    "merge": _same(merge),
+    "missing_gradients": _missing_gradients,
+    "nonfinite": _nonfinite,
+    "optimise": _by_option(
+        "finish",
+        finish=_finish,
+        normalise=_same(normalise),
+        simplify=_same(simplify),
+        pruned=_same(pruned),
+    ),
+    "promises": _verify,
+    "reach": _reach,
+    "reduce": _reduce,
+    "reuse_results": _reuse_results,
+    "reverse": _reverse,
+    "ruled": _by_option("reverse", reverse=_reverse, forward=_forward),
+    "scalar_replacement": _same(scalar_replacement),
+    "scatter_to_gather": _same(scatter_to_gather),
+    "slices": _slices,
+    "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
+    "stages": _split,
+    "tangent_only": _tangent_only,
+    "versions": _versions,
+    "warp_aggregate": _same(warp_aggregate),
+}
+
+# Modules that only serve others, whose cases cover them.
+COVERED = {
+    "accesses": "conflicts",
+    "forms": "conflicts",
+    "integers": "conflicts",
+    "iterations": "conflicts",
+    "known": "reach",
+    "meetings": "conflicts",
+    "polynomials": "reach",
+    "projection": "reach",
+}
