@@ -26,7 +26,7 @@ from difftile.frontend.items import (
     leaves,
 )
 from difftile.frontend.joins import holds_numbers
-from difftile.frontend.names import lookup, parts_of
+from difftile.frontend.name_lookup import lookup, parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import BOOL, I32, Type, Vector, scalar_of, shape_of, shaped
 

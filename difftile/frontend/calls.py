@@ -8,15 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
-from difftile.frontend.atomics import ATOMICS
+from difftile.frontend.atomic_calls import ATOMICS
 from difftile.frontend.changes import method_of
-from difftile.frontend.constants import (
-    constant_like,
-    constant_matrix,
-    diagonal_call,
-    eye_call,
-    unit_call,
-)
 from difftile.frontend.construct import (
     bit_cast_call,
     cast_call,
@@ -35,12 +28,9 @@ from difftile.frontend.convert import (
     positional,
     spread,
 )
-from difftile.frontend.decompositions import decomposition
 from difftile.frontend.derivatives import compared_call, derivative_call, derivative_of
-from difftile.frontend.exact import exact
 from difftile.frontend.field_views import size_of
 from difftile.frontend.foreign import instead
-from difftile.frontend.gradients import stop_grad
 from difftile.frontend.indexing import attribute
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
@@ -55,13 +45,22 @@ from difftile.frontend.items import (
     field_of,
     is_number,
 )
-from difftile.frontend.methods import method_call, truth_call
-from difftile.frontend.names import parts_of
+from difftile.frontend.marked_values import exact, stop_grad
+from difftile.frontend.matrix_calls import (
+    constant_like,
+    constant_matrix,
+    decomposition,
+    diagonal_call,
+    eye_call,
+    unit_call,
+)
+from difftile.frontend.name_lookup import parts_of
 from difftile.frontend.power import power_call
-from difftile.frontend.random import rand, randint, randn
+from difftile.frontend.random_calls import rand, randint, randn
 from difftile.frontend.ranges import cells_of, unrolled
-from difftile.frontend.rules import ruled_call
-from difftile.frontend.structs import free_struct, struct_call
+from difftile.frontend.ruled_calls import ruled_call
+from difftile.frontend.struct_calls import free_struct, struct_call
+from difftile.frontend.vector_methods import method_call, truth_call
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, scalar_of, shape_of
 from difftile.ops.composites import COMPOSITES

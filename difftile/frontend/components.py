@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difftile.diagnostics import TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Components, Element, Item, Place, Static, describe
-from difftile.frontend.names import parts_of
+from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import FLOATS, I32, Type, scalar_of, shape_of, shaped
 

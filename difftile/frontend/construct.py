@@ -10,7 +10,7 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, counted_arguments, filled, positional, spread
 from difftile.frontend.items import Item, Static, describe, is_number
-from difftile.frontend.names import parts_of
+from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,

@@ -106,7 +106,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class FunctionScope:
     """The function that is being lowered, and where in it.
 
     Args:
@@ -165,7 +165,7 @@ class Context:
         result: What the kernel returns, once its `return` was met.
     """
 
-    scope: Scope
+    scope: FunctionScope
     meanings: Meanings
     float_type: Scalar
     expressions: Mapping[type[ast.expr], ExpressionHandler]
@@ -336,7 +336,7 @@ class Context:
         return self.scope.rule
 
     @contextmanager
-    def within(self, scope: Scope) -> Generator[None]:
+    def within(self, scope: FunctionScope) -> Generator[None]:
         """Lower in another scope inside the `with` block."""
         before, self.scope = self.scope, scope
         try:

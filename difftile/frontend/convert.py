@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, is_number
-from difftile.frontend.names import parts_of
+from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,

@@ -13,7 +13,7 @@ from difftile.frontend.items import Item, Static, Tuple, is_number
 from difftile.frontend.lists import comprehension, joined
 from difftile.frontend.literals import folded
 from difftile.frontend.logic import compare, conditional, logic, negation
-from difftile.frontend.names import lookup
+from difftile.frontend.name_lookup import lookup
 from difftile.frontend.power import power
 from difftile.frontend.syntax import LITERALS
 from difftile.ir.nodes import Value

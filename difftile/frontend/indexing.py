@@ -38,7 +38,7 @@ from difftile.frontend.items import (
     field_of,
     leaves,
 )
-from difftile.frontend.names import captured, part_of, parts_of
+from difftile.frontend.name_lookup import captured, part_of, parts_of
 from difftile.frontend.rule_scope import CONTENTS, GRADIENTS
 from difftile.frontend.syntax import ON_THE_HOST
 from difftile.ir.nodes import Const, Value, Var

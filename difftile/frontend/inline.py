@@ -9,11 +9,11 @@ from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mea
 from difftile.frontend.assign import assign_to
 from difftile.frontend.captures import Path, default_values
 from difftile.frontend.changes import by_reference, root_of
-from difftile.frontend.context import Context, Env, Scope
+from difftile.frontend.context import Context, Env, FunctionScope
 from difftile.frontend.convert import spread
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Static, is_same
-from difftile.frontend.names import captured
+from difftile.frontend.name_lookup import captured
 from difftile.frontend.returns import lower_body
 from difftile.frontend.source import Source, source_of
 from difftile.ops.vocabulary import PythonFunction
@@ -71,7 +71,7 @@ def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
     """Lower the body of a func; return what it returns, and the bindings at its end."""
     outer, caller = cx.scope, cx.env
     callers = (*outer.callers, outer.source)
-    scope = Scope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
+    scope = FunctionScope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
     with cx.within(scope), cx.frame({**env, DRAWS: caller[DRAWS]}, {}):
         returned = lower_body(cx, source.tree.body)
         caller[DRAWS] = cx.env[DRAWS]

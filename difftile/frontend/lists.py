@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from difftile.diagnostics import KernelError, TypeMismatch, UnsupportedSyntax, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Static, Tuple, describe
-from difftile.frontend.names import depend, parts_of
+from difftile.frontend.name_lookup import depend, parts_of
 
 _LONGEST = 4096
 

@@ -11,8 +11,8 @@ from difftile.frontend.convert import common, condition, filled, truth
 from difftile.frontend.items import Item, Static, is_number
 from difftile.frontend.joins import branch
 from difftile.frontend.literals import folded
-from difftile.frontend.names import depend
-from difftile.frontend.random import only_on_one_side
+from difftile.frontend.name_lookup import depend
+from difftile.frontend.random_calls import only_on_one_side
 from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, Scalar, scalar_of, shape_of, shaped
 

@@ -40,8 +40,8 @@ from difftile.frontend.jumps import (
     unless_left,
     unless_set,
 )
-from difftile.frontend.names import parts_of
-from difftile.frontend.random import only_on_one_side
+from difftile.frontend.name_lookup import parts_of
+from difftile.frontend.random_calls import only_on_one_side
 from difftile.frontend.ranges import Box, box_of
 from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Array, Block, Const, For, Value, Var, While

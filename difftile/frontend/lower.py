@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture, Path
-from difftile.frontend.context import Context, Result, Scope
+from difftile.frontend.context import Context, FunctionScope, Result
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.field_views import hidden, view_of
 from difftile.frontend.items import FieldRef, Item, Record, Static, Tuple
@@ -143,7 +143,7 @@ def lower(
             run_threads(cx, name, [cx.value(size) for size in sizes.items])
         check_declared(cx)
 
-    scope = Scope(source, rule=rule)
+    scope = FunctionScope(source, rule=rule)
     cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
     lowered = _lower(cx, signature, fields, run)
     _check_roles(lowered.program, roles)
@@ -179,7 +179,7 @@ def lower_mapping(
         else:
             form.append(form_of(cx, mapping))
 
-    scope = Scope(called_from_python(source))
+    scope = FunctionScope(called_from_python(source))
     cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
     lowered = _lower(cx, signature, fields, run)
     return replace(lowered, form=form[0]) if form else lowered

@@ -22,7 +22,7 @@ from difftile.frontend.items import (
     is_number,
     leaves,
 )
-from difftile.frontend.random import seeded
+from difftile.frontend.random_calls import seeded
 from difftile.frontend.source import Source
 from difftile.frontend.threads import for_each, index_item
 from difftile.ir.nodes import Const, Value, Var

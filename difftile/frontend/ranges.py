@@ -21,7 +21,7 @@ from difftile.frontend.items import (
     describe,
     field_of,
 )
-from difftile.frontend.names import parts_of
+from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import I32, shape_of
 

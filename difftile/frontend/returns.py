@@ -28,7 +28,7 @@ from difftile.frontend.items import (
 from difftile.frontend.joins import join_branches, starts_as_number
 from difftile.frontend.jumps import RETURNED, breaks, returns, run_body
 from difftile.frontend.logic import tested
-from difftile.frontend.names import depend
+from difftile.frontend.name_lookup import depend
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import BOOL, FLOATS, Scalar, Type, scalar_of, shape_of
 from difftile.ops.build import zero

@@ -13,7 +13,7 @@ from difftile.diagnostics import (
     did_you_mean,
 )
 from difftile.frontend.assign import accumulate, assign_to, place_of, put
-from difftile.frontend.atomics import atomic, combine
+from difftile.frontend.atomic_calls import atomic, combine
 from difftile.frontend.construct import as_declared, type_of
 from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
@@ -30,7 +30,7 @@ from difftile.frontend.joins import join_branches
 from difftile.frontend.jumps import break_statement, continue_statement, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
-from difftile.frontend.names import depend, lookup
+from difftile.frontend.name_lookup import depend, lookup
 from difftile.frontend.results import kernel_return
 from difftile.frontend.returns import return_statement
 from difftile.frontend.texts import assert_statement, print_statement

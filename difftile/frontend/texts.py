@@ -19,7 +19,7 @@ from difftile.frontend.items import (
     element_text,
 )
 from difftile.frontend.logic import tested
-from difftile.frontend.names import depend, parts_of
+from difftile.frontend.name_lookup import depend, parts_of
 from difftile.ir.failures import AssertionFailed
 from difftile.ir.nodes import Block, Const, Fail, If, Print, Shown, Text, Value, Var
 from difftile.ir.types import BOOL, F16, F32, FLOATS, I32, U32, Scalar, scalar_of, shape_of

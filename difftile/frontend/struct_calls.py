@@ -9,7 +9,7 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted, did_you_me
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable
 from difftile.frontend.items import Item, Record, describe, is_number
-from difftile.frontend.names import parts_of
+from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const
 from difftile.ir.types import FLOATS, Struct, Type, promote, scalar_of, with_scalar
 

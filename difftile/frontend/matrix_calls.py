@@ -1,4 +1,4 @@
-"""Vectors and matrices that are known while compiling: zeros, ones, units, diagonals."""
+"""Matrices that are made by name: zeros, ones, units, diagonals, and decompositions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from difftile.diagnostics import CallMismatch, TypeMismatch
 from difftile.frontend.construct import type_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, floats
-from difftile.frontend.items import Item, Static, describe, is_number
+from difftile.frontend.items import Item, Static, Tuple, describe, is_number
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import BOOL, FLOATS, I32, Scalar, Vector, scalar_of
+from difftile.ir.types import BOOL, F16, F32, FLOATS, I32, Matrix, Scalar, Vector, scalar_of
+from difftile.ops.build import zero
 
 
 def constant_matrix(entry: Callable[[int, int], float]) -> Callable[..., Item]:
@@ -99,3 +100,38 @@ def _size(cx: Context, node: ast.expr) -> int:
     raise TypeMismatch(
         cx.span(node), "a size is a positive integer that is known while compiling.", describe(item)
     )
+
+
+def decomposition(op: str, kinds: str) -> Callable[[Context, ast.Call, str], Item]:
+    """Return the handler of `ti.svd`, `ti.sym_eig` or `ti.polar_decompose`.
+
+    Args:
+        op: The op that computes it, with all results in one vector.
+        kinds: The results: "m" a matrix, "v" a vector, "s" a vector as a diagonal matrix.
+    """
+
+    def handler(cx: Context, node: ast.Call, name: str) -> Item:
+        matrix, *target = counted_arguments(cx, node, 1, 2)
+        (value,) = floats(cx, [cx.numeric(matrix)])
+        if target:
+            value = cx.b.cast(value, scalar_of(type_of(cx, target[0])))
+        half = scalar_of(value.type) == F16
+        if half:
+            value = cx.b.cast(value, F32)
+        packed = cx.call(op, value)
+        assert isinstance(value.type, Matrix)
+        n = value.type.n
+        nothing = zero(scalar_of(packed.type))
+        parts: list[Value] = []
+        at = 0
+        for kind in kinds:
+            size = n * n if kind == "m" else n
+            cells = tuple(cx.call("extract", packed, Const(at + k, I32)) for k in range(size))
+            at += size
+            if kind == "s":
+                cells = tuple(cells[i] if i == j else nothing for i in range(n) for j in range(n))
+            made = cx.call("vec", *cells) if kind == "v" else cx.b.matrix((n, n), cells)
+            parts.append(made)
+        return Tuple(tuple(cx.b.cast(part, F16) if half else part for part in parts))
+
+    return handler

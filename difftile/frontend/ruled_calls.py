@@ -38,7 +38,7 @@ _DEPTH = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RuledCall:
     """A call of a func, its arguments read.
 
     Args:
@@ -70,7 +70,7 @@ def ruled_call(
     """
     source, env, _ = bind_call(cx, node, func.function, receiver)
     env = {name: settled(cx, item) for name, item in env.items()}
-    call = Call(func.function.__name__, func.function, env, node)
+    call = RuledCall(func.function.__name__, func.function, env, node)
     draws, places = cx.env[DRAWS], cx.draws.places
     with cx.nested(), cx.b.region() as stmts:
         with cx.within(replace(cx.scope, rule=None)):
@@ -110,7 +110,7 @@ def _only_local(source: Source, name: str) -> bool:
 
 
 def _lowered_rules(
-    cx: Context, call: Call, rules: Rules, result: Item, body: Block
+    cx: Context, call: RuledCall, rules: Rules, result: Item, body: Block
 ) -> tuple[Rule | None, Rule | None]:
     ruling = (*cx.scope.ruling, call.function)
     if ruling.count(call.function) > _DEPTH:
@@ -136,7 +136,7 @@ def _has_result(item: Item) -> bool:
 
 
 def _backward(
-    cx: Context, call: Call, rule: RuleMeaning, result: Item, loaded: Collection[Array]
+    cx: Context, call: RuledCall, rule: RuleMeaning, result: Item, loaded: Collection[Array]
 ) -> Rule:
     params: list[Var] = []
     d_out = adjoint_like(result, params)
@@ -171,7 +171,7 @@ def _as_left(cx: Context, item: Item, loaded: Collection[Array]) -> Item:
     return regrown(item, map(left, leaves(item)))
 
 
-def _forward(cx: Context, call: Call, rule: RuleMeaning, result: Item) -> Rule:
+def _forward(cx: Context, call: RuledCall, rule: RuleMeaning, result: Item) -> Rule:
     params: list[Var] = []
     source = source_of(rule.function).called(cx.source, call.node)
     floats = [item for item in call.env.values() if floats_in(item)]
@@ -212,7 +212,7 @@ def _place(source: Source) -> Span:
 
 
 def _check_parameters(
-    cx: Context, source: Source, call: Call, result: Item, word: str, given: Sequence[Item]
+    cx: Context, source: Source, call: RuledCall, result: Item, word: str, given: Sequence[Item]
 ) -> None:
     names = _names(source)
     starred = source.tree.args.vararg or source.tree.args.kwarg
@@ -231,7 +231,7 @@ def _check_parameters(
 def _one_each(
     cx: Context,
     source: Source,
-    call: Call,
+    call: RuledCall,
     result: Item,
     returned: Item,
     wanted: list[tuple[str, Item]],
@@ -262,7 +262,7 @@ def _one_each(
 
 
 def _gradients(
-    cx: Context, source: Source, call: Call, result: Item, name: str, like: Item, given: Item
+    cx: Context, source: Source, call: RuledCall, result: Item, name: str, like: Item, given: Item
 ) -> list[Value]:
     """Return what a rule gives for one argument, float by float, in the types of the argument."""
     if isinstance(given, Static) and given.value is None:
@@ -302,7 +302,7 @@ def _matched(given: Item, like: Record | Tuple) -> Item:
 
 
 def _misfit(
-    cx: Context, source: Source, call: Call, result: Item, name: str, wanted: str, given: str
+    cx: Context, source: Source, call: RuledCall, result: Item, name: str, wanted: str, given: str
 ) -> RuleMismatch:
     word = "forward" if name == "its result" else "backward"
     of = "the tangent of its result" if name == "its result" else f"the gradient of '{name}'"
@@ -314,7 +314,7 @@ def _misfit(
     )
 
 
-def _signatures(call: Call, result: Item, word: str) -> list[str]:
+def _signatures(call: RuledCall, result: Item, word: str) -> list[str]:
     """Return the signature of the func in this call, and that of the rule it asks for."""
     typed = [f"{name}: {_type_of(item)}" for name, item in call.env.items()]
     floats = [(name, item) for name, item in call.env.items() if floats_in(item)]
@@ -352,7 +352,7 @@ def _type_of(item: Item) -> str:
 # Rules that are other funcs, or differences
 
 
-def _stand_in(cx: Context, call: Call, rules: Rules, result: Item) -> Rule:
+def _stand_in(cx: Context, call: RuledCall, rules: Rules, result: Item) -> Rule:
     """Return the rule of a func whose derivative is that of another one, or differences."""
     params: list[Var] = []
     d_out = adjoint_like(result, params)
@@ -370,7 +370,7 @@ def _stand_in(cx: Context, call: Call, rules: Rules, result: Item) -> Rule:
 
 
 def _by_differences(
-    cx: Context, call: Call, how: Differences, d_outs: Sequence[Value]
+    cx: Context, call: RuledCall, how: Differences, d_outs: Sequence[Value]
 ) -> list[Value]:
     """Return the adjoint of each float of the arguments by central differences."""
     found: list[Value] = []
@@ -405,7 +405,7 @@ def _step(cx: Context, how: Differences, x: Value) -> Value:
     return cx.call("mul", step, cx.call("max", Const(1.0, scalar), cx.call("abs", x)))
 
 
-def _moved(cx: Context, call: Call, k: int, value: Value) -> list[Value]:
+def _moved(cx: Context, call: RuledCall, k: int, value: Value) -> list[Value]:
     """Return the floats of the result with one float of the arguments replaced."""
     count = -1
 

@@ -1,4 +1,4 @@
-"""`dt.exact(x)`: arithmetic that is done as it is written, step by step."""
+"""`dt.stop_grad(x)` and `dt.exact(x)`: values with a mark for later passes."""
 
 from __future__ import annotations
 
@@ -15,28 +15,38 @@ from difftile.ir.walk import with_blocks
 _ROUNDED = frozenset(("add", "sub", "mul", "div", "dot", "cross", "outer", "sum", "matmul"))
 
 
+def stop_grad(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `dt.stop_grad(x)`: the same value, which no gradient passes."""
+    (argument,) = counted_arguments(cx, node, 1, 1)
+    return _marked(cx, "stop_grad", argument, cx.operand(argument), name)
+
+
 def exact(cx: Context, node: ast.Call, name: str) -> Item:
-    """Lower `dt.exact(x)`, for each number in a struct or tuple; integers pass."""
+    """Lower `dt.exact(x)`: the arithmetic of `x` is done as it is written, step by step."""
     (argument,) = counted_arguments(cx, node, 1, 1)
     with cx.b.region() as stmts:
         item = cx.operand(argument)
-    for stmt in _marked(stmts):
+    for stmt in _with_exact_results(stmts):
         cx.b.append(stmt)
+    return _marked(cx, "exact", argument, item, name)
+
+
+def _marked(cx: Context, op: str, node: ast.expr, item: Item, name: str) -> Item:
+    """Return an item with a mark on each float, those of structs and tuples one by one."""
 
     def mark(part: Item) -> Item:
         if is_number(part):
             return part
-        with cx.at(argument):
+        with cx.at(node):
             value = cx.value(part)
         made = cx.b.definition(value)
-        if not is_float(value.type) or (made is not None and made.op == "exact"):
-            return value
-        return cx.call("exact", value, name=name)
+        is_marked = op == "exact" and made is not None and made.op == op
+        return cx.call(op, value, name=name) if is_float(value.type) and not is_marked else value
 
     return regrown(item, map(mark, leaves(item)))
 
 
-def _marked(stmts: Sequence[Stmt]) -> Iterator[Stmt]:
+def _with_exact_results(stmts: Sequence[Stmt]) -> Iterator[Stmt]:
     """Yield statements with a mark on each result that is rounded, those of regions included."""
     for stmt in stmts:
         if isinstance(stmt, Let) and stmt.op in _ROUNDED and is_float(stmt.out.type):
@@ -44,8 +54,6 @@ def _marked(stmts: Sequence[Stmt]) -> Iterator[Stmt]:
             yield Let(rounded, stmt.op, stmt.args, stmt.span)
             yield Let(stmt.out, "exact", (rounded,), stmt.span)
         else:
-            yield with_blocks(stmt, _marked_block)
-
-
-def _marked_block(block: Block) -> Block:
-    return Block(tuple(_marked(block.stmts)), block.results)
+            yield with_blocks(
+                stmt, lambda block: Block(tuple(_with_exact_results(block.stmts)), block.results)
+            )
