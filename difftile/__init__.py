@@ -11,6 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from difftile import datasets, optim, render, training, viewer
+    from difftile.compile.annotations import In, InOut, Out, template
+    from difftile.compile.functions import (
+        cholesky,
+        exact,
+        expm1,
+        inverse,
+        log1p,
+        logit,
+        logsumexp,
+        safe_divide,
+        safe_norm,
+        sigmoid,
+        softplus,
+        solve,
+        solve_triangular,
+        stop_grad,
+        unique,
+    )
+    from difftile.compile.generated import call_id, grid, rand, randint, randn
+    from difftile.compile.methods import data_oriented
+    from difftile.compile.rules import (
+        bwd_diff,
+        fwd_diff,
+        register_backward,
+        register_forward,
+        register_substitute,
+    )
+    from difftile.compile.surrogates import surrogate_if
     from difftile.diagnostics import (
         DatasetError,
         DifftileError,
@@ -42,36 +70,8 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field, zero_grads
     from difftile.fields.rows import Rows
     from difftile.fields.structs import StructField
-    from difftile.launch.functions import (
-        cholesky,
-        exact,
-        expm1,
-        inverse,
-        log1p,
-        logit,
-        logsumexp,
-        safe_divide,
-        safe_norm,
-        sigmoid,
-        softplus,
-        solve,
-        solve_triangular,
-        stop_grad,
-        unique,
-    )
-    from difftile.launch.generated import call_id, grid
-    from difftile.launch.methods import data_oriented
-    from difftile.launch.random import rand, randint, randn
-    from difftile.launch.roles import In, InOut, Out, template
-    from difftile.launch.rules import (
-        bwd_diff,
-        fwd_diff,
-        register_backward,
-        register_forward,
-        register_substitute,
-    )
     from difftile.launch.start import init
-    from difftile.launch.surrogates import surrogate_if
+    from difftile.runtime.checkpoint import checkpoint
     from difftile.runtime.custom_op import custom_op
     from difftile.runtime.funcs import (
         clip_grad,
@@ -83,13 +83,12 @@ if TYPE_CHECKING:
         surrogate,
     )
     from difftile.runtime.kernel import kernel
+    from difftile.runtime.tape import Tape, no_grad
     from difftile.solvers.fixed_point import fixed_point
     from difftile.solvers.linear import linear_solve
     from difftile.solvers.minimize import minimize_implicit
     from difftile.solvers.odeint import odeint
     from difftile.solvers.root import root
-    from difftile.tape.checkpoint import checkpoint
-    from difftile.tape.tape import Tape, no_grad
     from difftile.testing.gradcheck import gradcheck
     from difftile.testing.gradcheck_report import GradCheck
     from difftile.testing.rulecheck import check_rule
@@ -132,8 +131,8 @@ _HOME = {
     "difftile.fields.field": ("Field", "zero_grads"),
     "difftile.fields.rows": ("Rows",),
     "difftile.fields.structs": ("StructField",),
-    "difftile.tape.checkpoint": ("checkpoint",),
-    "difftile.launch.functions": (
+    "difftile.runtime.checkpoint": ("checkpoint",),
+    "difftile.compile.functions": (
         "cholesky",
         "exact",
         "expm1",
@@ -166,10 +165,9 @@ _HOME = {
     "difftile.solvers.minimize": ("minimize_implicit",),
     "difftile.solvers.odeint": ("odeint",),
     "difftile.solvers.root": ("root",),
-    "difftile.launch.random": ("rand", "randint", "randn"),
-    "difftile.launch.methods": ("data_oriented",),
-    "difftile.launch.roles": ("In", "InOut", "Out", "template"),
-    "difftile.launch.rules": (
+    "difftile.compile.methods": ("data_oriented",),
+    "difftile.compile.annotations": ("In", "InOut", "Out", "template"),
+    "difftile.compile.rules": (
         "bwd_diff",
         "fwd_diff",
         "register_backward",
@@ -177,9 +175,9 @@ _HOME = {
         "register_substitute",
     ),
     "difftile.launch.start": ("init",),
-    "difftile.launch.surrogates": ("surrogate_if",),
-    "difftile.launch.generated": ("call_id", "grid"),
-    "difftile.tape.tape": ("Tape", "no_grad"),
+    "difftile.compile.surrogates": ("surrogate_if",),
+    "difftile.compile.generated": ("call_id", "grid", "rand", "randint", "randn"),
+    "difftile.runtime.tape": ("Tape", "no_grad"),
     "difftile.transforms.reverse_mode": ("grad", "value_and_grad", "vjp"),
     "difftile.transforms.jacobians": ("hessian", "jacfwd", "jacrev"),
     "difftile.transforms.sparse": ("sparse_jacobian",),

@@ -21,8 +21,8 @@ from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, shape_of, shaped
-from difftile.launch import call as launches
-from difftile.launch.random import Streams
+from difftile.launch import prepared_launch as launches
+from difftile.launch.streams import Streams
 from difftile.ops.check import check as check_program
 from difftile.passes.optimise import finish, simplify
 from difftile.substrate import compile as compiling

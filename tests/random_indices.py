@@ -20,11 +20,11 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from difftile.ad.derive import derive
+from difftile.compile.limits import Limits
+from difftile.compile.meanings import meaning_of
 from difftile.frontend.lower import lower
 from difftile.frontend.source import source_of
 from difftile.ir.types import F32, I32, FieldType
-from difftile.launch.limits import Limits
-from difftile.launch.meanings import meaning_of
 from difftile.passes.bounds import guard
 from difftile.passes.reach import reach
 

@@ -23,8 +23,8 @@ import taichi as ti
 import difftile as dt
 from difftile.arguments import Parser, positive_int
 from difftile.fields.recording import OPEN_TAPE
+from difftile.runtime.tape import Tape
 from difftile.substrate import current_session
-from difftile.tape.tape import Tape
 from tests.tape_kernels import SPECS
 from tests.tape_ops import HOST_OPS
 

@@ -13,12 +13,12 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.tape import findings
-from difftile.tape import tape as tapes
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.perform import perform
-from difftile.tape.reasons import Ways
-from difftile.tape.report import Finding, Report
+from difftile.diagnosis import findings
+from difftile.diagnosis.reasons import Ways
+from difftile.diagnosis.report import Finding, Report
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.perform import perform
+from difftile.runtime import tape as tapes
 from tests import tape_programs
 
 

@@ -16,7 +16,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.launch.call import RecentCalls
+from difftile.launch.prepared_launch import RecentLaunches
 from difftile.runtime.kernel import Kernel
 
 gravity = 9.81
@@ -899,8 +899,8 @@ def test_fields_that_change_roles_are_not_prepared_anew(monkeypatch: pytest.Monk
             b[i] = gain * a[i]
 
     prepared: list[object] = []
-    add = RecentCalls.add
-    monkeypatch.setattr(RecentCalls, "add", lambda self, c: (prepared.append(c), add(self, c)))
+    add = RecentLaunches.add
+    monkeypatch.setattr(RecentLaunches, "add", lambda self, c: (prepared.append(c), add(self, c)))
     a, b = dt.ones(4), dt.zeros(4)
     for gain in (1.0, 2.0, 3.0, 4.0):
         carry(a, b, gain)

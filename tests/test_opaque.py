@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import difftile as dt
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.perform import perform
 from difftile.substrate import current_session
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.perform import perform
 
 N = 6
 

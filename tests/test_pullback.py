@@ -10,10 +10,10 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.linearization.pullback import Pullback
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.perform import perform
 from difftile.substrate import current_session
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.perform import perform
-from difftile.tape.pullback import Pullback
 
 
 @dt.kernel

@@ -13,8 +13,8 @@ import taichi as ti
 
 import difftile as dt
 from difftile import interp
-from difftile.launch import call as launches
-from difftile.launch.random import Streams
+from difftile.launch import prepared_launch as launches
+from difftile.launch.streams import Streams
 from difftile.ops.random import random_bits
 from tests.harness import many_threads
 

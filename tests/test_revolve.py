@@ -7,7 +7,7 @@ from math import comb
 
 import pytest
 
-from difftile.tape.revolve import plan
+from difftile.recording.schedule import plan
 
 
 def reverse(launches: int, room: float, snapshot: float, record: float) -> tuple[int, int, float]:

@@ -9,8 +9,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.tape.pullback import Pullback
-from difftile.tape.second import push_pull
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import Pullback
 
 N = 20
 

@@ -15,8 +15,8 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnostics import OutOfMemory
+from difftile.recording.budget import as_text, parse_memory
 from difftile.substrate import current_session
-from difftile.tape.budget import as_text, parse_memory
 
 N = 16
 BYTES = N * 8

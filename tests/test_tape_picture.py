@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import difftile as dt
-from difftile.tape.trace import Item, Loop, Trace
+from difftile.diagnosis.trace import Item, Loop, Trace
 
 
 @dt.kernel

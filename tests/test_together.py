@@ -13,7 +13,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from difftile.launch import stage
+from difftile.compile import stage
 from difftile.passes.optimise import finish
 from difftile.runtime.kernel import Kernel
 from difftile.substrate import compile as compiling

@@ -13,8 +13,8 @@ from typing import Any
 from difftile.arguments import Parser, did_you_mean
 from difftile.commands.loading import Unloaded, load
 from difftile.commands.specimens import Specimen, Unclear, arguments_of, read, suggestion
+from difftile.compile.func import Func
 from difftile.diagnostics import DifftileError, FieldError, LaunchError
-from difftile.launch.func import Func
 from difftile.runtime.kernel import Kernel
 
 

@@ -16,8 +16,8 @@ from difftile.fields.create import from_numpy, zeros
 from difftile.ir.types import F32
 from difftile.launch.start import init
 from difftile.runtime.kernel import kernel
+from difftile.runtime.tape import Tape
 from difftile.substrate import cache_folder
-from difftile.tape.tape import Tape
 
 # Numbers whose eighth powers single precision holds exactly: the gradient has one right value.
 _START = (0.5, 1.0, 1.5, -2.0)

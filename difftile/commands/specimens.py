@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from difftile.arguments import did_you_mean
+from difftile.compile.definition import annotation
 from difftile.fields.create import zeros
 from difftile.ir.types import F32, SCALARS, Matrix, Type, Vector
-from difftile.launch.definition import annotation
 
 _EXTENT = 4  # along each dimension of a field whose shape is not said
 _EXAMPLE = "'x: f32[2d] grad, h: float'"

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from difftile.compile.meanings import field_meaning
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage
 from difftile.fields.values import Values
@@ -18,7 +19,6 @@ from difftile.fields.window import Window, whole
 from difftile.frontend.lower import SameAs, ViewOf
 from difftile.ir.types import FieldType
 from difftile.ir.views import ViewKind
-from difftile.launch.meanings import field_meaning
 from difftile.ops.vocabulary import FieldMeaning
 
 

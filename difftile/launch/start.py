@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from difftile.compile.func import forget_all
 from difftile.diagnostics import TapeError
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
-from difftile.launch.func import forget_all
 from difftile.substrate import start_session
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
 from difftile.fields.values import Values
 from difftile.optim.parameters import NamedParameter
+from difftile.recording.counts import REPLAYS
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, read, write
-from difftile.tape.counts import REPLAYS
 
 
 @dataclass(frozen=True, slots=True)

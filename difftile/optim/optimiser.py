@@ -11,13 +11,13 @@ from typing import Any, ClassVar, TypeAlias, TypedDict, cast
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.func import Func
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, zero_grads
 from difftile.fields.recording import check_no_tape
 from difftile.fields.rows import Change
 from difftile.ir.types import F16, F32, F64, numpy_dtype, scalar_of, shape_of, with_scalar
-from difftile.launch.func import Func
 from difftile.optim.parameters import (
     FieldsLike,
     PerField,

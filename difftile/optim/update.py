@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.func import func
 from difftile.fields.field import Field
 from difftile.ir.types import F64, Scalar
-from difftile.launch.func import func
 from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
 from difftile.substrate import dtype_of, grouped, static

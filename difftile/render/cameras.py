@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.func import func
 from difftile.diagnostics import FieldError, counted
 from difftile.fields.create import from_numpy, mat, vec, zeros
 from difftile.ir.types import scalar_of
-from difftile.launch.func import func
 from difftile.render.checks import check_size
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti

@@ -14,7 +14,7 @@ do not see; where alpha is clamped it has the derivative 0.
 
 from __future__ import annotations
 
-from difftile.launch.func import func
+from difftile.compile.func import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 

@@ -13,11 +13,11 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
 from difftile.fields.field import Field, scratch
 from difftile.ir.types import Type, scalar_of
-from difftile.launch.func import func
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
 from difftile.render.ewa import is_sound, opacity_of, rotation_of
@@ -25,8 +25,8 @@ from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
+from difftile.runtime.tape import no_grad
 from difftile.substrate import ti
-from difftile.tape.tape import no_grad
 
 FLATTEST = 1e-3  # of the longest half axis: shorter ones are drawn so long, or rounding would show
 AMBIENT = 0.35  # the light that a surface has that faces away from the lamp

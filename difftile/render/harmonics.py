@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from difftile.compile.func import func
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
-from difftile.launch.func import func
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 from difftile.textures.directions import unit

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
+from difftile.compile.functions import safe_divide
 from difftile.diagnostics import FieldError
 from difftile.fields.values import Values
 from difftile.ir.types import is_float, shape_of
-from difftile.launch.functions import safe_divide
 from difftile.render.similarity import add_dissimilarity
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from difftile.compile.annotations import In
 from difftile.fields.create import zeros
 from difftile.fields.values import Values
 from difftile.ir.types import F64
-from difftile.launch.roles import In
 from difftile.render.losses import check, dssim, l2
 from difftile.runtime.custom_op import custom_op
 

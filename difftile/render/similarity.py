@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from difftile.compile.func import func
+from difftile.compile.functions import safe_divide
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, scratch
 from difftile.fields.values import Values
 from difftile.ir.types import promote, scalar_of, shape_of, with_scalar
-from difftile.launch.func import func
-from difftile.launch.functions import safe_divide
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session, ti
 

@@ -19,13 +19,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.create import vec, zeros
 from difftile.fields.field import Field, scratch
 from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.ir.types import I32
-from difftile.launch.func import func
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel

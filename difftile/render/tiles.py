@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 
+from difftile.compile.annotations import In, Out
+from difftile.compile.func import func
 from difftile.diagnostics import FieldError
 from difftile.fields.create import zeros
 from difftile.fields.field import Field
 from difftile.ir.types import I32
-from difftile.launch.func import func
-from difftile.launch.roles import In, Out
 from difftile.render.checks import check_integers, check_size
 from difftile.render.sorting import Scan, Sorter
 from difftile.runtime.custom_op import custom_op

@@ -8,16 +8,16 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from difftile.compile.definition import annotation
+from difftile.compile.func import Func
+from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
-from difftile.launch.definition import annotation
-from difftile.launch.func import Func
-from difftile.launch.generated import CallId, Drawn, Grid
-from difftile.launch.passing import Parameter
+from difftile.launch.parse_arguments import Parameter
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes

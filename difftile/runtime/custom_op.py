@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, overload
 
+from difftile.compile.annotations import role_of
 from difftile.diagnostics import Label, LaunchError, render
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
-from difftile.launch.roles import role_of
+from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, Rule
 from difftile.runtime.operands import Operand, operands_of
-from difftile.runtime.places import definition_of
-from difftile.tape.perform import perform
+from difftile.runtime.source_location import definition_of
 
 
 class CustomOp:

@@ -7,6 +7,9 @@ from typing import Any
 
 from difftile.ad.activity import active_values
 from difftile.ad.missing_gradients import Cut, Flow, follow
+from difftile.compile.adjoint_plan import AdjointPlan, make_plans
+from difftile.compile.specialisation import Specialisation
+from difftile.compile.stage import Stage
 from difftile.diagnostics import NotDifferentiable, Span, counted, located
 from difftile.fields.field import Field
 from difftile.ir.nodes import (
@@ -37,13 +40,10 @@ from difftile.ir.walk import (
     size_of,
     walk,
 )
-from difftile.launch.call import Call
-from difftile.launch.plan import StagePlan, make_plans
-from difftile.launch.specialisation import Specialisation
-from difftile.launch.stage import Stage
+from difftile.launch.prepared_launch import PreparedLaunch
 
 
-def explain(name: str, call: Call, codes: Sequence[Specialisation]) -> str:
+def explain(name: str, call: PreparedLaunch, codes: Sequence[Specialisation]) -> str:
     """Return what a kernel does with its fields, and what its adjoint needs.
 
     Args:
@@ -89,7 +89,7 @@ def _compiling(code: Specialisation) -> float:
 # Parameters
 
 
-def _parameters(call: Call) -> str:
+def _parameters(call: PreparedLaunch) -> str:
     lines = ["Parameters"]
     code = call.code
     stages = [launch.stage for launch in code.launches]
@@ -120,7 +120,7 @@ def _role(array: Array, stages: Iterable[Stage]) -> str:
 # What the adjoint needs
 
 
-def _kept(plans: Sequence[StagePlan], values: list[Any], as_if: bool) -> str:
+def _kept(plans: Sequence[AdjointPlan], values: list[Any], as_if: bool) -> str:
     lines: list[str] = []
     total = 0
     for plan in plans:
@@ -172,7 +172,7 @@ def _needing(program: Program, array: Array, bars: tuple[Array, ...]) -> list[Sp
     return sorted(found, key=lambda span: (span.line, span.column))
 
 
-def _adds(plans: Sequence[StagePlan]) -> str:
+def _adds(plans: Sequence[AdjointPlan]) -> str:
     found: dict[str, None] = {}
     for plan in plans:
         if plan.adjoint is None:
@@ -186,7 +186,7 @@ def _adds(plans: Sequence[StagePlan]) -> str:
     return "\n".join(("How the adjoint adds up", *found)) if found else ""
 
 
-def _manner(task: Stmt, stmt: Accumulate, plan: StagePlan) -> str:
+def _manner(task: Stmt, stmt: Accumulate, plan: AdjointPlan) -> str:
     if not isinstance(task, ParallelFor):
         return "in order, by one thread"
     if stmt.atomic:
@@ -208,7 +208,7 @@ def _manner(task: Stmt, stmt: Accumulate, plan: StagePlan) -> str:
     return "each element by its own iteration, not atomic"
 
 
-def _loops(plans: Sequence[StagePlan]) -> str:
+def _loops(plans: Sequence[AdjointPlan]) -> str:
     lines: dict[str, None] = {}
     for plan in plans:
         if plan.adjoint is None:
@@ -233,7 +233,7 @@ def _loops(plans: Sequence[StagePlan]) -> str:
 # What it does not follow
 
 
-def _cuts(plans: Sequence[StagePlan], code: Specialisation, graded: Sequence[bool]) -> str:
+def _cuts(plans: Sequence[AdjointPlan], code: Specialisation, graded: Sequence[bool]) -> str:
     pairs = zip(code.params, graded, strict=True)
     sources = {param for param, has in pairs if has and isinstance(param, Array)}
     found: dict[Cut, None] = {}
@@ -253,7 +253,7 @@ def _place(cut: Cut) -> tuple[int, int, str]:
     return (0, 0, cut.reason) if cut.span is None else (cut.span.line, cut.span.column, cut.reason)
 
 
-def _rules(plans: Sequence[StagePlan]) -> str:
+def _rules(plans: Sequence[AdjointPlan]) -> str:
     lines: dict[str, None] = {}
     for stmt in _statements(plans):
         if isinstance(stmt, Ruled) and rules(stmt):
@@ -274,7 +274,7 @@ def _draws(code: Specialisation) -> str:
 # What became of it
 
 
-def _sizes(code: Specialisation, plans: Sequence[StagePlan]) -> str:
+def _sizes(code: Specialisation, plans: Sequence[AdjointPlan]) -> str:
     lines = [f"  {what}: {counted(size, 'statement')}" for what, size in code.sizes.items()]
     several = len(plans) > 1
     for k, plan in enumerate(plans, 1):
@@ -287,6 +287,6 @@ def _sizes(code: Specialisation, plans: Sequence[StagePlan]) -> str:
     return "\n".join(("Programs on the way", *lines))
 
 
-def _statements(plans: Sequence[StagePlan]) -> Iterator[Stmt]:
+def _statements(plans: Sequence[AdjointPlan]) -> Iterator[Stmt]:
     for plan in plans:
         yield from walk(plan.stage_launch.stage.program.body)

@@ -6,21 +6,21 @@ from collections.abc import Generator, Iterable, Mapping, Set
 from contextlib import contextmanager
 from typing import Any
 
+from difftile.compile.specialisation import make_writable
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make
-from difftile.launch.call import Call
-from difftile.launch.push import push_tangents
-from difftile.launch.specialisation import make_writable
-from difftile.tape.cuts import warn_of_field
-from difftile.tape.history import FullHistory
-from difftile.tape.opaque import Opaque, OpaqueStep, Use
-from difftile.tape.replay import Replay
-from difftile.tape.snapshots import Snapshot
-from difftile.tape.standins import tangents_after
-from difftile.tape.working import copied, zeros_of
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.tangents import push_tangents
+from difftile.recording.gradient_cuts import warn_of_field
+from difftile.recording.history import FullHistory
+from difftile.recording.opaque import Opaque, OpaqueStep, Use
+from difftile.recording.replay import Replay
+from difftile.recording.replayed_fields import tangents_after
+from difftile.recording.snapshots import Snapshot
+from difftile.recording.work_fields import copied, zeros_of
 
 
-def run_adjoint(kernel: str, call: Call, values: list[Any]) -> None:
+def run_adjoint(kernel: str, call: PreparedLaunch, values: list[Any]) -> None:
     """Run the adjoint of a launch whose fields hold what they held before it.
 
     The launch itself runs once more, in other memory: a kernel of several stages needs it.
@@ -93,7 +93,7 @@ def _replay(history: FullHistory, written: Mapping[Storage, Field], read: Set[St
     replay.finish()
 
 
-def _outputs(call: Call, values: list[Any]) -> dict[str, Field]:
+def _outputs(call: PreparedLaunch, values: list[Any]) -> dict[str, Field]:
     return {
         call.code.params[k].name: values[k]
         for k in call.code.writes
@@ -110,7 +110,7 @@ def _check_seeds(title: str, outputs: Mapping[str, Field]) -> None:
         )
 
 
-def run_tangents(kernel: str, call: Call, values: list[Any]) -> None:
+def run_tangents(kernel: str, call: PreparedLaunch, values: list[Any]) -> None:
     """Launch a kernel and push the tangents of its fields through the launch.
 
     Args:
@@ -191,7 +191,7 @@ def _tangent_of(field: Field) -> Field:
     return work
 
 
-def _warn_of_cuts(call: Call) -> None:
+def _warn_of_cuts(call: PreparedLaunch) -> None:
     """Warn of tangents that are cut; no adjoint has to exist for that."""
     wanted = call.code.wanted(call.grads())
     for launch in call.code.launches:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from difftile.launch.func import Calling, func
-from difftile.launch.surrogates import (
+from difftile.compile.func import Calling, func
+from difftile.compile.surrogates import (
     clip_grad,
     finite_difference,
     lookup,

@@ -17,7 +17,9 @@ from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeErro
 from difftile.fields.field import Field, fields_with_grads
 from difftile.fields.recording import NO_GRAD
 from difftile.fields.values import Values
-from difftile.runtime.marks import marked
+from difftile.recording.access_observer import Refusing, looking
+from difftile.recording.opaque import OpaqueStep, Use, nbytes_of
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import (
     Operand,
     fingerprint,
@@ -26,11 +28,9 @@ from difftile.runtime.operands import (
     undeclared,
     uses_of,
 )
-from difftile.runtime.places import caller, span_of
+from difftile.runtime.poison import poisoned
+from difftile.runtime.source_location import caller, span_of
 from difftile.substrate import current_session
-from difftile.tape.opaque import OpaqueStep, Use, nbytes_of
-from difftile.tape.outlook import Refusing, looking
-from difftile.tape.standins import Then
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class HostCall(OpaqueStep):
         own = {use.field.storage for use in self.uses}
         with ExitStack() as checks:
             if current_session().debug:
-                checks.enter_context(marked(self.title, self._operands))
+                checks.enter_context(poisoned(self.title, self._operands))
             if self._checked:
                 outside = {field.storage for field in fields_with_grads()} - own
                 checks.enter_context(looking(Refusing(outside, self._refuse_outside)))
@@ -171,7 +171,7 @@ class HostCall(OpaqueStep):
             hint=f"{hint}.",
         )
 
-    def reverse(self, then: Then, saved: Saved) -> None:
+    def reverse(self, then: ReverseContext, saved: Saved) -> None:
         """Call the rule."""
         rule = self._rule
         if rule is None:  # it is differentiated where no gradient was wanted when it ran

@@ -9,14 +9,14 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.definition import annotated
+from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
-from difftile.launch.definition import annotated
-from difftile.launch.meanings import meaning_of
 from difftile.ops.vocabulary import VectorMeaning
 from difftile.substrate import dtype_of, value_type
 

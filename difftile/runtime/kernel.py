@@ -13,6 +13,12 @@ from types import FunctionType
 from typing import Any, Protocol, cast
 
 from difftile.ad.derive import derive
+from difftile.compile.definition import Body, Definition, lowered_for
+from difftile.compile.func import Func, plain, watch
+from difftile.compile.kernel_rule import KernelRule, check_rule, compile_rule
+from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
+from difftile.compile.specialisation import Specialisation
+from difftile.compile.stage import Stage
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture
@@ -22,21 +28,17 @@ from difftile.ir.types import (
     is_float,
 )
 from difftile.ir.walk import size_of
-from difftile.launch.call import Call, RecentCalls, picker
 from difftile.launch.captured import captured
-from difftile.launch.definition import Body, Definition, lowered_for
-from difftile.launch.func import Func, plain, watch
-from difftile.launch.kernel_rule import KernelRule, check_rule, compile_rule
-from difftile.launch.methods import BoundKernel, check_class, is_data_oriented
-from difftile.launch.passing import Taken, current_captures, take_apart
-from difftile.launch.specialisation import Specialisation
-from difftile.launch.stage import Stage
+from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
+from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.ops.vocabulary import is_lambda
 from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import races
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
 from difftile.passes.stages import split
+from difftile.recording.access_observer import look_at
+from difftile.recording.perform import perform
 from difftile.runtime.explain import explain
 from difftile.runtime.explicit import (
     run_adjoint,
@@ -44,10 +46,8 @@ from difftile.runtime.explicit import (
     run_tangents,
     run_tangents_of_step,
 )
-from difftile.runtime.ruled_launch import RuledLaunch
+from difftile.runtime.ruled_launch import RuledLaunch, rule_values
 from difftile.substrate import LOCK, Session, current_session, raise_first
-from difftile.tape.outlook import look_at
-from difftile.tape.perform import perform
 
 _I32_LIMIT = 2**31
 
@@ -55,7 +55,7 @@ _I32_LIMIT = 2**31
 class LaunchRecorder(Protocol):
     """An open tape, as kernels see it."""
 
-    def launch(self, call: Call, values: list[Any]) -> None:
+    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
         """Run a kernel and record it."""
         ...
 
@@ -88,7 +88,7 @@ class Kernel:
         self._names = [p.name for p in self._parameters]
         self._found: dict[Hashable, list[_Found]] = {}
         self._latest: Specialisation | None = None
-        self._calls = RecentCalls()
+        self._calls = RecentLaunches()
         self._rules: dict[str, KernelRule] = {}
         watch(self)
 
@@ -257,7 +257,7 @@ class Kernel:
     def _step(
         self,
         word: str,
-        call: Call,
+        call: PreparedLaunch,
         values: list[Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -267,7 +267,7 @@ class Kernel:
         known = {one.name: args[one.argument] for one in call.objects}
         own = values[: call.captured_at]
         rules = {
-            word: (rule, rule.values(own, call.arrays, known))
+            word: (rule, rule_values(rule, own, call.arrays, known))
             for word, rule in call.code.rules.items()
         }
         approximate = self._rules[word].approximate
@@ -276,7 +276,7 @@ class Kernel:
 
     def _ready_alone(
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Call, list[Any]]:
+    ) -> tuple[PreparedLaunch, list[Any]]:
         """Return the prepared launch for derivatives without a tape."""
         if OPEN_IN.thread is not None:
             raise LaunchError(
@@ -294,7 +294,9 @@ class Kernel:
                 )
         return call, values
 
-    def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, list[Any]]:
+    def _ready(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[PreparedLaunch, list[Any]]:
         """Return the prepared launch for some arguments, and the values of its parameters."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
@@ -307,16 +309,16 @@ class Kernel:
         self._latest = found[0].code
         return found
 
-    def _prepare(self, args: tuple[Any, ...], session: Session) -> Call:
+    def _prepare(self, args: tuple[Any, ...], session: Session) -> PreparedLaunch:
         """Find or compile the specialisation for some arguments."""
-        taken = take_apart(self, self._body.given, args, session)
+        taken = parse_arguments(self, self._body.given, args, session)
         found, outside = self._specialise(taken, session)
         code = found.code
-        pick = picker(taken.others)
+        pick = invariant_key(taken.others)
         drawn = [0, 0] if code.streams else []
         values = [*taken.values, *outside, *drawn, *code.temps]
         arguments = {one.name: one.argument for one in taken.objects}
-        call = Call(
+        call = PreparedLaunch(
             code,
             values,
             tuple(taken.numbers),
@@ -358,7 +360,7 @@ class Kernel:
 
     # Specialisation
 
-    def _specialise(self, taken: Taken, session: Session) -> tuple[_Found, list[Any]]:
+    def _specialise(self, taken: ParsedArguments, session: Session) -> tuple[_Found, list[Any]]:
         key = tuple(taken.key)
         for found in self._found.get(key, ()):
             if found.session is session:
@@ -372,9 +374,9 @@ class Kernel:
             raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
         return found, outside
 
-    def _compile(self, taken: Taken, session: Session) -> _Found:
+    def _compile(self, taken: ParsedArguments, session: Session) -> _Found:
         started = time.perf_counter()
-        lowered, float_type = lowered_for(self._body, taken, session)
+        lowered, float_type = lowered_for(self._body, taken.signature, taken.meanings, session)
         # Assertions and indices are checked under debug alone.
         written = derive(lowered.program)
         guarded = guard(written)
@@ -394,7 +396,8 @@ class Kernel:
             code.rules[word] = compile_rule(
                 self.function.__name__,
                 rule,
-                taken,
+                taken.signature,
+                taken.meanings,
                 float_type,
                 forward=word == "forward",
                 debug=session.debug,
@@ -458,7 +461,7 @@ class Kernel:
         return explain(repr(self), self._calls.latest, codes)
 
 
-def _heed(kernel: Kernel, call: Call, values: list[Any]) -> None:
+def _heed(kernel: Kernel, call: PreparedLaunch, values: list[Any]) -> None:
     """Say what a launch touches where somebody looks on.
 
     Raises:

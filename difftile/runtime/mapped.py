@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from difftile.compile.definition import lowered_for
+from difftile.compile.func import Func
+from difftile.compile.meanings import meaning_of
 from difftile.frontend.captures import Capture
 from difftile.frontend.lower import Lowered, Signature, lower_mapping
 from difftile.frontend.mapping import Form, Mapped
 from difftile.frontend.source import Source, source_of
 from difftile.ir.types import Scalar
-from difftile.launch.definition import lowered_for
-from difftile.launch.func import Func
-from difftile.launch.meanings import meaning_of
-from difftile.launch.passing import Parameter, current_captures, take_apart
+from difftile.launch.parse_arguments import Parameter, current_captures, parse_arguments
 from difftile.ops.vocabulary import FieldMeaning
 from difftile.substrate import current_session
 
@@ -64,13 +64,13 @@ class ResultTypes:
     def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
         """Return that for some arguments, and what the func takes from outside for them."""
         session = current_session()
-        taken = take_apart(self.body.func, self.body.given, args, session)
+        taken = parse_arguments(self.body.func, self.body.given, args, session)
         key = (session, *taken.key)
         for captures, form in self._found.get(key, ()):
             captured = current_captures(captures, taken.arrays, taken.known)
             if captured is not None:
                 return form, captured
-        lowered, _ = lowered_for(self.body, taken, session)
+        lowered, _ = lowered_for(self.body, taken.signature, taken.meanings, session)
         self._found.setdefault(key, []).append((lowered.captures, lowered.form))
         captured = current_captures(lowered.captures, taken.arrays, taken.known)
         return lowered.form, captured or []

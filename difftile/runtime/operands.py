@@ -16,9 +16,9 @@ from difftile.fields.structs import Member, StructField
 from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
-from difftile.tape.opaque import Keeps, Use
-from difftile.tape.standins import StandIn, Then
-from difftile.tape.working import zeros_of
+from difftile.recording.opaque import Keeps, Use
+from difftile.recording.replayed_fields import ReplayedField, ReverseContext
+from difftile.recording.work_fields import zeros_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def replaced(arg: Any, stand: Callable[[Values], Any]) -> Any:
     return arg
 
 
-def stand_in(then: Then, uses: Mapping[Storage, Use], value: Values) -> Any:
+def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: Values) -> Any:
     """Return what stands in a reverse for a field, or for a part of one, of the operation.
 
     A field that shares its memory with one that has a gradient, and has none itself, stands apart.
@@ -98,7 +98,7 @@ def stand_in(then: Then, uses: Mapping[Storage, Use], value: Values) -> Any:
     found = then[field]
     if use.field.has_grads and not field.has_grads:
         grad_in = None if found.grad_in is None else zeros_of(field)
-        found = found.over(found.storage, grad_in, zeros_of(field), StandIn)
+        found = found.over(found.storage, grad_in, zeros_of(field), ReplayedField)
     return found if value.window is None else View(found, value.window)
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from difftile.compile.kernel_rule import RuleCode
+from difftile.compile.specialisation import argument_of, scratch_for
+from difftile.compile.stage import AdjointCode
 from difftile.diagnostics import LaunchError, NotDifferentiable
 from difftile.fields.field import Field, Storage
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
-from difftile.launch.call import Call
-from difftile.launch.kernel_rule import RuleCode
-from difftile.launch.specialisation import argument_of, scratch_for
-from difftile.launch.stage import AdjointCode
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.standins import Then
+from difftile.launch.parse_arguments import current_captures
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.replayed_fields import ReverseContext
 
 
 class RuledLaunch(OpaqueStep):
@@ -35,7 +36,7 @@ class RuledLaunch(OpaqueStep):
     def __init__(
         self,
         name: str,
-        call: Call,
+        call: PreparedLaunch,
         values: list[Any],
         rules: Mapping[str, tuple[RuleCode, list[Any]]],
         word: str,
@@ -107,7 +108,7 @@ class RuledLaunch(OpaqueStep):
         """Launch the kernel."""
         self._call.run(self._values)
 
-    def reverse(self, then: Then, saved: None) -> None:
+    def reverse(self, then: ReverseContext, saved: None) -> None:
         """Launch the rule."""
         for use in self.uses:
             if not use.writes or not is_float(use.field.element):
@@ -133,16 +134,16 @@ class RuledLaunch(OpaqueStep):
         self._rule.code.check(values)
         self._rule.code.run(values)
 
-    def _plainly(self, then: Then, field: Field) -> Field:
+    def _plainly(self, then: ReverseContext, field: Field) -> Field:
         """Return what a rule reads of a field that it names alone: `x[i]`."""
         return then[field] if field.storage in self._read else then.after(field)
 
-    def _take_overwritten(self, then: Then) -> None:
+    def _take_overwritten(self, then: ReverseContext) -> None:
         """Set the gradient of elements to zero that the kernel stores."""
         for adjoint in reversed(self._storing):
             self._run_constant(adjoint, then)
 
-    def _run_constant(self, adjoint: AdjointCode, then: Then) -> None:
+    def _run_constant(self, adjoint: AdjointCode, then: ReverseContext) -> None:
         code = self._call.code
         written = {use.field.storage for use in self.uses if use.writes}
         fields: list[Any] = []
@@ -182,12 +183,33 @@ _KEEPS = {
 }
 
 
+def rule_values(
+    rule: RuleCode, given: list[Any], arrays: Mapping[str, Field], known: Mapping[str, Any]
+) -> list[Any]:
+    """Return the values of a rule's parameters, with None for gradients and contents by name.
+
+    Args:
+        rule: The rule.
+        given: The values of the kernel's own parameters.
+        arrays: The field passed for each of them that is an array of its own.
+        known: The arguments that are looked into.
+
+    Raises:
+        LaunchError: A name that the rule captures has changed.
+    """
+    captured = current_captures(rule.captures, arrays, known)
+    if captured is None:
+        raise LaunchError(f"{rule.code.name}: a name that its rule captures has changed.")
+    by_name = len(rule.gradients) + len(rule.contents)
+    return [*given, *captured, *(None,) * by_name, *rule.code.temps]
+
+
 def _memory(values: list[Any], positions: Iterable[int]) -> set[Storage]:
     """Return the memory of the fields at some positions."""
     return {values[k].storage for k in positions}
 
 
-def _storing(call: Call, values: list[Any]) -> list[AdjointCode]:
+def _storing(call: PreparedLaunch, values: list[Any]) -> list[AdjointCode]:
     """Return what sets the gradients of stored elements to zero, stage by stage."""
     code = call.code
     wanted = frozenset(

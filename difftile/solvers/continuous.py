@@ -17,13 +17,13 @@ from difftile.fields.field import Field, scratch
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
+from difftile.linearization.pullback import Pullback
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.problem import Integrated, Problem, fields_of, holding, not_known
 from difftile.solvers.rungekutta import Equation, Outputs, Terms
 from difftile.solvers.state import State, combine
 from difftile.solvers.variation import Variation
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.pullback import Pullback
-from difftile.tape.standins import Then
 
 _DRIFT = 1e3  # tolerances by which the state may miss its start without a warning
 
@@ -63,7 +63,7 @@ class ContinuousAdjoint(OpaqueStep):
         """Integrate from t0 to t1."""
         return self._problem.integrate()
 
-    def reverse(self, then: Then, saved: Integrated) -> None:
+    def reverse(self, then: ReverseContext, saved: Integrated) -> None:
         """Integrate the adjoint from t1 to t0."""
         for one in self._scratch:
             if np.any(_incoming(then, one)):
@@ -77,7 +77,7 @@ class ContinuousAdjoint(OpaqueStep):
         """Return the step whose reverse pushes tangents through the solution."""
         return Variation(self._problem, self.uses, self._parameters, self._scratch)
 
-    def _go_back(self, then: Then, saved: Integrated) -> None:
+    def _go_back(self, then: ReverseContext, saved: Integrated) -> None:
         problem = self._problem
         wanted = [one for one in self._parameters if is_float(one.element)]
         wanted = [one for one in wanted if self._all or one.has_grads]
@@ -106,7 +106,7 @@ class ContinuousAdjoint(OpaqueStep):
             _gradient(then, one).copy_from(integral)
         backward.warn_of_drift()
 
-    def _add_end(self, then: Then, which: int, slope: float) -> None:
+    def _add_end(self, then: ReverseContext, which: int, slope: float) -> None:
         field = self._problem.ends[which]
         if field is not None:
             _gradient(then, field).fill(slope)
@@ -215,13 +215,13 @@ class _Backward:
             combine(integral, integral, products)
 
 
-def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:
+def _incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
     """Return the gradient with respect to the contents of a field after the solution."""
     gradient = then[field].grad_in
     return np.zeros(()) if gradient is None else gradient.to_numpy()
 
 
-def _gradient(then: Then, field: Field) -> Field:
+def _gradient(then: ReverseContext, field: Field) -> Field:
     """Return the buffer for the gradient with respect to the contents before the solution."""
     gradient = then[field].grad_out
     assert gradient is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from difftile.linearization.pullback import Pullback
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, read, write
-from difftile.tape.pullback import Pullback
 
 
 @dataclass(frozen=True, slots=True)

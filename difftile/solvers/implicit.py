@@ -24,15 +24,15 @@ from difftile.fields.field import Field, Storage
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
+from difftile.linearization.pullback import Pullback
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.perform import perform
+from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.work_fields import add_to
 from difftile.solvers.function import Function
 from difftile.solvers.krylov import LinearSolution
 from difftile.solvers.result import SolverResult
 from difftile.solvers.vectors import Vector, joined, pick, precision, split
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.perform import perform
-from difftile.tape.pullback import Pullback
-from difftile.tape.standins import Then
-from difftile.tape.working import add_to
 
 Cotangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
 Tangents: TypeAlias = dict[Field, "npt.NDArray[Any]"]
@@ -132,7 +132,7 @@ class ImplicitRule(OpaqueStep):
         nbytes = sum(leaf.nbytes for leaf in self.function.out.leaves)
         return Solved(result, launches, near, nbytes)
 
-    def reverse(self, then: Then, saved: Solved) -> None:
+    def reverse(self, then: ReverseContext, saved: Solved) -> None:
         """Solve for the adjoint and spread it over the parameters."""
         x = self.function.x
         x_bar = joined([_incoming(then, leaf) for leaf in x.leaves])
@@ -155,7 +155,7 @@ class ImplicitRule(OpaqueStep):
         """Return the step whose reverse pushes tangents through the solver."""
         return _ImplicitTangent(self)
 
-    def push(self, then: Then, saved: Solved) -> None:
+    def push(self, then: ReverseContext, saved: Solved) -> None:
         """Solve for the tangent of the solution, and push it on to the function's other outputs."""
         x = self.function.x
         given = {one: tangent_of(then, one) for one in self.reads if is_float(one.element)}
@@ -183,7 +183,7 @@ class ImplicitRule(OpaqueStep):
             b: The adjoint of the solution; or what `driven` returned.
         """
 
-    def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
+    def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
         """Return (dF/dp) p_dot, the tangent of the function's result with x held.
 
         Args:
@@ -233,7 +233,7 @@ class _ImplicitTangent(OpaqueStep):
         """Solve, and launch the function once more at the solution."""
         return self._rule.run()
 
-    def reverse(self, then: Then, saved: Solved) -> None:
+    def reverse(self, then: ReverseContext, saved: Solved) -> None:
         """Push tangents to the solution."""
         self._rule.push(then, saved)
 
@@ -261,20 +261,20 @@ def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
     return found
 
 
-def _incoming(then: Then, field: Field) -> npt.NDArray[Any]:
+def _incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
     """Return the gradient with respect to the contents of a field after the solver."""
     bar = then[field].grad_in
     return np.zeros(field.shape) if bar is None else bar.buffer.array()
 
 
-def tangent_of(then: Then, field: Field) -> npt.NDArray[Any]:
+def tangent_of(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
     """Return the tangent of the contents of a field before the solver."""
     dot = then[field].grad_out
     assert dot is not None
     return dot.to_numpy()
 
 
-def _add(then: Then, field: Field, values: npt.NDArray[Any]) -> None:
+def _add(then: ReverseContext, field: Field, values: npt.NDArray[Any]) -> None:
     """Add to the gradient with respect to the contents of a field before the solver."""
     bar = then[field].grad_out
     assert bar is not None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from difftile.diagnostics import SolverError, counted
 from difftile.fields.recording import OPEN_TAPE
+from difftile.linearization.pullback import recording
 from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step, Terms
 from difftile.solvers.state import State
 from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import Tableau
-from difftile.tape.pullback import recording
 
 
 @dataclass(frozen=True, slots=True)

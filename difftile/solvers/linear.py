@@ -10,6 +10,8 @@ import numpy as np
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
+from difftile.recording.perform import perform
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.function import Function
 from difftile.solvers.implicit import (
     Cotangents,
@@ -34,8 +36,6 @@ from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, joined, read, rounding, split, write
-from difftile.tape.perform import perform
-from difftile.tape.standins import Then
 
 _METHODS: dict[str, Method] = {"cg": cg, "bicgstab": bicgstab, "gmres": gmres, "dense": dense}
 
@@ -225,7 +225,7 @@ class _LinearRule(ImplicitRule):
             self.accuracy,
         )
 
-    def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
+    def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
         """Return b_dot - A_dot x."""
         b_dot = joined([tangent_of(then, leaf) for leaf in self._matrix.b.leaves])
         return b_dot - super().driven(saved, dots, then)

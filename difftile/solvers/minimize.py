@@ -10,6 +10,9 @@ import numpy as np
 from difftile.fields.field import Field, make
 from difftile.fields.values import Values
 from difftile.ir.types import FLOATS, scalar_of
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import Pullback
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.function import Function
 from difftile.solvers.implicit import (
     Cotangents,
@@ -24,9 +27,6 @@ from difftile.solvers.result import SolverResult
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.stopping import Stopping
 from difftile.solvers.vectors import Vector, pick, read, rounding, split, write
-from difftile.tape.pullback import Pullback
-from difftile.tape.second import push_pull
-from difftile.tape.standins import Then
 
 _SHORTEST = 1e-10  # the fraction of a step below which a line search gives up
 _DECREASE = 1e-4  # the least decrease of the energy, as a part of the one that its slope promises
@@ -227,7 +227,7 @@ class _MinimumRule(ImplicitRule):
             eps=rounding(self.function.x),
         )
 
-    def driven(self, saved: Solved, dots: Tangents, then: Then) -> Vector:
+    def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:
         """Return the tangent of dE/dx with x held."""
         x = self.function.x
         _, found = push_pull(saved.launches, dots, _ones(self.function), {}, x.leaves)

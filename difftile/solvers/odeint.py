@@ -12,15 +12,15 @@ from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
 from difftile.ir.types import F64, is_float, scalar_of
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.pushforward import Pushforward
+from difftile.recording.perform import perform
 from difftile.solvers.continuous import ContinuousAdjoint
 from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.problem import Problem
 from difftile.solvers.state import State, StateLike, state_of
 from difftile.solvers.step_size import ErrorTolerance
 from difftile.solvers.tableaux import METHODS
-from difftile.tape.perform import perform
-from difftile.tape.pullback import Pullback
-from difftile.tape.pushing import Pushforward
 
 _ADJOINTS = ("discrete", "continuous")
 

@@ -13,11 +13,11 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
+from difftile.linearization.pullback import Pullback
+from difftile.recording.snapshots import Snapshot
 from difftile.solvers.integrator import Integrator, OdeResult
 from difftile.solvers.rungekutta import Equation, Outputs
 from difftile.solvers.state import State
-from difftile.tape.pullback import Pullback
-from difftile.tape.snapshots import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from difftile.fields.field import Field, Storage
 from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.launch.call import Call
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.linearization.pullback import recording
+from difftile.linearization.pushforward import Pushforward
+from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.implicit import tangent_of
 from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
-from difftile.tape.opaque import OpaqueStep, Use
-from difftile.tape.pullback import recording
-from difftile.tape.pushing import Pushforward
-from difftile.tape.standins import Then
 
 
 class Variation(OpaqueStep):
@@ -54,12 +54,12 @@ class Variation(OpaqueStep):
         """Integrate from t0 to t1."""
         return self._problem.integrate()
 
-    def reverse(self, then: Then, saved: Integrated) -> None:
+    def reverse(self, then: ReverseContext, saved: Integrated) -> None:
         """Integrate once more, with tangents."""
         with holding(self._scratch):
             self._push(then, saved)
 
-    def _push(self, then: Then, saved: Integrated) -> None:
+    def _push(self, then: ReverseContext, saved: Integrated) -> None:
         problem = self._problem
         y = problem.y.like()
         out = None if problem.out is None else problem.out.like()
@@ -126,7 +126,7 @@ class _Watching(Pushforward):
 
         return look
 
-    def launch(self, call: Call, values: list[Any]) -> None:
+    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
         """Run a kernel and push tangents through it."""
         temporary = {temp.storage for temp in call.code.temps}
         for one in values:
@@ -160,7 +160,7 @@ class _Watching(Pushforward):
             raise not_known(one, self._t)
 
 
-def _tangent_after(then: Then, field: Field) -> Field:
+def _tangent_after(then: ReverseContext, field: Field) -> Field:
     """Return the buffer for the tangent of a field after the solution."""
     dot = then[field].grad_in
     assert dot is not None

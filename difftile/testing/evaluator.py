@@ -16,10 +16,10 @@ from difftile.fields.derived import DerivedField
 from difftile.fields.field import zero_grads
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
-from difftile.launch.random import STREAMS
+from difftile.launch.streams import STREAMS
+from difftile.recording.counts import REPLAYS
+from difftile.runtime.tape import Tape
 from difftile.substrate import silence
-from difftile.tape.counts import REPLAYS
-from difftile.tape.tape import Tape
 from difftile.testing.chosen_outputs import outputs_named, outputs_written
 from difftile.testing.coordinates import Coordinates, Vector, block_of
 from difftile.testing.shadow_fields import ShadowField, ShadowFields

@@ -9,7 +9,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.recording import OPEN_TAPE
-from difftile.launch.random import STREAMS
+from difftile.launch.streams import STREAMS
 from difftile.testing.evaluator import Evaluator
 from difftile.testing.gradcheck_report import GradCheck, Probed
 from difftile.testing.probing import GradientTolerance, Prober

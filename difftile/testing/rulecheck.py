@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import KernelError, Label, LaunchError, TapeError
 from difftile.fields.create import from_numpy
 from difftile.fields.recording import OPEN_TAPE
@@ -17,8 +18,7 @@ from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.frontend.source import source_of
 from difftile.ir.types import F64, is_float, shaped
-from difftile.launch.meanings import meaning_of
-from difftile.launch.random import STREAMS
+from difftile.launch.streams import STREAMS
 from difftile.ops.vocabulary import FuncMeaning, Rules
 from difftile.testing.elementwise import ReturnsNothing, call_once, func_name, map_over
 from difftile.testing.evaluator import Evaluator

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.func import forget_launches
 from difftile.fields.create import CREATION, zeros_like
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import F64, Type, field_type, is_float, numpy_dtype, scalar_of, with_scalar
-from difftile.launch.func import forget_launches
 from difftile.substrate import Buffer, current_session, unpin
 from difftile.testing.naming import FieldNames
 

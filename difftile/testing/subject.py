@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from difftile.compile.func import Func
+from difftile.compile.methods import BoundKernel
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import from_numpy
 from difftile.fields.rows import Rows
 from difftile.fields.structs import StructField
 from difftile.fields.values import Values
 from difftile.ir.types import is_float
-from difftile.launch.func import Func
-from difftile.launch.methods import BoundKernel
 from difftile.runtime.custom_op import BoundOp, CustomOp
 from difftile.runtime.kernel import Kernel
 from difftile.testing.elementwise import func_name, map_over

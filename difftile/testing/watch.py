@@ -15,10 +15,10 @@ from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import arrays_loaded, walk
-from difftile.launch.call import Call
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.passes.inline_primals import inline_primals
-from difftile.tape.opaque import Opaque, OpaqueStep
-from difftile.tape.outlook import looking
+from difftile.recording.access_observer import looking
+from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
@@ -36,7 +36,7 @@ class Watch(Recorder, Outlook):
         self.used: set[Storage] = set()
         self._shadows = shadows
 
-    def launch(self, call: Call, values: list[Any]) -> None:
+    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
         """Run a kernel."""
         params = call.code.params[: len(call.code.params) - len(call.code.temps)]
         fields = {

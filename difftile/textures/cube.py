@@ -12,7 +12,7 @@ texels; on an edge they are those of the face whose axis comes first.
 
 from __future__ import annotations
 
-from difftile.launch.rules import fwd_diff
+from difftile.compile.rules import fwd_diff
 from difftile.runtime.funcs import func
 from difftile.substrate import ti
 from difftile.textures.directions import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from difftile.launch.func import func
-from difftile.launch.functions import stop_grad
+from difftile.compile.func import func
+from difftile.compile.functions import stop_grad
 from difftile.substrate import ti
 
 LONG = 2**30  # a number beyond that, or below its inverse, is not moderate

@@ -5,7 +5,7 @@ Positions are in texels along one axis: texel i covers [i, i + 1), its centre is
 
 from __future__ import annotations
 
-from difftile.launch.methods import data_oriented
+from difftile.compile.methods import data_oriented
 from difftile.runtime.funcs import func
 from difftile.substrate import ti
 

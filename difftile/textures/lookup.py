@@ -7,7 +7,7 @@ alone. What the texels outside would weigh along an axis goes to the border: it 
 
 from __future__ import annotations
 
-from difftile.launch.rules import fwd_diff
+from difftile.compile.rules import fwd_diff
 from difftile.runtime.funcs import func
 from difftile.substrate import ti
 from difftile.textures.wraps import FAR

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from difftile.compile.methods import data_oriented
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.fields.create import full
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 from difftile.fields.values import Values
 from difftile.ir.types import Vector
-from difftile.launch.methods import data_oriented
 from difftile.runtime.funcs import func
 from difftile.substrate import dtype_of, ti
 from difftile.textures.cube import lookup_on_cube, moderate, moved_on_cube, texel_on_cube

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from difftile.launch.methods import data_oriented
+from difftile.compile.methods import data_oriented
 from difftile.runtime.funcs import func
 from difftile.substrate import ti
 

@@ -13,11 +13,11 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.functions import sigmoid
+from difftile.compile.generated import randn
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows
-from difftile.launch.functions import sigmoid
-from difftile.launch.random import randn
 from difftile.render.ewa import rotation_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import kernel

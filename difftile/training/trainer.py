@@ -17,8 +17,8 @@ from difftile.render.losses import dssim, l1
 from difftile.render.metrics import psnr, ssim
 from difftile.render.similarity import SIZE
 from difftile.render.splatter import Splatter
+from difftile.runtime.tape import Tape
 from difftile.substrate import ti
-from difftile.tape.tape import Tape
 from difftile.training.densify import Densification
 from difftile.training.initial import first_gaussians
 from difftile.training.mcmc import MCMC

@@ -8,11 +8,11 @@ from typing import Any, cast
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.recording import OPEN_TAPE
-from difftile.tape.perform import perform
-from difftile.tape.pullback import recording
-from difftile.tape.pushing import Pushforward
-from difftile.tape.second import push_pull
-from difftile.tape.working import copied
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import recording
+from difftile.linearization.pushforward import Pushforward
+from difftile.recording.perform import perform
+from difftile.recording.work_fields import copied
 from difftile.transforms.nested import TangentStep
 from difftile.transforms.reverse_mode import Argnums, places, refuse_nesting
 from difftile.transforms.stretch import Stretch

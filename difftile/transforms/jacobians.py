@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.fields.field import Field
+from difftile.linearization.batched import pull_many, push_many
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import Pullback
 from difftile.passes.batch import Unbatchable
-from difftile.tape.many import pull_many, push_many
-from difftile.tape.pullback import Pullback
-from difftile.tape.second import push_pull
 from difftile.transforms.reverse_mode import Argnums, places, refuse_nesting
 from difftile.transforms.stretch import Stretch
 from difftile.transforms.trees import rebuilt, units

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from difftile.fields.field import Field, make
 from difftile.fields.values import Values
-from difftile.tape.opaque import Keeps, OpaqueStep, Use
-from difftile.tape.pullback import Pullback
-from difftile.tape.second import push_pull
-from difftile.tape.standins import Then
+from difftile.linearization.forward_over_reverse import push_pull
+from difftile.linearization.pullback import Pullback
+from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.replayed_fields import ReverseContext
 from difftile.transforms.stretch import Stretch
 from difftile.transforms.trees import TreeLeaf, outputs_in, units
 
@@ -55,13 +55,21 @@ class TransformStep(OpaqueStep):
 
     @abstractmethod
     def second(
-        self, linear: Pullback, fresh: list[Field], cotangents: list[npt.NDArray[Any]], then: Then
+        self,
+        linear: Pullback,
+        fresh: list[Field],
+        cotangents: list[npt.NDArray[Any]],
+        then: ReverseContext,
     ) -> dict[Field, Field]:
         """Return what cotangents of the results add to those of the fields that were found."""
 
     @abstractmethod
     def pushed(
-        self, linear: Pullback, fresh: list[Field], dots: dict[Field, npt.NDArray[Any]], then: Then
+        self,
+        linear: Pullback,
+        fresh: list[Field],
+        dots: dict[Field, npt.NDArray[Any]],
+        then: ReverseContext,
     ) -> list[npt.NDArray[Any]]:
         """Return the tangents of the results, for those of the fields that were found."""
 
@@ -79,7 +87,7 @@ class TransformStep(OpaqueStep):
                 old.copy_from(new)
         linear.release()
 
-    def reverse(self, then: Then, saved: None) -> None:
+    def reverse(self, then: ReverseContext, saved: None) -> None:
         """Pull back what the function wrote, and add second derivatives for the results."""
         with then.restored():
             linear, fresh = self.again()
@@ -121,14 +129,22 @@ class GradientStep(TransformStep):
         return [bars[one].to_numpy() for one in self.stretch.inputs]
 
     def second(
-        self, linear: Pullback, fresh: list[Field], cotangents: list[npt.NDArray[Any]], then: Then
+        self,
+        linear: Pullback,
+        fresh: list[Field],
+        cotangents: list[npt.NDArray[Any]],
+        then: ReverseContext,
     ) -> dict[Field, Field]:
         """Push the cotangents through the gradient."""
         along = dict(zip(self.stretch.inputs, cotangents, strict=True))
         return push_pull(linear, along, {fresh[0]: 1.0}, {}, self.found)[1]
 
     def pushed(
-        self, linear: Pullback, fresh: list[Field], dots: dict[Field, npt.NDArray[Any]], then: Then
+        self,
+        linear: Pullback,
+        fresh: list[Field],
+        dots: dict[Field, npt.NDArray[Any]],
+        then: ReverseContext,
     ) -> list[npt.NDArray[Any]]:
         """Push the tangents through the gradient."""
         _, found = push_pull(linear, dots, {fresh[0]: 1.0}, {}, self.stretch.inputs)
@@ -157,7 +173,11 @@ class TangentStep(TransformStep):
         return [found[one] for one in fresh]
 
     def second(
-        self, linear: Pullback, fresh: list[Field], cotangents: list[npt.NDArray[Any]], then: Then
+        self,
+        linear: Pullback,
+        fresh: list[Field],
+        cotangents: list[npt.NDArray[Any]],
+        then: ReverseContext,
     ) -> dict[Field, Field]:
         """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
         seeds: dict[Values, Any] = dict(zip(fresh, cotangents, strict=True))
@@ -170,7 +190,11 @@ class TangentStep(TransformStep):
         return push_pull(linear, self._along(given), seeds, {}, self.found)[1]
 
     def pushed(
-        self, linear: Pullback, fresh: list[Field], dots: dict[Field, npt.NDArray[Any]], then: Then
+        self,
+        linear: Pullback,
+        fresh: list[Field],
+        dots: dict[Field, npt.NDArray[Any]],
+        then: ReverseContext,
     ) -> list[npt.NDArray[Any]]:
         """Push the tangents of the tangents, and add what the point adds.
 
@@ -213,7 +237,7 @@ class _NestedTangent(OpaqueStep):
         """Run the transformation."""
         self._step.run()
 
-    def reverse(self, then: Then, saved: None) -> None:
+    def reverse(self, then: ReverseContext, saved: None) -> None:
         """Push tangents through the function, and through its derivative."""
         step = self._step
         with then.restored():

@@ -8,8 +8,8 @@ from typing import Any
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.recording import OPEN_TAPE
-from difftile.tape.perform import perform
-from difftile.tape.working import copied
+from difftile.recording.perform import perform
+from difftile.recording.work_fields import copied
 from difftile.transforms.nested import GradientStep
 from difftile.transforms.stretch import Stretch
 from difftile.transforms.trees import aligned, rebuilt, shown

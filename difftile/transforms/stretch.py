@@ -8,7 +8,7 @@ from typing import Any
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.ir.types import is_float
-from difftile.tape.pullback import Pullback
+from difftile.linearization.pullback import Pullback
 from difftile.transforms.trees import TreeLeaf, lifted, outputs_in
 
 

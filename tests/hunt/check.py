@@ -19,6 +19,7 @@ import difftile as dt
 from difftile import interp
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
+from difftile.compile import stage
 from difftile.diagnostics import (
     DifftileError,
     IndexOutOfRange,
@@ -29,9 +30,8 @@ from difftile.diagnostics import (
 from difftile.ir.nodes import Array, Var
 from difftile.ir.nodes import Program as Code
 from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of, shaped
-from difftile.launch import call as launches
-from difftile.launch import stage
-from difftile.launch.random import Streams
+from difftile.launch import prepared_launch as launches
+from difftile.launch.streams import Streams
 from difftile.ops.check import check as check_code
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, simplify

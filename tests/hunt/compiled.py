@@ -18,8 +18,8 @@ import numpy as np
 
 import difftile as dt
 from difftile.diagnostics import DifftileError, IndexOutOfRange, NotDifferentiable
-from difftile.launch import call as launches
-from difftile.launch.random import Streams
+from difftile.launch import prepared_launch as launches
+from difftile.launch.streams import Streams
 from difftile.substrate import compile as compiling
 from difftile.substrate import current_session
 from tests.harness import many_threads

@@ -1,0 +1,147 @@
+"""What a kernel runs: the body of a Python function, or something made from one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import FunctionType
+from typing import Any, Protocol
+
+from difftile.compile.annotations import role_of
+from difftile.compile.meanings import meaning_of
+from difftile.frontend.captures import WiderField
+from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
+from difftile.frontend.source import Source, source_of
+from difftile.ir.nodes import Array
+from difftile.ir.types import BOOL, F16, F32, FLOATS, Scalar, scalar_of, shape_of
+from difftile.ops.vocabulary import FieldMeaning
+from difftile.substrate import Session, value_type
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a kernel.
+
+    Args:
+        name: Its name.
+        kind: What its annotation asks for: 'float', 'int', 'template', 'field', or ''.
+    """
+
+    name: str
+    kind: str
+
+
+class Body(Protocol):
+    """What a kernel runs."""
+
+    @property
+    def title(self) -> str:
+        """The kernel in the words of an error."""
+        ...
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """Its parameters, as Python sees them."""
+        ...
+
+    @property
+    def given(self) -> Sequence[Parameter]:
+        """Its parameters, and what their annotations ask for."""
+        ...
+
+    def lower(
+        self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
+    ) -> Lowered:
+        """Return the program for arguments of certain types."""
+        ...
+
+
+class Definition:
+    """The body of a function that is decorated as a kernel."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+        self.parameters = parameters_of(function)
+        roles = {p.name: role_of(p.annotation) for p in self.parameters}
+        self._roles = {name: role for name, role in roles.items() if role is not None}
+        self.given = [
+            Parameter(p.name, "field" if p.name in self._roles else annotation(p, function))
+            for p in self.parameters
+        ]
+
+    @property
+    def title(self) -> str:
+        """The kernel in the words of an error."""
+        names = ", ".join(p.name for p in self.parameters)
+        return f"<kernel {self._function.__name__}({names})>"
+
+    def lower(
+        self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
+    ) -> Lowered:
+        """Return the program for arguments of certain types."""
+        return lower(self._source, signature, meaning_of, float_type, fields, self._roles)
+
+    @cached_property
+    def _source(self) -> Source:
+        return source_of(self._function)
+
+
+def lowered_for(
+    body: Body, signature: Signature, fields: Mapping[str, FieldMeaning], session: Session
+) -> tuple[Lowered, Scalar]:
+    """Return the program for the arguments of a launch, and the type of its float literals.
+
+    Args:
+        body: The function.
+        signature: What each parameter is given.
+        fields: The meanings of the fields among the arguments.
+        session: The session, whose float type holds where no field decides.
+    """
+    floats = [scalar_of(meaning.type.element) for meaning in fields.values()]
+    float_type = _widest(floats) or session.float_type
+    try:
+        lowered = body.lower(signature, float_type, fields)
+    except WiderField as field:
+        return body.lower(signature, field.scalar, fields), field.scalar
+    params = [p for p in lowered.program.params if isinstance(p, Array)]
+    widest = _widest([scalar_of(p.type.element) for p in params])
+    if widest is None or widest == float_type:
+        return lowered, float_type
+    # Captured fields are the only ones with floats, and narrower: literals follow them.
+    return body.lower(signature, widest, fields), widest
+
+
+def _widest(scalars: list[Scalar]) -> Scalar | None:
+    """Return the type that arithmetic with these is in; f16 is computed in f32."""
+    floats = [F32 if s == F16 else s for s in scalars if s in FLOATS]
+    return max(floats, key=FLOATS.index) if floats else None
+
+
+_NUMBER_ANNOTATIONS: dict[Any, str] = {float: "float", int: "int", "float": "float", "int": "int"}
+
+
+def annotated(parameter: inspect.Parameter, function: FunctionType) -> Any:
+    """Return what a parameter is annotated with; it may be written as text."""
+    given = parameter.annotation
+    if isinstance(given, str):
+        try:
+            return eval(given, function.__globals__)
+        except Exception:
+            return given
+    return given
+
+
+def annotation(parameter: inspect.Parameter, function: FunctionType) -> str:
+    """Return what a parameter's annotation says: 'float', 'int', 'template', or ''."""
+    given = annotated(parameter, function)
+    known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
+    if known is not None:
+        return known
+    if type(given).__name__ == "Template" or getattr(given, "__name__", "") == "template":
+        return "template"
+    type_ = value_type(given)
+    if type_ is None or shape_of(type_) or type_ == BOOL:
+        return ""
+    return "float" if type_ in FLOATS else "int"

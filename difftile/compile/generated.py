@@ -1,0 +1,131 @@
+"""Arguments that each thread makes for itself: its index, a number that it draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from difftile.diagnostics import LaunchError
+from difftile.fields.exchange import Shape, as_integer, as_shape
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The index of each thread of a box; made by `dt.grid`."""
+
+    shape: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"dt.grid({self.shape})"
+
+
+@dataclass(frozen=True, slots=True)
+class CallId:
+    """The index of each call of a func; made by `dt.call_id`."""
+
+    def __repr__(self) -> str:
+        return "dt.call_id()"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A random number for each call of a func; made by `dt.rand(seed)` and `dt.randn(seed)`."""
+
+    name: str
+    seed: int
+
+    def __repr__(self) -> str:
+        return f"dt.{self.name}({self.seed})"
+
+
+def grid(*shape: Shape) -> Grid:
+    """Return an argument that is the index of each thread: `dt.grid((64, 64))`.
+
+    A kernel that is given one runs its body once for each index, and a func is called once for
+    each. The index is an integer for one axis. For more it is a vector of integers in the order of
+    the axes: `x[i]` is the element that a field of that shape has at `x[i[0], i[1]]`.
+
+    Args:
+        shape: The sizes of the axes, as a tuple or one by one.
+
+    Raises:
+        FieldError: They are no shape.
+    """
+    one = shape[0] if len(shape) == 1 else shape
+    return Grid(as_shape(one))  # pyright: ignore[reportArgumentType] - user input
+
+
+def call_id() -> CallId:
+    """Return an argument that is the index of each call of a func, as `dt.grid` gives it.
+
+    The shape is that of the call: what the other arguments or `_result` make it.
+    """
+    return CallId()
+
+
+def drawn(name: str, seed: object) -> Drawn:
+    """Return an argument that is a random number for each call of a func.
+
+    Args:
+        name: `rand` or `randn`.
+        seed: An integer of 32 bits: the same one gives the same numbers.
+
+    Raises:
+        LaunchError: It is none.
+    """
+    number = as_integer(seed)
+    if number is None or not -(2**31) <= number < 2**31:
+        raise LaunchError(f"the seed of dt.{name}(seed) is an integer of 32 bits, not {seed!r}.")
+    return Drawn(name, number)
+
+
+def rand(dtype: Any = float) -> Drawn:
+    """Draw a number that is uniform in [0, 1), in kernels and funcs.
+
+    In Python `dt.rand(seed)` is an argument for a func: each call gets a number of its own, which
+    depends on the seed and on the index of the call alone.
+
+    Args:
+        dtype: A float type, that of the kernel's fields by default; in Python the seed.
+
+    Raises:
+        LaunchError: It is called from Python without a seed.
+    """
+    if isinstance(dtype, int):
+        return drawn("rand", dtype)
+    _refuse("dt.rand()", "np.random.default_rng(seed).random(shape)")
+
+
+def randn(dtype: Any = float) -> Drawn:
+    """Draw a normal number with mean 0 and variance 1, in kernels and funcs.
+
+    `x = mu + sigma * dt.randn()` has the gradient of a reparameterised sample: the adjoint draws
+    the same numbers again. In Python `dt.randn(seed)` is an argument for a func, as `dt.rand(seed)`
+    is.
+
+    Args:
+        dtype: A float type, that of the kernel's fields by default; in Python the seed.
+
+    Raises:
+        LaunchError: It is called from Python without a seed.
+    """
+    if isinstance(dtype, int):
+        return drawn("randn", dtype)
+    _refuse("dt.randn()", "np.random.default_rng(seed).normal(size=shape)")
+
+
+def randint(low: int, high: int) -> NoReturn:
+    """Draw one of the integers low, ..., high - 1; in kernels and funcs alone.
+
+    `dt.randint(n)` draws from 0, ..., n - 1. Where there is none, low is given.
+
+    Raises:
+        LaunchError: It is called from Python.
+    """
+    _refuse("dt.randint()", "np.random.default_rng(seed).integers(low, high, shape)")
+
+
+def _refuse(name: str, instead: str) -> NoReturn:
+    raise LaunchError(
+        f"{name} draws in kernels and funcs; in Python write 'dt.from_numpy({instead})'."
+    )

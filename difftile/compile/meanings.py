@@ -1,0 +1,80 @@
+"""What Python objects mean in a kernel: Taichi's names, fields, funcs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import FunctionType, MethodType
+
+from difftile.compile import functions
+from difftile.compile.func import Func
+from difftile.compile.generated import rand, randint, randn
+from difftile.compile.rules import bwd_diff, fwd_diff, with_foreign_rules
+from difftile.compile.surrogates import BLENDED, SurrogateIf
+from difftile.fields.field import Field
+from difftile.fields.structs import StructField
+from difftile.fields.view import View
+from difftile.ops.vocabulary import (
+    Compared,
+    DerivativeOf,
+    FieldMeaning,
+    FuncMeaning,
+    Meaning,
+    OpName,
+    Refused,
+    Special,
+    StructMeaning,
+    ViewMeaning,
+    is_lambda,
+)
+from difftile.substrate import meaning_of as language_meaning
+
+_OPS = (
+    *(functions.expm1, functions.log1p, functions.logit, functions.sigmoid, functions.softplus),
+    *(functions.safe_divide, functions.safe_norm, functions.unique),
+    *(functions.cholesky, functions.inverse, functions.solve),
+)
+_SPECIAL = (
+    *(rand, randn, randint),
+    *(bwd_diff, fwd_diff),
+    *(functions.logsumexp, functions.solve_triangular, functions.stop_grad),
+    functions.exact,
+)
+_OWN: dict[object, Meaning] = {
+    **{one: OpName(one.__name__) for one in _OPS},
+    **{one: Special(one.__name__) for one in _SPECIAL},
+}
+
+
+def meaning_of(value: object) -> Meaning | None:
+    """Return the meaning of an object, or None if it is just an object."""
+    if isinstance(value, Field):
+        return field_meaning(value)
+    if isinstance(value, View):
+        return ViewMeaning(field_meaning(value.base), value.kind)
+    if isinstance(value, StructField):
+        return StructMeaning(tuple(value.members), value.methods)
+    if isinstance(value, MethodType):
+        function = meaning_of(value.__func__)
+        return replace(function, bound=True) if isinstance(function, FuncMeaning) else function
+    if isinstance(value, Func):
+        return FuncMeaning(value.function, rules=value.rules)
+    if isinstance(value, DerivativeOf):
+        return value
+    if isinstance(value, SurrogateIf):
+        return Compared(BLENDED)
+    own = _OWN.get(value) if isinstance(value, FunctionType) else None
+    if own is not None:
+        return own
+    if isinstance(value, FunctionType) and is_lambda(value):
+        return FuncMeaning(value)  # it cannot be decorated where it stands
+    kernel = getattr(value, "_is_difftile_kernel", False)
+    if kernel:
+        return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")
+    meaning = language_meaning(value)
+    return with_foreign_rules(meaning) if isinstance(meaning, FuncMeaning) else meaning
+
+
+def field_meaning(field: Field) -> FieldMeaning:
+    """Return the meaning of a field: its memory under its shape."""
+    memory = id(field.storage)
+    return FieldMeaning(field.type, (memory, field.shape), memory)

@@ -1,0 +1,114 @@
+"""Running programs aside: on copies of what a launch reads, so that nothing hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.interp import Machine
+from difftile.interp import run as run_plainly
+from difftile.ir.nodes import Array, Program, Stmt, Var
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
+from difftile.ir.walk import arrays_written, silent, walk
+from difftile.substrate import CompiledProgram, current_session, silence, work_of
+
+Contents: TypeAlias = "dict[Array | Var, Any]"
+"""For each parameter of a program a NumPy array, or a number."""
+
+# A step takes the interpreter some microseconds; compiling takes about half a second.
+FEW_STEPS = 100_000
+
+
+class Sandbox:
+    """Runs programs aside: by the interpreter, until that has taken as long as compiling them."""
+
+    def __init__(self) -> None:
+        self._steps: dict[int, tuple[Program, float]] = {}
+        self._compiled: dict[int, CompiledProgram] = {}
+
+    def run(self, program: Program, contents: Contents) -> None:
+        """Run a program on arrays, in place; fields of its own that it lacks are added."""
+        add_temps(program, contents)
+        steps = self._steps.get(id(program), (program, 0.0))[1] + work(program, contents)
+        self._steps[id(program)] = program, steps
+        if steps <= FEW_STEPS:
+            interpret(program, contents)
+        else:
+            self._launch(program, contents)
+
+    def _launch(self, program: Program, contents: Contents) -> None:
+        compiled = self._compiled.get(id(program))
+        if compiled is None:
+            compiled = self._compiled[id(program)] = CompiledProgram(program)
+        written = arrays_written(program.body)
+        args: list[Any] = []
+        allocate = current_session().pool.allocate
+        for param in compiled.params:
+            value = contents[param]
+            if isinstance(param, Array):
+                buffer = allocate(param.type.element, value.shape[: param.type.ndim])
+                buffer.write(value)
+                value = buffer
+            args.append(value)
+        with silence():
+            compiled.launch(args)
+        for param, arg in zip(compiled.params, args, strict=True):
+            if isinstance(param, Array):
+                if param in written:  # what is only read may be the memory of a field itself
+                    contents[param][...] = arg.read()
+                arg.free()
+
+
+def interpret(
+    program: Program,
+    contents: Contents,
+    watch: Callable[[Stmt, Machine], None] | None = None,
+) -> None:
+    """Run a program statement by statement, in place; what it prints and reports is left out."""
+    add_temps(program, contents)
+    program = replace(program, body=silent(program.body))
+    fields = {p: v for p, v in contents.items() if isinstance(p, Array)}
+    numbers = {p: v for p, v in contents.items() if isinstance(p, Var)}
+    run_plainly(program, fields, numbers, watch=watch)
+
+
+def add_temps(program: Program, contents: Contents) -> None:
+    """Add the fields that a program needs while it runs, where they are not there."""
+    for temp in program.temps:
+        if temp not in contents:
+            shape: tuple[int, ...] = ()
+            if temp.like is not None:
+                shape = contents[temp.like].shape[: temp.like.type.ndim]
+            element = temp.type.element
+            contents[temp] = np.zeros((*shape, *shape_of(element)), numpy_dtype(scalar_of(element)))
+
+
+def copies(contents: Contents) -> Contents:
+    """Return copies of the arrays."""
+    return {p: v.copy() if isinstance(v, np.ndarray) else v for p, v in contents.items()}
+
+
+def work(program: Program, contents: Contents) -> float:
+    """Return the number of elementary steps that a program takes, estimated.
+
+    At least all statements are counted for each element of the largest field: of sums in blocks
+    the estimate does not know how long the blocks are.
+    """
+    params = (*program.params, *program.temps)
+    estimate = work_of(program)
+    shapes: list[Any] = []
+    for param in params:
+        value = contents[param]
+        shapes.append(_Shape(value, param) if isinstance(param, Array) else value)
+    sizes = [value.size for value in contents.values() if isinstance(value, np.ndarray)]
+    at_least = max(sizes, default=0) * sum(1 for _ in walk(program.body))
+    return max(estimate.amount(estimate.key(shapes)), at_least)
+
+
+class _Shape:
+    def __init__(self, values: npt.NDArray[Any], array: Array) -> None:
+        self.shape = values.shape[: array.type.ndim]

@@ -1,0 +1,41 @@
+"""The streams of random numbers that launches take."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from difftile.substrate import Session
+
+
+class Streams:
+    """Counts the streams that launches have taken since difftile was started."""
+
+    def __init__(self) -> None:
+        self._session: Session | None = None
+        self._next = 0
+
+    def take(self, session: Session, count: int) -> tuple[int, int]:
+        """Return the seed, and the first of some streams that no launch has had."""
+        if session is not self._session:
+            self._session, self._next = session, 0
+        first = self._next
+        self._next += count
+        return _word(session.seed), _word(first)
+
+    @contextmanager
+    def given_back(self) -> Generator[None]:
+        """Give back at the end the streams that were taken inside: the next launches take them."""
+        before = self._session, self._next
+        try:
+            yield
+        finally:
+            self._session, self._next = before
+
+
+STREAMS = Streams()
+
+
+def _word(number: int) -> int:
+    """Return the low 32 bits, as a signed number."""
+    return (number + 2**31) % 2**32 - 2**31

@@ -1,0 +1,1 @@
+"""Stretches of launches as linear maps: pullbacks, pushforwards, batches, second derivatives."""

@@ -1,0 +1,1 @@
+"""What ran, kept so that it can be reversed: records, histories, replays, opaque steps."""

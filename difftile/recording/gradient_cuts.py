@@ -1,0 +1,112 @@
+"""Where a gradient that is wanted stops, because a field on its way has no gradient buffer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.diagnostics import GradientCut, Label, Span, render
+from difftile.fields.field import Field, Storage
+from difftile.fields.values import Values
+from difftile.ir.types import is_float
+from difftile.recording.opaque import Opaque
+
+
+class Cuts:
+    """The fields without gradient that hold values which vary with fields that have one.
+
+    Reading such a field cuts the gradient, which is reported at the first read.
+
+    Attributes:
+        held: The name and place of what was written last, by the memory of those fields.
+        told: Whether a cut was reported.
+    """
+
+    def __init__(self) -> None:
+        self.held: dict[Storage, tuple[str, Span | None]] = {}
+        self.told = False
+
+    def launched(self, plan: AdjointPlan, values: list[Any]) -> None:
+        """Note what a stage reads and writes, and warn of what it cuts."""
+        early, late = plan.ungraded
+        held = self.held
+        for k in early:
+            if values[k].storage in held:
+                self._warn(values[k].storage, plan.code.params[k].name)
+        for k, name_and_span in plan.cuts.items():
+            held[values[k].storage] = name_and_span
+        for k in late:
+            if values[k].storage in held:
+                self._warn(values[k].storage, plan.code.params[k].name)
+
+    def copied(self, target: Values, source: Values) -> None:
+        """Note that Python copied a field into another."""
+        if target.has_grads:
+            self._warn(source.base.storage, "source")
+        elif source.has_grads or source.base.storage in self.held:
+            self.held[target.base.storage] = ("", None)
+        elif target.window is None:
+            self.overwritten(target.base.storage)
+
+    def computed(self, target: Field, sources: Iterable[Storage]) -> None:
+        """Note that Python wrote into a field what it computed from such fields."""
+        for storage in sources:
+            if target.has_grads:
+                self._warn(storage, "source")
+            elif storage in self.held:
+                self.held[target.storage] = ("", None)
+
+    def ran(self, opaque: Opaque) -> None:
+        """Note what an opaque step has read and written."""
+        graded = [use for use in opaque.uses if use.field.has_grads]
+        read = [use for use in opaque.uses if use.reads and not use.passes]
+        held = any(use.field.has_grads for use in read) and not opaque.constant
+        for use in read:
+            storage = use.field.storage
+            if storage in self.held and any(other.writes for other in graded):
+                self._warn(storage, use.name)
+                held = True
+        for use in opaque.uses:
+            if use.writes and not use.field.has_grads and is_float(use.field.element):
+                if held:
+                    self.held[use.field.storage] = (use.name, None)
+                elif use.overwrites:
+                    self.overwritten(use.field.storage)
+
+    def overwritten(self, storage: Storage) -> None:
+        """Note that a field holds constants now."""
+        self.held.pop(storage, None)
+
+    def _warn(self, storage: Storage, reader: str) -> None:
+        """Warn if the gradient is cut at a field that is now read under some name."""
+        found = self.held.pop(storage, None)
+        if found is not None:
+            name, span = found
+            self.told = True
+            warn_of_field(name or reader, span, "gradient", "has none and is read again", 6)
+
+
+def warn_of_field(name: str, span: Span | None, what: str, why: str, stacklevel: int) -> None:
+    """Warn that a gradient or tangent is cut, because a field has no buffer for it.
+
+    Args:
+        name: The field.
+        span: Where it is written.
+        what: What is cut.
+        why: What about the field cuts it.
+        stacklevel: How far up the user's line is.
+    """
+    labels = [] if span is None else [Label(span, f"written here, without a {what}")]
+    title = f"The {what} is cut: field '{name}' {why}."
+    hint = f"make it with grad=True, or {name} = {name}.with_grads()."
+    warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=stacklevel)
+
+
+def warn_of_result(name: str, span: Span) -> None:
+    """Warn that a kernel returns a number that varies with fields that have gradients."""
+    title = f"The gradient is cut: what kernel '{name}' returns is a plain number."
+    hint = "store it in a field of shape () with a gradient: 'result[None] = ...'."
+    text = render(title, [Label(span, "returned here")], (), hint)
+    warnings.warn(GradientCut(text), stacklevel=4)

@@ -1,0 +1,498 @@
+"""What a tape keeps: all records, or within a budget snapshots from which to run again.
+
+With a budget the tape records everything while that fits. Then it lets go of the records and lives
+on snapshots, taken at a stride that doubles whenever they take half of the budget, so that the
+length of the run need not be known (in the spirit of Wang, Moin and Iaccarino, Minimal repetition
+dynamic checkpointing, 2009). In reverse, each stretch between two snapshots is run again and
+recorded; where a stretch does not fit, new snapshots divide it by the binomial schedule
+(`revolve`), with the memory that the snapshots already passed have given back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias
+
+import numpy.typing as npt
+
+from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.diagnostics import TapeError
+from difftile.fields.field import Field, Storage, fields_with_grads
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.launch.patch import Patch, box_of, patch_of
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.budget import as_text
+from difftile.recording.opaque import Opaque, OpaqueRecord
+from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
+from difftile.recording.schedule import plan as make_schedule
+from difftile.recording.snapshots import Snapshot, Snapshots
+from difftile.recording.steps import Launch, Run, Step, storages_of
+from difftile.substrate import Buffer, Pool, current_session
+
+Limit: TypeAlias = Callable[[int], float]
+"""The bytes that may be kept, given those of the state: of all fields that the run changes."""
+
+_FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
+
+
+class Recording(Protocol):
+    """What a tape records into."""
+
+    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
+        """Run a kernel and remember it."""
+        ...
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Remember a write that is about to happen; tell whether kept memory may take it."""
+        ...
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Remember a copy from Python that is about to happen."""
+        ...
+
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and remember it; return what it saved."""
+        ...
+
+
+class History(Recording, Protocol):
+    """What a tape asks of either way of keeping things."""
+
+    recomputed: int
+
+    def backwards(self, *, keep: bool) -> Generator[Record]:
+        """Yield the records from the last to the first; each is good until the next is taken."""
+        ...
+
+    def steps(self) -> Iterator[Record | Step]:
+        """Yield what ran, in order."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values."""
+        ...
+
+    def release(self) -> None:
+        """Let go of everything."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+def kept_bytes(buffers: Iterable[Buffer]) -> int:
+    """Return the bytes of those buffers that hold no field's contents any more."""
+    return sum(b.held for b in {id(b): b for b in buffers if not b.owners}.values())
+
+
+def _saved_bytes(entries: Iterable[object]) -> int:
+    """Return the bytes that opaque steps saved beside buffers."""
+    return sum(e.saved_nbytes for e in entries if isinstance(e, OpaqueRecord))
+
+
+class FullHistory:
+    """Keeps all records.
+
+    Args:
+        may_patch: Tells whether nobody else needs what the records keep, so that small writes may
+            stay where they are.
+    """
+
+    def __init__(self, may_patch: Callable[[], bool] = lambda: False) -> None:
+        self.entries: list[Record | Patch | LimitedHistory] = []
+        self._may_patch = may_patch
+        self.recomputed = 0
+        self._region: LimitedHistory | None = None
+
+    def __len__(self) -> int:
+        lengths = (len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
+        return sum(lengths) - sum(isinstance(e, Patch) for e in self.entries)
+
+    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
+        """Run a kernel and record it, stage by stage."""
+        if self._region is not None:
+            self._region.launch(call, values, plans)
+            return
+        patching = self._may_patch()
+        for plan in plans:
+            self.entries += record_stage(plan, call, values, patching=patching, packing=True)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Record a write from Python; tell whether it may happen in the memory there is."""
+        if self._region is not None:
+            return self._region.host_write(field, where, values)
+        patch = self._patch(field, where) if where is not None else None
+        if patch is not None:
+            self.entries.append(patch)
+        if field.has_grads:
+            self.entries.append(HostWrite(field, where, None))
+        return patch is not None
+
+    def _patch(self, field: Field, where: tuple[int, ...] | Window) -> Patch | None:
+        if not field.storage.buffer.pins or not self._may_patch():
+            return None
+        if isinstance(where, Window):
+            return None if where.repeats else patch_of(field, where.of)
+        return patch_of(field, box_of(tuple((i, i) for i in where)))
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Record a copy from Python."""
+        if self._region is not None:
+            self._region.host_copy(target, source)
+        elif target.has_grads:
+            self.entries.append(HostCopy(target, source))
+
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and record it."""
+        if self._region is not None:
+            return self._region.opaque(opaque)
+        saved, record = opaque.run(record=True)
+        if record is not None:
+            record.count_saved()
+            self.entries.append(record)
+        return saved
+
+    def steps(self) -> Iterator[Record | Step]:
+        """Yield what ran, in order: of a launch the stages that were recorded."""
+        for entry in self.entries:
+            if isinstance(entry, LimitedHistory):
+                yield from entry.steps()
+            elif not isinstance(entry, Patch):
+                yield entry
+
+    def begin_region(self) -> bool:
+        """Keep from here on only what enters the region; False if one is open already."""
+        if self._region is not None:
+            return False
+        self._region = LimitedHistory(lambda _: math.inf, recording=False, first_stride=math.inf)
+        self.entries.append(self._region)
+        return True
+
+    def end_region(self) -> None:
+        """Record everything again."""
+        self._region = None
+
+    def backwards(self, *, keep: bool) -> Generator[Record]:
+        """Yield the records from the last to the first; patches are undone on the way."""
+        undone: list[Patch] = []
+        try:
+            for entry in reversed(self.entries):
+                if isinstance(entry, LimitedHistory):
+                    before = entry.recomputed
+                    yield from entry.backwards(keep=keep)
+                    self.recomputed += entry.recomputed - before
+                elif isinstance(entry, Patch):
+                    undone.append(entry)
+                    entry.exchange()
+                else:
+                    yield entry
+                    if not keep:
+                        entry.release()
+        finally:
+            _put_back(undone)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values."""
+        patches = sum(e.values.nbytes for e in self.entries if isinstance(e, Patch))
+        return patches + _saved_bytes(self.entries) + kept_bytes(self.buffers())
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Yield the memory that is held, some of it perhaps twice."""
+        for entry in self.entries:
+            if isinstance(entry, LimitedHistory):
+                yield from entry.buffers()
+            elif isinstance(entry, (LaunchRecord, OpaqueRecord)):
+                yield from entry.buffers
+            elif isinstance(entry, Patch):
+                yield entry.buffer
+
+    def release(self) -> None:
+        """Let go of all old values."""
+        entries, self.entries = self.entries, []
+        for entry in entries:
+            entry.release()
+
+
+def _put_back(undone: list[Patch]) -> None:
+    """Let fields hold again what they did before patches were undone; Ctrl+C waits for that."""
+    try:
+        while undone:
+            if undone[-1].undone:
+                undone[-1].exchange()
+            del undone[-1]
+    except BaseException:
+        _put_back(undone)
+        raise
+
+
+class LimitedHistory:
+    """Keeps the steps, and as many snapshots and records as fit into a budget.
+
+    Args:
+        limit: The budget.
+        recording: Keep records as long as all of them fit.
+        first_stride: Launches between snapshots, to begin with.
+    """
+
+    def __init__(
+        self, limit: Limit, *, recording: bool = True, first_stride: float = _FIRST_STRIDE
+    ) -> None:
+        self.recomputed = 0
+        self._limit = limit
+        self._pool: Pool | None = None
+        self._base = 0
+        self._steps: list[Step] = []
+        self._changed: dict[Storage, None] = {}
+        self._state_bytes = 0
+        self._stride = first_stride
+        self._snapshots = Snapshots()
+        self._record_bytes = 0.0
+        self._run = Run(self._snapshots, self._room_while_recording, [] if recording else None)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @property
+    def snapshots(self) -> int:
+        """The number of snapshots held now."""
+        return len(self._snapshots.taken)
+
+    def steps(self) -> Iterator[Record | Step]:
+        """Yield what ran, in order; of what is recorded, the stages of a launch."""
+        yield from self._steps if self._run.records is None else self._run.records
+
+    # Recording
+
+    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
+        """Run a kernel and remember it."""
+        step = Launch(call, values, plans)
+        self._run.launch(step, self._enter(step))
+        self._steps.append(step)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Remember a write from Python that is about to happen, in other memory if need be."""
+        step = HostWrite(field, where, values.copy())
+        self._run.announce(step, self._enter(step))
+        self._steps.append(step)
+        return False
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Remember a copy from Python that is about to happen."""
+        step = HostCopy(target, source)
+        self._run.announce(step, self._enter(step))
+        self._steps.append(step)
+
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run a step whose inside is not seen and remember it."""
+        known = self._changed.copy()
+        saved = self._run.opaque(opaque, self._enter(opaque))
+        self._steps.append(opaque)
+        written = {field.storage for field in opaque.written}
+        for storage in self._changed.keys() - known.keys() - written:  # it turned out not to be
+            del self._changed[storage]
+            self._state_bytes -= storage.buffer.nbytes
+        return saved
+
+    def _enter(self, step: Step) -> int:
+        """Take a snapshot if one is due; return the position of the step."""
+        if self._pool is None:
+            self._pool = current_session().pool
+            self._base = self._pool.kept
+        for storage in storages_of(step):
+            self._add_to_state(storage)
+        position = len(self._steps)
+        taken = self._snapshots.taken
+        if not taken or position - taken[-1].position >= self._stride:
+            self._snapshots.take(position)
+        return position
+
+    def _add_to_state(self, storage: Storage) -> None:
+        if storage not in self._changed:
+            self._changed[storage] = None
+            self._state_bytes += storage.buffer.nbytes
+
+    @property
+    def _kept(self) -> int:
+        return 0 if self._pool is None else self._pool.kept - self._base
+
+    def _room_while_recording(self, needed: Callable[[], int]) -> None:
+        """Make room for more old values: drop the records first, then snapshots."""
+        limit = self._limit(self._state_bytes)
+        if self._kept + needed() <= (limit if self._run.records is not None else limit / 2):
+            return
+        if self._run.records is not None:
+            self._record_bytes = self._kept / max(1, len(self._steps))
+            self._run.release_records()
+        while self._kept + needed() > limit / 2 and len(self._snapshots.taken) > 1:
+            self._snapshots.thin()
+            self._stride *= 2
+        if self._kept + needed() > limit:
+            raise self._too_small(limit)
+
+    def _too_small(self, limit: float) -> TapeError:
+        # What fields hold at the end, what they held at the start, and one launch recorded.
+        enough = 3 * self._state_bytes
+        return TapeError(
+            f"The memory of the tape, {as_text(limit)}, is too small: the fields that its launches "
+            f"change hold {as_text(self._state_bytes)}. Three times that is enough: "
+            f"Tape(memory={enough})."
+        )
+
+    # In reverse
+
+    def backwards(self, *, keep: bool) -> Generator[Record]:
+        """Yield the records from the last to the first; each is good until the next is asked for.
+
+        Fields hold earlier values meanwhile, and those that they held before at the end.
+        """
+        if self._run.records is not None:
+            for record in reversed(self._run.records):
+                yield record
+                if not keep and isinstance(record, (LaunchRecord, OpaqueRecord)):
+                    record.release()
+            return
+        self._refuse_gradients()
+        # The snapshots in front of what is still to be reversed, the latest last.
+        ahead = list(self._snapshots.taken)
+        for snapshot in ahead:
+            for storage, buffer in snapshot.held.items():
+                if storage.buffer is not buffer:  # read here, and changed since by others
+                    self._add_to_state(storage)
+        final = Snapshot(len(self._steps))
+        for storage in self._changed:
+            final.hold(storage)
+        staying = set(ahead) if keep else set[Snapshot]()
+        sweep: Run | None = None
+        end = len(self._steps)
+        try:
+            while end > 0:
+                latest = ahead[-1]
+                if latest.position < end:
+                    sweep, end = self._sweep(ahead, end, staying)
+                    for record in reversed(sweep.records or ()):
+                        yield record
+                        if isinstance(record, (LaunchRecord, OpaqueRecord)):
+                            record.release()
+                else:
+                    ahead.pop()
+                    if latest not in staying:
+                        latest.release()
+        finally:
+            if sweep is not None:
+                sweep.release_records()
+            for snapshot in ahead:
+                if snapshot not in staying:
+                    snapshot.release()
+            final.restore()
+            final.release()
+
+    def _sweep(self, ahead: list[Snapshot], end: int, staying: set[Snapshot]) -> tuple[Run, int]:
+        """Run the steps from the latest snapshot on again and record the last of them.
+
+        Args:
+            ahead: The snapshots so far; new ones are added.
+            end: Where to stop.
+            staying: The snapshots that are dropped only for want of room.
+
+        Returns:
+            The run with its records, and the position where recording began.
+        """
+        ahead[-1].restore()
+        first = ahead[-1].position
+        snapshots = Snapshots()
+        limit = self._limit(self._state_bytes)
+        own = len(self._snapshots.taken)
+        each = self._kept / own if own > 1 else self._state_bytes
+        schedule = make_schedule(end - first, limit - self._kept, each, self._record_bytes)
+        due = {first + offset for offset in schedule.snapshots}
+        recorded_from = first + schedule.recorded_from
+        position = first
+
+        def make_room(needed: Callable[[], int]) -> None:
+            nonlocal recorded_from
+            while self._kept + needed() > limit:
+                if run.records:
+                    # The stretch is longer than it may be: its rest is recorded alone.
+                    run.release_records()
+                    run.records = []
+                    snapshots.take(position)
+                    recorded_from = position
+                elif snapshots.taken:
+                    snapshots.thin()
+                elif len(ahead) > 1:
+                    self._drop(ahead.pop(), staying)  # the run has left it
+                elif passed := [snapshot for snapshot in staying if snapshot not in ahead]:
+                    self._drop(passed[0], staying)  # the pass has left it
+                else:
+                    raise self._too_small(limit)
+
+        run = Run(snapshots, make_room, None)
+        before = self._kept
+        for position in range(first, end):
+            if position in due:
+                snapshots.take(position)
+            if position == recorded_from:
+                run.records = []
+                before = self._kept
+            run.again(self._steps[position], position)
+        self.recomputed += end - first
+        if run.records:
+            self._record_bytes = max(0, self._kept - before) / (end - recorded_from)
+        ahead += snapshots.taken
+        return run, recorded_from
+
+    def _drop(self, snapshot: Snapshot, staying: set[Snapshot]) -> None:
+        """Let go of a snapshot; a later pass does without it, too."""
+        snapshot.release()
+        if snapshot in staying:
+            staying.remove(snapshot)
+            self._snapshots.taken.remove(snapshot)
+
+    def _refuse_gradients(self) -> None:
+        """Refuse to run launches again that read or write what the replay adds to.
+
+        Raises:
+            TapeError: One does.
+        """
+        gradients = {
+            gradient.storage
+            for field in fields_with_grads()
+            for gradient in (field.grad_in, field.grad_out)
+            if gradient is not None
+        }
+        touched = [self._changed, *(snapshot.held for snapshot in self._snapshots.taken)]
+        if not all(gradients.isdisjoint(storages) for storages in touched):
+            raise TapeError(
+                "A gradient was read or written while the tape was open. A tape with a limited "
+                "memory runs its launches again, in the midst of computing gradients: use "
+                "gradients outside the block."
+            )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values."""
+        return _saved_bytes(self._run.records or ()) + kept_bytes(self.buffers())
+
+    def buffers(self) -> Iterator[Buffer]:
+        """Yield the memory that is held, some of it perhaps twice."""
+        for snapshot in self._snapshots.taken:
+            yield from snapshot.held.values()
+        for record in self._run.records or ():
+            if isinstance(record, (LaunchRecord, OpaqueRecord)):
+                yield from record.buffers
+
+    def release(self) -> None:
+        """Let go of everything."""
+        self._run.release_records()
+        self._snapshots.release()
+        self._steps = []
+        self._changed = {}

@@ -1,0 +1,170 @@
+"""What Python reads while a recorder is open, and writes computed from it, which cut gradients."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Container, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import GradientCut, TapeError, render
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import NO_GRAD
+from difftile.fields.tracked import HostRead, reads_in
+from difftile.fields.window import Window
+from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
+
+Where: TypeAlias = tuple[int, ...] | Window | None
+
+
+_CONSTANTS = "Writes from Python are constants for a tape, and so is what Python reads."
+_IN_A_KERNEL = (
+    "compute it in a kernel, or with fields instead of numbers, such as 'loss /= 4' or "
+    "'y.copy_from(2 * x)'; if a constant is meant, write it under 'with dt.no_grad():'."
+)
+
+
+class HostReads:
+    """What Python has read from fields that vary, on one tape.
+
+    An element of a field with a gradient varies, unless Python has set it to a constant since the
+    last launch that wrote the field. A field without one may hold what varies with others: what
+    Python computes from it is no error, as the gradient is cut there already, which is reported in
+    `Cuts`.
+
+    Attributes:
+        constant: Which elements Python has set to constants since, by the memory of their field.
+        seen: The reads of elements that vary since, by the memory of their field.
+        permissive: Writes that cut a gradient are let through: the caller compares it with others.
+    """
+
+    def __init__(self) -> None:
+        self._identity = object()  # what users keep must not keep the rest
+        self.constant: dict[Storage, npt.NDArray[np.bool_]] = {}
+        self.seen: dict[Storage, dict[tuple[int, ...], HostRead]] = {}
+        self.permissive = False
+        self._ungraded: dict[HostRead, Storage] = {}
+
+    def read(self, field: Field, where: Where, held: Container[Storage]) -> HostRead | None:
+        """Return what remembers a read, or None where a constant is read.
+
+        Args:
+            field: The field.
+            where: The element or the part; None stands for all.
+            held: The fields without gradient that hold what varies with others.
+        """
+        if not is_float(field.element):
+            return None
+        if self._is_constant(field, where) if field.has_grads else field.storage not in held:
+            return None
+        read = HostRead(self._identity, repr(field), field.has_grads)
+        if field.has_grads:
+            if isinstance(where, tuple):
+                return self.seen.setdefault(field.storage, {}).setdefault(where, read)
+        else:
+            self._ungraded[read] = field.storage
+        return read
+
+    def _is_constant(self, field: Field, where: Where) -> bool:
+        constant = self.constant.get(field.storage)
+        return constant is not None and bool(_part(constant, field, where).all())
+
+    def check_constant(self, target: Field, values: npt.NDArray[Any]) -> list[Storage]:
+        """Check a write from Python; return the fields without gradient that it was computed from.
+
+        Raises:
+            TapeError: It was computed from fields that have gradients.
+        """
+        if NO_GRAD.get() or not is_float(target.element):
+            return []
+        reads = [read for read in reads_in(values) if read.recorder is self._identity]
+        graded = [read for read in reads if read.graded]
+        if graded and not self.permissive:
+            raise computed_by_python(target, graded)
+        return [self._ungraded[read] for read in reads if read in self._ungraded]
+
+    def check_result(self, target: Field, where: Where, values: npt.NDArray[Any]) -> None:
+        """Check that a write from Python puts no number in the place of a result that it has read.
+
+        `float` ends what a number remembers, so any number may follow from it. Zeros are let
+        through: they start the next sum.
+
+        Raises:
+            TapeError: It does.
+        """
+        if NO_GRAD.get() or self.permissive or not isinstance(where, tuple):
+            return
+        read = self.seen.get(target.storage, {}).get(where)
+        if read is None or not read.lost or not np.any(values):
+            return
+        if not self._is_constant(target, where):
+            raise overwritten_by_python(target)
+
+    def check_numbers(self, call: PreparedLaunch, values: list[Any]) -> None:
+        """Warn of numbers passed to a launch that were computed from fields with gradients."""
+        for k in () if NO_GRAD.get() else call.tracked:
+            reads = [r for r in values[k].reads if r.recorder is self._identity and r.graded]
+            if reads:
+                warn_of_number(call, k, reads, stacklevel=5)
+
+    def set_constant(self, field: Field, where: Where) -> None:
+        """Note that Python has set an element, a part or with None all of a field to constants."""
+        if not field.has_grads:
+            return
+        if where is None:
+            self.constant[field.storage] = np.broadcast_to(True, field.shape)
+            return
+        constant = self.constant.setdefault(field.storage, np.zeros(field.shape, np.bool_))
+        if constant.flags.writeable:
+            _part(constant, field, where)[...] = True
+
+    def written(self, storages: Iterable[Storage]) -> None:
+        """Note that something else has written fields."""
+        for storage in storages:
+            self.constant.pop(storage, None)
+            self.seen.pop(storage, None)
+
+
+def _part(constant: npt.NDArray[np.bool_], field: Field, where: Where) -> npt.NDArray[np.bool_]:
+    """Return what is said about an element, a part, or all of a field."""
+    whole = constant.reshape(field.shape)
+    return where.of(whole) if isinstance(where, Window) else whole[(*(where or ()), ...)]
+
+
+def computed_by_python(target: Field, reads: Iterable[HostRead]) -> TapeError:
+    """Return the error of a write from Python that was computed from what varies."""
+    written = f"what Python writes into {target!r}"
+    title = f"The gradient would be cut: {written} depends on {_named(reads)}."
+    return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
+
+
+def overwritten_by_python(target: Field) -> TapeError:
+    """Return the error of a number that may follow from the result in whose place it is put."""
+    title = f"The gradient would be cut: Python has read {target!r}, and overwrites what it read."
+    return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
+
+
+def warn_of_number(
+    call: PreparedLaunch, k: int, reads: Iterable[HostRead], *, stacklevel: int
+) -> None:
+    """Warn that a number passed to a launch was computed from what varies.
+
+    Args:
+        call: The launch.
+        k: The position of the number.
+        reads: What it was computed from.
+        stacklevel: How far up the user's line is.
+    """
+    name, kernel = call.code.params[k].name, call.code.name
+    title = (
+        f"The gradient is cut: the number '{name}' of kernel '{kernel}' depends on {_named(reads)}."
+    )
+    hint = f"pass the field and read it in the kernel; if a constant is meant, float({name})."
+    warnings.warn(GradientCut(render(title, (), (), hint)), stacklevel=stacklevel)
+
+
+def _named(reads: Iterable[HostRead]) -> str:
+    return " and ".join(dict.fromkeys(read.field for read in reads))

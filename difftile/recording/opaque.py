@@ -1,0 +1,392 @@
+"""Steps whose inside a tape does not see: it runs them and asks them for their own reverse.
+
+What a step reads and writes are whole fields. The fields are pinned while it runs, so that a write
+into one moves it to another buffer: that is how the tape learns what was written, and why old
+values need no copies.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.diagnostics import LaunchError, TapeError
+from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
+from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
+from difftile.fields.window import Window
+from difftile.ir.types import is_float
+from difftile.recording.counts import LIVE, REPLAYS
+from difftile.substrate import Buffer, Pool, current_session, unpin
+
+if TYPE_CHECKING:
+    from difftile.recording.replayed_fields import ReverseContext
+
+
+_SAMPLES = 64  # numbers of a field that are compared when a step is run again
+
+
+class Keeps(Enum):
+    """Which contents of a field the reverse of a step reads."""
+
+    NOTHING = "none"
+    BEFORE = "those from before the step"
+    AFTER = "those from after the step"
+    BOTH = "those from before the step, and those from after it"
+    UNWRITTEN = "its only ones, if it turns out that the step does not write it"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a step does with a field.
+
+    Args:
+        field: The field; one that shares its memory with another one is the same to a tape.
+        reads: Whether what it held before matters. A field, or a part, that is written and not read
+            is overwritten whole.
+        writes: Whether the step changes it; None where the tape has to find out.
+        keeps: Which contents the reverse reads; of a field that is not written they are the same.
+        name: What errors and pictures call it.
+        parts: The parts that may be written; none stands for all of it.
+        passes: Whether what it held matters only where the step leaves it, and nowhere else.
+    """
+
+    field: Field
+    reads: bool
+    writes: bool | None
+    keeps: Keeps = Keeps.NOTHING
+    name: str = ""
+    parts: tuple[Window, ...] = ()
+    passes: bool = False
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether nothing stays of what the field held."""
+        return self.writes is True and not self.reads and not self.parts
+
+
+class OpaqueStep(ABC):
+    """What a tape asks of a step.
+
+    A tape with a limit, and `@dt.checkpoint`, run steps again: the same fields must lead to the
+    same results, and nothing but the fields in `uses` may be changed.
+
+    Args:
+        name: What pictures call the step.
+        uses: What it does with each field, one entry for each memory.
+        kind: What errors and summaries put in front of the name.
+        approximate: Whether its reverse is known to be no exact derivative.
+    """
+
+    def __init__(
+        self, name: str, uses: Sequence[Use], *, kind: str = "", approximate: bool = False
+    ) -> None:
+        self.name = name
+        self.title = f"{kind} '{name}'" if kind else name
+        self.uses = tuple(uses)
+        self.approximate = approximate
+
+    @abstractmethod
+    def run(self) -> Any:
+        """Do the work, with no tape open; return what the reverse needs beside the fields."""
+
+    @abstractmethod
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Add to the gradients of what the step reads, with no tape open.
+
+        Args:
+            then: The fields as they were, with gradients to read (`grad_in` of what was written)
+                and to add to (`grad_out` of what was read, zero to begin with).
+            saved: What `run` returned.
+        """
+
+    def forward(self) -> OpaqueStep | None:
+        """Return the step as one whose `reverse` pushes tangents, or None if nobody can say how.
+
+        It reads those from before the step in `grad_out`, and sets those from after it in
+        `grad_in`.
+        """
+        return None
+
+    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
+        """Hear after the first run what was written, and raise if that cannot be recorded.
+
+        Args:
+            uses: What the step has done with each field.
+            flows: Whether a gradient passes through it.
+        """
+        return
+
+
+@dataclass(slots=True)
+class Opaque:
+    """A step as a tape holds it.
+
+    Args:
+        step: The step.
+        uses: What it does with fields; what it writes is known after the first run.
+        constant: Whether what it writes is constant, as inside `dt.no_grad()`.
+        saved_nbytes: The bytes of what the latest run returned.
+    """
+
+    step: OpaqueStep
+    uses: tuple[Use, ...]
+    constant: bool
+    saved_nbytes: int = 0
+    _settled: bool = False
+    _results: list[npt.NDArray[Any]] = field(default_factory=list[Any])
+
+    @property
+    def written(self) -> list[Field]:
+        """The fields that the step writes, or may write."""
+        return [use.field for use in self.uses if use.writes is not False]
+
+    @property
+    def flows(self) -> bool:
+        """Whether a gradient passes through the step."""
+        return (
+            not self.constant
+            and any(use.reads and use.field.has_grads for use in self.uses)
+            and any(use.writes and use.field.has_grads for use in self.uses)
+        )
+
+    @property
+    def matters(self) -> bool:
+        """Whether the step changes gradients: those of what it writes are used up."""
+        return any(use.writes and use.field.has_grads for use in self.uses)
+
+    def keeps_before(self, use: Use) -> bool:
+        """Tell whether the buffer that a field has before the step stays for the reverse."""
+        return use.keeps in (Keeps.BEFORE, Keeps.BOTH) and not self.constant
+
+    def run(self, *, record: bool, compare: bool = False) -> tuple[Any, OpaqueRecord | None]:
+        """Do the work.
+
+        Args:
+            record: Keep what the reverse needs.
+            compare: Compare the results with those of the first run.
+
+        Returns:
+            What the step returned, and the record if there is something to reverse.
+
+        Raises:
+            LaunchError: A field was written that is declared to be read only.
+            TapeError: The results are others than at first.
+        """
+        with watched(self.step.title, self.uses, record=record) as found:
+            with closed(keeping={use.field.storage for use in self.uses}):
+                saved = self.step.run()
+            self.uses = found(again=self._settled)
+            if not self._settled:
+                self.step.settle(self.uses, flows=self.flows)
+            self._settled = True
+            if compare:
+                self._compare()
+            self.saved_nbytes = nbytes_of(saved) if self.flows else 0
+            if not record or not self.matters:
+                return saved, None
+            return saved, self._recorded(saved, found.before)
+
+    def _compare(self) -> None:
+        """Compare some of what the step has written with what it wrote the first time.
+
+        Raises:
+            TapeError: It is something else, by more than rounding and the order of sums explain.
+        """
+        found = [_sample(one) for one in self.written if is_float(one.element)]
+        for before, now in zip(self._results, found, strict=False):
+            size = np.max(np.abs(before), initial=0.0, where=np.isfinite(before))
+            if not np.allclose(before, now, rtol=0.0, atol=0.01 * size, equal_nan=True):
+                raise TapeError(
+                    f"{self.step.title} gave other results when it was run again. On a tape with a "
+                    "limit, and in a checkpoint, they must follow from its arguments alone: pass "
+                    "what it draws random numbers from."
+                )
+        self._results = self._results or found
+
+    def _recorded(self, saved: Any, before: Mapping[Storage, Buffer]) -> OpaqueRecord:
+        kept: dict[Storage, Buffer] = {}
+        left: dict[Storage, Buffer] = {}
+        for use in self.uses if self.flows else ():
+            storage = use.field.storage
+            if use.keeps in (Keeps.BEFORE, Keeps.BOTH):
+                kept[storage] = before[storage]
+            elif use.keeps is Keeps.AFTER:
+                kept[storage] = storage.buffer
+            if use.keeps is Keeps.BOTH:
+                left[storage] = storage.buffer
+        for buffer in (*kept.values(), *left.values()):
+            buffer.pins += 1
+        return OpaqueRecord(self, kept, left, saved if self.flows else None)
+
+
+@dataclass(slots=True)
+class OpaqueRecord:
+    """One run of an opaque step.
+
+    Args:
+        opaque: The step.
+        kept: The pinned buffers that the reverse reads.
+        left: Of fields of which it reads the contents from before, those from after the step too.
+        saved: What the run returned, if a gradient passes through.
+        saved_nbytes: The bytes of that, once they are counted.
+        pool: Where they are counted.
+    """
+
+    opaque: Opaque
+    kept: dict[Storage, Buffer]
+    left: dict[Storage, Buffer]
+    saved: Any
+    saved_nbytes: int = 0
+    pool: Pool = field(default_factory=lambda: current_session().pool)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The pinned buffers."""
+        return (*self.kept.values(), *self.left.values())
+
+    def count_saved(self) -> None:
+        """Count what the run returned among the old values."""
+        self.saved_nbytes = self.opaque.saved_nbytes
+        self.pool.keep(self.saved_nbytes)
+
+    def release(self) -> None:
+        """Let go of the old values."""
+        buffers, nbytes = self.buffers, self.saved_nbytes
+        self.kept, self.left, self.saved, self.saved_nbytes = {}, {}, None, 0
+        unpin(*buffers)
+        self.pool.keep(-nbytes)
+
+
+class _Found:
+    """What the fields of a step hold before it runs, and from that what it has written."""
+
+    def __init__(self, name: str, uses: tuple[Use, ...], record: bool) -> None:
+        self._name = name
+        self._uses = uses
+        self.before = {
+            use.field.storage: use.field.storage.buffer
+            for use in uses
+            if use.writes is not True or (record and use.keeps in (Keeps.BEFORE, Keeps.BOTH))
+        }
+
+    def __call__(self, *, again: bool = False) -> tuple[Use, ...]:
+        """Return the uses with what was written filled in.
+
+        Args:
+            again: Whether the step has run before.
+
+        Raises:
+            LaunchError: A field was written that is said to be read only; it holds again what it
+                held before.
+        """
+        return tuple(self._filled(use, again) for use in self._uses)
+
+    def _filled(self, use: Use, again: bool) -> Use:
+        storage = use.field.storage
+        if use.writes is True or storage not in self.before:
+            return use
+        moved = storage.buffer is not self.before[storage]
+        if use.writes is None:
+            keeps = use.keeps
+            if keeps is Keeps.UNWRITTEN:
+                keeps = Keeps.NOTHING if moved else Keeps.BEFORE
+            return replace(use, writes=moved, keeps=keeps)
+        if moved:
+            storage.move(self.before[storage])
+            raise LaunchError(
+                f"'{use.name}' is written by {self._name} when it is run again, and was not at "
+                "first: on a tape with a limit, and in a checkpoint, what it does must follow from "
+                "its fields alone."
+                if again
+                else f"'{use.name}' is written by {self._name}, and declared dt.In; declare it "
+                "dt.InOut, or dt.Out if all of it is overwritten."
+            )
+        return use
+
+
+@contextmanager
+def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator[_Found]:
+    """Pin the fields of a step while it runs, so that what it writes moves.
+
+    Args:
+        name: The step, for errors.
+        uses: What it is said to do.
+        record: Whether what the reverse needs is kept.
+    """
+    found = _Found(name, uses, record)
+    for buffer in found.before.values():
+        buffer.pins += 1
+    LIVE.tapes += 1  # a tape that the step opens must not write into pinned memory
+    try:
+        yield found
+    finally:
+        LIVE.tapes -= 1
+        for buffer in found.before.values():
+            unpin(buffer)
+
+
+@contextmanager
+def closed(keeping: set[Storage]) -> Generator[None]:
+    """Do work as if no tape were open, and leave the gradients of all fields as they were.
+
+    So a step may use tapes of its own, which set gradients to zero and add to them.
+
+    Args:
+        keeping: The memory that the work may change even where it is some field's gradient.
+    """
+    guarded = {
+        gradient.storage: gradient.storage.buffer
+        for field in fields_with_grads()
+        for gradient in (field.grad_in, field.grad_out)
+        if gradient is not None and gradient.storage not in keeping
+    }
+    for buffer in guarded.values():
+        buffer.pins += 1
+    graded = {storage: storage.graded for storage in keeping}
+    tape, thread, constant = OPEN_TAPE.get(), OPEN_IN.thread, NO_GRAD.get()
+    pool = current_session().pool
+    replays, peak = REPLAYS.count, pool.peak
+    LIVE.tapes += 1
+    try:
+        OPEN_TAPE.set(None)
+        OPEN_IN.thread = None
+        NO_GRAD.set(False)
+        yield
+    finally:
+        LIVE.tapes -= 1
+        REPLAYS.count = replays
+        pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
+        NO_GRAD.set(constant)
+        OPEN_IN.thread = thread
+        OPEN_TAPE.set(tape)
+        for storage, field in graded.items():
+            if storage.graded is not field:
+                storage.graded = field
+                GRADIENTS.epoch += 1
+        for storage, buffer in guarded.items():
+            if storage.buffer is not buffer:
+                storage.move(buffer)
+            unpin(buffer)
+
+
+def _sample(written: Field) -> npt.NDArray[Any]:
+    """Return some of the numbers in a field."""
+    numbers = written.storage.buffer.array().reshape(-1)
+    return numbers[:: 1 + numbers.size // _SAMPLES].astype(np.float64)
+
+
+def nbytes_of(saved: Any) -> int:
+    """Return the bytes of the arrays and fields in what a step saved."""
+    if isinstance(saved, (tuple, list)):
+        return sum(nbytes_of(one) for one in cast("Sequence[Any]", saved))
+    if isinstance(saved, Mapping):
+        return sum(nbytes_of(one) for one in cast("Mapping[Any, Any]", saved).values())
+    nbytes = getattr(saved, "nbytes", 0)
+    return nbytes if isinstance(nbytes, int) else 0

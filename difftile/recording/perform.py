@@ -1,0 +1,23 @@
+"""Running an opaque step: on the open tape, if there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from difftile.fields.recording import OPEN_TAPE
+from difftile.recording.opaque import OpaqueStep, watched
+
+
+def perform(step: OpaqueStep) -> Any:
+    """Run a step, on the open tape if there is one, and return what it saved.
+
+    Raises:
+        LaunchError: It writes a field that it is said to read only.
+    """
+    tape = OPEN_TAPE.get()
+    if tape is not None:
+        return tape.opaque(step)
+    with watched(step.title, step.uses) as found:
+        saved = step.run()
+        found()
+    return saved

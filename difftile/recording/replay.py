@@ -1,0 +1,186 @@
+"""Replaying records in reverse: gradients from the end of a tape to its beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.compile.adjoint_plan import AdjointPlan, Source
+from difftile.fields.field import Field, Storage, make
+from difftile.fields.window import Window
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.opaque import OpaqueRecord
+from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.recording.replayed_fields import reverse_opaque
+from difftile.recording.work_fields import add_to, copied
+from difftile.substrate import Launcher, current_session
+
+
+class BoundAdjoint:
+    """The adjoint of one stage of a call, with the gradients that a backward pass works on.
+
+    Args:
+        record: One of its launches.
+        gradient: Returns the gradient of a field.
+    """
+
+    __slots__ = ("_args", "_launchable", "_plan", "_reshaped", "_shapes")
+
+    def __init__(self, record: LaunchRecord, gradient: Callable[[Field], Field]) -> None:
+        plan = self._plan = record.plan
+        self._launchable: Launcher | None = None
+        self._args: list[Any] = [None] * len(plan.adjoint_params)
+        for place, (source, which) in enumerate(plan.adjoint_params):
+            if source is Source.GRADIENT:
+                self._args[place] = gradient(record.values[which]).buffer
+        read = [*plan.shapes, *zip(plan.kept_places, plan.kept, strict=True)]
+        fields: list[tuple[int, Field]] = [(place, record.values[k]) for place, k in read]
+        self._shapes = [(place, field.storage) for place, field in fields[: len(plan.shapes)]]
+        self._reshaped = [
+            (place, field.shape)
+            for place, field in fields
+            if field.storage.buffer.shape != field.shape
+        ]
+
+    def arguments(self, record: LaunchRecord) -> list[Any]:
+        """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
+        args, values = self._args.copy(), record.values
+        for place, position in self._plan.numbers:
+            args[place] = values[position]
+        for place, storage in self._shapes:
+            args[place] = storage.buffer
+        for place, buffer in zip(self._plan.kept_places, record.kept, strict=True):
+            args[place] = buffer if buffer.packed is None else buffer.unpacked()
+        for place, shape in self._reshaped:
+            args[place] = args[place].under(shape)
+        return args
+
+    def launch(self, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch."""
+        args, values, plan = self.arguments(record), record.values, self._plan
+        allocate = current_session().pool.allocate
+        scratch = [
+            allocate(element, () if which is None else values[which].shape)
+            for element, which in plan.scratch
+        ]
+        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
+            args[place] = buffer
+        if self._launchable is None:
+            assert plan.adjoint is not None
+            self._launchable = plan.adjoint.code.settled(args)
+        self._launchable.launch(args)
+        for buffer in scratch:
+            buffer.free()
+
+
+class Replay:
+    """The gradient buffers of one backward pass.
+
+    A field with one shared gradient works in it directly. Where `grad_in` and `grad_out` differ, or
+    gradients accumulate over tapes and the field is written, the pass works in a buffer of its own,
+    which starts as `grad_in` and is added to `grad_out` at the end.
+
+    Args:
+        written: The memory of the fields that the records write.
+        accumulate: Add to the gradients of those, too.
+        seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
+        private: Work in buffers of its own alone, which start as zero; fields need no gradients.
+    """
+
+    def __init__(
+        self,
+        written: Container[Storage],
+        accumulate: bool,
+        seeds: Container[Storage] = (),
+        *,
+        private: bool = False,
+    ) -> None:
+        self.written = written
+        self.accumulate = accumulate
+        self.seeds = seeds
+        self.private = private
+        self._work: dict[Storage, tuple[Field, Field]] = {}
+        self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], BoundAdjoint] = {}
+
+    def gradient(self, field: Field) -> Field:
+        """Return the gradient that the pass works on, in the field's shape."""
+        known = self._work.get(field.storage)
+        work = self._start(field.origin) if known is None else known[1]
+        return work.under(field.shape)
+
+    def _start(self, field: Field) -> Field:
+        """Choose the gradient of a field to work on."""
+        shared = field.grad_in is field.grad_out
+        if self.private:
+            work = make(field.element, field.shape)
+            work.buffer.fill(0.0)
+        elif shared and field.storage in self.seeds:
+            work = copied(field.grad)
+        elif shared and not (self.accumulate and field.storage in self.written):
+            work = field.grad
+            work.fresh_if_pinned(keep=True)  # a launch on the tape read what it held
+        else:
+            work = make(field.element, field.shape)
+            if not shared and field.grad_in is not None:
+                work.buffer.copy_from(field.grad_in.buffer)
+            else:
+                work.buffer.fill(0.0)
+        self._work[field.storage] = (field, work)
+        return work
+
+    def reverse(self, record: Record) -> None:
+        """Run the adjoint of one record."""
+        match record:
+            case LaunchRecord():
+                if record.plan.adjoint is not None:
+                    self._adjoint(record).launch(record)
+            case HostWrite(field=field, where=where):
+                if isinstance(where, tuple):
+                    zero = np.zeros(np.shape(field.buffer.read_at(where)))
+                    self.gradient(field).buffer.write_at(where, zero)
+                else:
+                    self._take(field, where)
+            case HostCopy(target, source):
+                taken = self._take(target.base, target.window)
+                if self.private or source.has_grads:
+                    add_to(self.gradient(source.base), taken, source.window)
+            case OpaqueRecord():
+                reverse_opaque(record, self.gradient)
+
+    def _take(self, field: Field, window: Window | None) -> npt.NDArray[Any]:
+        """Return the gradient of a field or of a part of one, and leave zero there."""
+        buffer = self.gradient(field).buffer
+        if window is None:
+            taken = buffer.read()
+            buffer.fill(0.0)
+        else:
+            taken = window.of(buffer.array()).copy()
+            window.assign(buffer, 0.0)
+        return taken
+
+    def arguments(self, record: LaunchRecord) -> list[Any]:
+        """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
+        return self._adjoint(record).arguments(record)
+
+    def _adjoint(self, record: LaunchRecord) -> BoundAdjoint:
+        key = (record.plan, record.call)
+        found = self._adjoints.get(key)
+        if found is None:
+            found = self._adjoints[key] = BoundAdjoint(record, self.gradient)
+        return found
+
+    def clear(self) -> None:
+        """Begin again: set what was worked out to zero."""
+        for _, work in self._work.values():
+            work.buffer.fill(0.0)
+
+    def finish(self) -> None:
+        """Add what was worked out elsewhere to the fields' gradients."""
+        for field, work in self._work.values():
+            seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
+            if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
+                field.grad_out.fresh_if_pinned(keep=True)
+                field.grad_out.buffer.add(work.buffer)

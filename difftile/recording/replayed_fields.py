@@ -1,0 +1,230 @@
+"""The fields of an opaque step as they were, with gradients for its reverse to work on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from difftile.diagnostics import FieldError, GradientCut, TapeError
+from difftile.fields.field import Field, Storage
+from difftile.ir.types import is_float
+from difftile.recording.opaque import OpaqueRecord, Use, closed
+from difftile.recording.snapshots import Snapshot
+from difftile.recording.work_fields import copied, zeros_of
+from difftile.substrate import Buffer
+
+
+class NoContents(Storage):
+    """Stands where the contents of a field would be that nobody kept.
+
+    Args:
+        text: What is said to those who ask for them.
+    """
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.graded = None
+
+    def __del__(self) -> None:
+        """Give nothing back."""
+
+    @property
+    def buffer(self) -> Buffer:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Refuse.
+
+        Raises:
+            FieldError: Always.
+        """
+        raise FieldError(self._text)
+
+
+class ReplayedField(Field):
+    """Stands for a field in the derivative of a step; its two gradients are told apart."""
+
+    __slots__ = ()
+
+    @property
+    def grad(self) -> Field:
+        """The gradient of a field that the step only read.
+
+        Raises:
+            FieldError: The step wrote the field, so there are two.
+        """
+        if self.grad_in is not None:
+            raise FieldError(
+                f"{self!r} was written and has two gradients here: read grad_in, that of what it "
+                "held after the call, and add to grad_out, that of what it held before."
+            )
+        return super().grad
+
+
+class ReverseContext:
+    """The fields of a step as they were when it ran.
+
+    `then[field]` stands for a field of the step: it holds the contents that were kept. Of a field
+    that the step wrote, `grad_in` is the gradient with respect to what it held afterwards; of one
+    that it read, `grad_out` takes the gradient with respect to what it held before, and is zero to
+    begin with. Fields without gradients have such buffers too; nobody looks at them afterwards.
+
+    Args:
+        stands: What stands for the field in each memory.
+        kept: The contents that were kept.
+        left: Those from after the step, of fields of which `kept` has those from before it.
+    """
+
+    def __init__(
+        self,
+        stands: Mapping[Storage, Field],
+        kept: Mapping[Storage, Buffer],
+        left: Mapping[Storage, Buffer],
+    ) -> None:
+        self._stands = stands
+        self._kept = kept
+        self._left = left
+
+    def __getitem__(self, field: Field) -> Field:
+        return self._stands[field.storage].under(field.shape)
+
+    def after(self, field: Field) -> Field:
+        """Return a field with the contents from after the step, where both are kept."""
+        buffer = self._left.get(field.storage)
+        if buffer is None:
+            return self[field]
+        return field.origin.over(Storage(buffer), None, None).under(field.shape)
+
+    @contextmanager
+    def restored(self) -> Generator[None]:
+        """Let the step's own fields hold the contents that were kept, inside a block."""
+        final = Snapshot(0)
+        for storage in self._kept:
+            final.hold(storage)
+        try:
+            for storage, buffer in self._kept.items():
+                if storage.buffer is not buffer:
+                    storage.move(buffer)
+            yield
+        finally:
+            final.restore()
+            final.release()
+
+
+def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> None:
+    """Run the reverse of an opaque step.
+
+    Args:
+        record: A run of it.
+        gradient: Returns the gradient of a field that the backward pass works on.
+
+    Raises:
+        TapeError: The reverse has changed what a field held.
+    """
+    opaque, step = record.opaque, record.opaque.step
+    incoming: dict[Storage, Field] = {}
+    for use in opaque.uses:
+        if use.writes and use.field.has_grads:
+            work = gradient(use.field.origin)
+            incoming[use.field.storage] = copied(work)
+            for part in use.parts:
+                part.assign(work.under(part.base).buffer, 0.0)
+            if not use.parts:
+                work.buffer.fill(0.0)
+    if not opaque.flows:
+        return
+    stands = {
+        use.field.storage: _stand_in(
+            use,
+            record,
+            incoming.get(use.field.storage) if use.writes else None,
+            zeros_of(use.field.origin) if use.reads and is_float(use.field.element) else None,
+        )
+        for use in opaque.uses
+    }
+    _apply(record, stands)
+    touched = False
+    for use in opaque.uses:
+        added = stands[use.field.storage].grad_out
+        if use.reads and use.field.has_grads and added is not None and not added.buffer.zeros:
+            gradient(use.field.origin).buffer.add(added.buffer)
+            touched = True
+    if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
+        text = f"The gradient is cut: the backward of {step.title} added to no gradient."
+        warnings.warn(GradientCut(text), stacklevel=2)
+
+
+def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> dict[Use, Field]:
+    """Run the rule of an opaque step that pushes tangents; return those of what it writes.
+
+    Args:
+        record: A run of the step.
+        before: Returns a copy of a field's tangent before the step.
+    """
+    opaque = record.opaque
+    stands: dict[Storage, Field] = {}
+    for use in opaque.uses:
+        field = use.field.origin
+        smooth = is_float(field.element)
+        dots = None
+        if smooth and use.reads:  # a detached field does not vary, whatever its memory does
+            dots = before(field) if use.field.has_grads else zeros_of(field)
+        stands[field.storage] = _stand_in(
+            use, record, zeros_of(field) if smooth and use.writes else None, dots
+        )
+    if opaque.flows:
+        _apply(record, stands)
+    after: dict[Use, Field] = {}
+    for use in opaque.uses:
+        set_here = stands[use.field.storage].grad_in
+        if set_here is None:
+            continue
+        after[use] = set_here
+        if use.parts:
+            after[use] = before(use.field.origin)
+            target = after[use]
+            for part in use.parts:
+                values = part.of(set_here.under(part.base).buffer.array())
+                part.assign(target.under(part.base).buffer, values)
+    return after
+
+
+def _apply(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> None:
+    """Run the rule of a step, which may change gradients alone.
+
+    Raises:
+        TapeError: It has changed what a field held.
+    """
+    step = record.opaque.step
+    with closed(set()):
+        step.reverse(ReverseContext(stands, record.kept, record.left), record.saved)
+    for use in record.opaque.uses:
+        kept = record.kept.get(use.field.storage)
+        if kept is not None and stands[use.field.storage].storage.buffer is not kept:
+            raise TapeError(
+                f"The derivative of {step.title} changed what '{use.name}' holds; it reads fields "
+                "and changes gradients alone."
+            )
+
+
+def _stand_in(
+    use: Use, record: OpaqueRecord, grad_in: Field | None, grad_out: Field | None
+) -> Field:
+    """Return what stands for a field in the derivative of a step."""
+    field = use.field.origin
+    kept = record.kept.get(field.storage)
+    name = record.opaque.step.title
+    storage = (
+        Storage(kept)
+        if kept is not None
+        else NoContents(
+            f"What '{use.name}' held is not kept: {name} writes it, and does not say whether its "
+            "backward reads what it held before or after. Declare it dt.Out to read what it held "
+            "after the call, or dt.InOut to read what it held before."
+        )
+    )
+    if grad_in is None and use.writes and is_float(field.element):
+        grad_in = zeros_of(field)
+    return field.over(storage, grad_in, grad_out, ReplayedField)

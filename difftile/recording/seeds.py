@@ -1,0 +1,82 @@
+"""Seeds: the adjoints of outputs, with which a backward pass begins."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.field import Field, Storage
+from difftile.fields.values import Values
+from difftile.ir.types import numpy_dtype, scalar_of, shape_of
+from difftile.recording.work_fields import add_to
+
+
+def checked_seeds(
+    seeds: Values | Mapping[Values, Any] | None, written: Container[Storage]
+) -> Mapping[Values, Any]:
+    """Return seeds as a mapping.
+
+    Args:
+        seeds: A loss, whose adjoint is 1; or for each output its adjoint.
+        written: The memory of the fields that the tape has seen written.
+
+    Raises:
+        TapeError: They are of the wrong kind, or of a field that no launch wrote.
+    """
+    if seeds is None:
+        raise TapeError("backward() needs an output: backward(loss), or backward({y: seed}).")
+    if isinstance(seeds, Values):
+        check_loss(seeds)
+        seeds = {seeds: 1.0}
+    if not _is_seeds(seeds):
+        raise TapeError(
+            f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
+        )
+    for field in seeds:
+        if field.base.storage not in written:
+            raise TapeError(
+                f"No launch on this tape wrote {field!r}, so nothing can be differentiated."
+            )
+        if not field.has_grads:
+            raise TapeError(f"{field!r} has no gradient; make it with grad=True.")
+    return seeds
+
+
+def _is_seeds(seeds: object) -> bool:
+    return isinstance(seeds, Mapping) and all(
+        isinstance(field, Values) for field in cast("Mapping[object, object]", seeds)
+    )
+
+
+def check_loss(loss: Values) -> None:
+    """Check that a field is one number and has a gradient.
+
+    Raises:
+        TapeError: It does not.
+    """
+    if not isinstance(loss, Values):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TapeError(f"A loss is a field of one element, not {loss!r}.")
+    if loss.size != 1 or shape_of(loss.element):
+        raise TapeError(
+            f"A loss is one number, and {loss!r} is more; use backward({{field: seeds}})."
+        )
+    if not loss.has_grads:
+        raise TapeError(f"The loss {loss!r} has no gradient; make it with grad=True.")
+
+
+def add_seed(gradient: Field, output: Values, seed: Any) -> None:
+    """Add the seed of an output, a field or a part of one, to the gradient of the field."""
+    if isinstance(seed, Values):
+        values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()
+    else:
+        values = np.asarray(seed)
+        if values.dtype.kind not in "biuf":
+            raise TapeError(f"The seed of {output!r} is no number and no array: {seed!r}.")
+    wanted = (*output.shape, *shape_of(output.element))
+    if values.ndim and values.shape != wanted:
+        raise FieldError(f"The seed of {output!r} has the shape {values.shape}, not {wanted}.")
+    dtype = numpy_dtype(scalar_of(gradient.element))
+    add_to(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False), output.window)

@@ -1,0 +1,34 @@
+"""`@dt.checkpoint`: a function of launches of which a tape keeps only what enters it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from difftile.fields.recording import OPEN_TAPE
+from difftile.runtime.tape import Tape
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def checkpoint(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Keep of a call on a tape only what its launches read from outside it.
+
+    In reverse the launches of the call run once more. A tape with a limit of its own decides by
+    itself, and a call inside another one belongs to that.
+
+    Args:
+        function: A Python function that launches kernels.
+    """
+
+    @functools.wraps(function)
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        tape = OPEN_TAPE.get()
+        if not isinstance(tape, Tape):
+            return function(*args, **kwargs)
+        with tape.region():
+            return function(*args, **kwargs)
+
+    return wrapper

@@ -1,0 +1,623 @@
+"""The tape: it records launches and replays them in reverse.
+
+A record keeps references to the buffers that the adjoint of its launch reads; such a buffer is
+pinned, and a later launch that would write into it goes on in another one. Old values are
+therefore copied only where they are needed, and not even then where a launch overwrites a field
+whole. Fields hold their final values all along.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy.typing as npt
+
+from difftile.diagnosis.diagnosis import Diagnosis
+from difftile.diagnosis.findings import report_of, values_not_finite
+from difftile.diagnosis.picture import draw
+from difftile.diagnosis.report import Report
+from difftile.diagnosis.trace import Times, Trace
+from difftile.diagnosis.watched import WatchedHistory, WatchedReplay
+from difftile.diagnostics import (
+    GradientCut,
+    GradientWarning,
+    LossNotFinite,
+    OutOfMemory,
+    TapeError,
+    counted,
+    render,
+)
+from difftile.fields.exchange import as_integer
+from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
+from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.tracked import HostRead
+from difftile.fields.values import Values
+from difftile.fields.window import Window
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.access_observer import look_back
+from difftile.recording.budget import as_text, parse_memory
+from difftile.recording.counts import LIVE, REPLAYS, TURN
+from difftile.recording.dependence import depends
+from difftile.recording.gradient_cuts import Cuts, warn_of_result
+from difftile.recording.history import FullHistory, History, LimitedHistory, Recording
+from difftile.recording.host_reads import HostReads
+from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
+from difftile.recording.records import LaunchRecord, Record, written_by
+from difftile.recording.replay import Replay
+from difftile.recording.seeds import add_seed, check_loss, checked_seeds
+from difftile.recording.work_fields import copied
+from difftile.substrate import current_session, failed
+
+Progress = Callable[[int, int], object]
+
+
+class Tape(Recorder):
+    """Records the launches of its `with` block and computes gradients.
+
+    Leaving `with dt.Tape(loss):` computes the gradient of `loss` with respect to every field that
+    has gradients. `with dt.Tape() as tape:` leaves that to `tape.backward(...)`.
+
+    Without a limit the tape keeps every old value that an adjoint reads. With one it keeps
+    snapshots as well as it can, and in reverse runs launches again from there: the gradient is the
+    same, and the time grows slowly as the memory shrinks.
+
+    Args:
+        loss: A field of one element.
+        accumulate: Add to the gradients that fields have; by default they are set to zero first.
+        memory: The most that the tape may hold beside the fields' own memory: bytes, or a text
+            such as "256MB".
+        snapshots: The same in copies of the state, that is of all fields that launches change.
+        progress: Called in reverse with the number of launches done and the number of all.
+        measure: Note what each launch takes, for `visualize`.
+        diagnose: Look at every launch and every gradient, and warn of what is wrong: `report()`
+            has all of it. True asks for the gradients of the fields that launches read before they
+            write them; or name the fields. It takes several times as long, and for small
+            launches tens of times.
+
+    Raises:
+        TapeError: The loss has no gradient, or more than one element; or a limit is none; or a
+            field to be diagnosed has no gradient.
+    """
+
+    def __init__(
+        self,
+        loss: Values | None = None,
+        *,
+        accumulate: bool = False,
+        memory: str | int | None = None,
+        snapshots: int | None = None,
+        progress: Progress | None = None,
+        measure: bool = False,
+        diagnose: bool | Field | Sequence[Field] = False,
+    ) -> None:
+        if loss is not None:
+            check_loss(loss)
+        self.loss = loss
+        self.accumulate = accumulate
+        self.progress = progress
+        self._history = _history(memory, snapshots)
+        self._diagnosis = _diagnosis(diagnose)
+        self._into: Recording = self._history
+        if self._diagnosis is not None:
+            self._into = WatchedHistory(self._history, self._diagnosis)
+        self._report: Report | None = None
+        self._open = False
+        self._entered = False
+        self._done = False
+        self._replays = 0
+        self._written: dict[Storage, Field] = {}
+        self._last_writer = ""
+        self._failed = ""
+        self._cuts = Cuts()
+        self.reads = HostReads()
+        self._launches = 0
+        self._opaque: dict[str, int] = {}
+        self._approximate: set[str] = set()
+        self._base = 0
+        self._peak = 0
+        self._times = Times() if measure else None
+        self._trace: Trace | None = None
+
+    # Recording
+
+    def __enter__(self) -> Tape:
+        if OPEN_TAPE.get() is not None:
+            raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
+        if self._entered:
+            raise TapeError("This tape has been used; make a new one for each recording.")
+        try:
+            with TURN:  # a backward pass in another thread has ended
+                if OPEN_IN.thread is not None:
+                    raise TapeError(
+                        "A tape is open in another thread or task; one can be open at a time."
+                    )
+                self._entered = True
+                LIVE.tapes += 1
+                self._open = True
+                OPEN_IN.thread = threading.get_ident()
+                if not self.accumulate:
+                    zero_grads()
+                self._pool = current_session().pool
+                self._base = self._pool.peak = self._pool.kept
+                self._replays = REPLAYS.count
+                OPEN_TAPE.set(self)
+        except BaseException:  # Ctrl+C, too: `__exit__` will not be called
+            if self._open:
+                OPEN_TAPE.set(None)
+                OPEN_IN.thread = None
+                self._open = False
+                self.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._open:
+            try:
+                here = OPEN_TAPE.get() is self
+            finally:  # even after Ctrl+C
+                OPEN_TAPE.set(None)
+                OPEN_IN.thread = None
+                self._open = False
+            if not here:
+                self.release()
+                raise TapeError("A tape is left in the thread or task in which it was opened.")
+            if OPEN_IN.outlook is not None and kind is None:
+                look_back(OPEN_IN.outlook, self._history.steps())
+        self._peak = self._pool.peak - self._base
+        if kind is not None:
+            self.release()
+        elif self.loss is not None:
+            self._check_number(self.loss)
+            self.backward(self.loss)
+
+    def __repr__(self) -> str:
+        state = "open" if self._open else "done" if self._done else "recorded"
+        return f"<tape {state}: {', '.join(self.summary().splitlines())}>"
+
+    def __len__(self) -> int:
+        return len(self._history)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of old values that are kept beside the fields' own memory."""
+        return self._history.nbytes
+
+    @property
+    def peak_nbytes(self) -> int:
+        """The most bytes of old values that were kept at any time."""
+        return max(self._peak, self._pool.peak - self._base if self._open else 0)
+
+    @property
+    def recomputed(self) -> int:
+        """The number of launches and writes that `backward` has run again."""
+        return self._history.recomputed
+
+    @property
+    def written(self) -> list[Field]:
+        """The fields that recorded launches and writes from Python have changed."""
+        return list(self._written.values())
+
+    def summary(self) -> str:
+        """Return what was recorded, what it held and what was run again, in a few lines."""
+        lines = [
+            f"{counted(self._launches, 'launch', 'launches')}, {counted(len(self), 'record')}",
+            f"{as_text(self.nbytes)} of old values, {as_text(self.peak_nbytes)} at the most",
+        ]
+        if isinstance(self._history, LimitedHistory):
+            lines.append(f"{counted(self._history.snapshots, 'snapshot')}")
+        for name, times in self._opaque.items():
+            approximate = ", with an approximate backward" if name in self._approximate else ""
+            lines.append(f"{name}: {counted(times, 'call')}{approximate}")
+        if self.recomputed:
+            lines.append(f"{counted(self.recomputed, 'launch', 'launches')} run again")
+        return "\n".join(lines)
+
+    def visualize(self, path: str | Path) -> None:
+        """Write a picture of what ran: fields, launches, what is kept, and times if measured.
+
+        Args:
+            path: A file whose name ends in .png or .svg.
+
+        Raises:
+            TapeError: It ends in neither; or the launches are gone, which `backward` lets go of
+                unless the tape measures them.
+        """
+        if self._trace is None and self._done:
+            raise TapeError(
+                "The launches of this tape are gone; call visualize() before backward(), or make "
+                "the tape with measure=True."
+            )
+        trace = self._trace or Trace(self._history.steps())
+        title = f"{counted(self._launches, 'launch', 'launches')}, old values of "
+        draw(trace, self._times, f"{title}{as_text(self.peak_nbytes)} at the most", path)
+
+    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+        """Return what remembers a read from Python, or None where a constant is read."""
+        if self._diagnosis is not None:
+            self._diagnosis.host_read(field)
+        return self.reads.read(field, where, self._cuts.held)
+
+    def host_write(
+        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
+    ) -> bool:
+        """Record a write from Python that is about to happen.
+
+        Raises:
+            TapeError: What it writes was computed from fields that have gradients.
+        """
+        _check_twin(field)
+        sources = self.reads.check_constant(field, values)
+        if field.storage in self._written:
+            self.reads.check_result(field, where, values)
+        stays = self._into.host_write(field, where, values)
+        if where is None:
+            self._cuts.overwritten(field.storage)
+        self.reads.set_constant(field, where)
+        self._cuts.computed(field, sources)
+        if field.has_grads:
+            self._written[field.storage] = field
+        return stays
+
+    def host_copy(self, target: Values, source: Values) -> None:
+        """Record a copy from Python that is about to happen."""
+        if NO_GRAD.get():
+            self.host_write(target.base, target.window, source.to_numpy())
+            return
+        _check_twin(target.base)
+        self._into.host_copy(target, source)
+        if target.has_grads:
+            self._written[target.base.storage] = target.base
+            if source.has_grads or source.base.storage in self._cuts.held:
+                self.reads.written((target.base.storage,))
+            else:
+                self.reads.set_constant(target.base, target.window)
+        self._cuts.copied(target, source)
+
+    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
+        """Run a kernel and record it, stage by stage."""
+        plans = call.plans(constant=NO_GRAD.get())
+        if plans.ownership:
+            plans.check(values)
+        if call.tracked:
+            self.reads.check_numbers(call, values)
+        if call.checked != GRADIENTS.epoch:
+            for k in call.code.writes:
+                _check_twin(values[k])
+            call.checked = GRADIENTS.epoch
+        for plan in plans.stages:
+            if plan.cuts or self._cuts.held:
+                self._cuts.launched(plan, values)
+        self._launches += 1
+        started = time.perf_counter() if self._times is not None else 0.0
+        try:
+            self._into.launch(call, values, plans.stages)
+        except OutOfMemory as error:
+            raise TapeError(
+                f"No memory is left at launch {self._launches} on the tape, of kernel "
+                f"'{call.code.name}': {error} Give the tape a limit, such as "
+                f"Tape(memory='1GB'); it holds {as_text(self.nbytes)} of old values."
+            ) from error
+        if self._times is not None:
+            self._times.forward[id(values)] = 1e3 * (time.perf_counter() - started)
+        if call.session.debug and failed():
+            self._failed = call.code.name
+        self._written.update(plans.written)
+        if self.reads.constant or self.reads.seen:
+            self.reads.written(plans.written)
+        if self.loss is not None and self.loss.base.storage in plans.written:
+            self._last_writer = f"kernel '{call.code.name}'"
+        if plans.result_cut is not None:
+            warn_of_result(call.code.name, plans.result_cut)
+
+    def opaque(self, step: OpaqueStep) -> Any:
+        """Run a step whose inside the tape does not see, record it, and return what it saved.
+
+        Raises:
+            LaunchError: It writes a field that it is said to read only.
+        """
+        opaque = Opaque(step, step.uses, constant=NO_GRAD.get())
+        self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
+        self._approximate |= {step.title} if step.approximate else set()
+        started = time.perf_counter()
+        saved = self._into.opaque(opaque)
+        if self._times is not None:
+            self._times.forward[id(opaque)] = 1e3 * (time.perf_counter() - started)
+        for field in opaque.written:
+            _check_twin(field)
+            if field.has_grads:
+                self._written[field.storage] = field
+                self.reads.written((field.storage,))
+                if self.loss is not None and field.storage is self.loss.base.storage:
+                    self._last_writer = step.title
+        self._cuts.ran(opaque)
+        return saved
+
+    @contextmanager
+    def region(self) -> Generator[None]:
+        """Keep of the launches inside the block only what enters it; see `dt.checkpoint`."""
+        history = self._history
+        if not isinstance(history, FullHistory) or not history.begin_region():
+            yield  # a limited tape decides by itself what it keeps
+            return
+        try:
+            yield
+        finally:
+            history.end_region()
+
+    def _check_number(self, loss: Values) -> None:
+        value = float(loss.to_numpy().item())
+        if math.isfinite(value):
+            return
+        found = None if self._diagnosis is None else values_not_finite(self._diagnosis)
+        self.release()
+        raise LossNotFinite(
+            f"The loss is {value}, so no gradient was computed"
+            + (f"; {self._last_writer} wrote it." if self._last_writer else ".")
+            + ("" if found is None else f"\n\n{found.text}")
+        )
+
+    # Replay
+
+    def backward(
+        self,
+        seeds: Values | Mapping[Values, Any] | None = None,
+        *,
+        retain: Field | Sequence[Field] = (),
+        keep: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Replay the launches in reverse and leave gradients in the fields.
+
+        Args:
+            seeds: A field of one element, whose adjoint is 1; or for each output its adjoint: a
+                field, an array of its shape, or a number for all elements. The tape's loss by
+                default.
+            retain: Fields that keep the gradient with respect to what was last written into them,
+                instead of what they held before the tape.
+            keep: Keep the old values, so that `backward` can be called again with other seeds;
+                that call adds to the gradients.
+            progress: Called with the number of launches done and the number of all.
+
+        Raises:
+            TapeError: Nothing was recorded, the tape is open or was used, no launch wrote an
+                output, or a launch of the replay failed.
+        """
+        if self._open:
+            raise TapeError("The tape is open; call backward() after its 'with' block.")
+        if not self._entered:
+            raise TapeError("The tape recorded nothing: put the launches into 'with tape:'.")
+        if self._failed:
+            raise TapeError(
+                f"A launch of kernel '{self._failed}' failed on this tape, so the fields do not "
+                "hold what it recorded; record the launches again."
+            )
+        if self._done:
+            raise TapeError(
+                "backward() has run on this tape; record the launches again, "
+                "or call the first one with keep=True."
+            )
+        seeds = self.loss if seeds is None else seeds
+        loss = seeds if isinstance(seeds, Values) else None
+        try:
+            seeds = checked_seeds(seeds, self._written)
+        except TapeError as error:
+            if self._diagnosis is None:
+                raise
+            raise TapeError("\n\n".join((str(error), *self._why_nothing(seeds)))) from None
+        if loss is not None:
+            self._check_dependence(loss)
+        retain = (retain,) if isinstance(retain, Values) else tuple(retain)
+        for field in retain:
+            if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TapeError(f"retain takes whole fields, not {field!r}.")
+        if self._times is not None:
+            self._trace = Trace(self._history.steps())
+        finished = False
+        with TURN:
+            base = self._pool.peak = self._pool.kept
+            try:
+                self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
+                finished = True
+            finally:
+                self._peak = max(self._peak, self._pool.peak - base + self.nbytes)
+                if not (keep and finished):
+                    self.release()
+        if self._report is not None and self._report.findings:
+            text = "\n\n".join(finding.text for finding in self._report.findings)
+            warnings.warn(GradientWarning(text), stacklevel=3 if self.loss is not None else 2)
+
+    def _check_dependence(self, loss: Values) -> None:
+        """Warn of a loss that depends on nothing, unless the diagnosis will say so."""
+        constant = not depends(reversed(list(self._history.steps())), {loss.base.storage})
+        if self._diagnosis is not None:
+            self._diagnosis.constant = loss.base if constant else None
+        elif constant and not self._cuts.told:
+            title = (
+                f"All gradients are zero: the loss {loss!r} depends smoothly on no field with one."
+            )
+            hint = "dt.Tape(loss, diagnose=True) looks for the reason."
+            level = 4 if self.loss is not None else 3
+            warnings.warn(GradientCut(render(title, (), (), hint)), stacklevel=level)
+
+    def _why_nothing(self, seeds: object) -> list[str]:
+        """Return why there is nothing to differentiate, and let go of old values."""
+        fields: Any = (seeds,) if isinstance(seeds, Values) else seeds
+        outputs = [f.base.storage for f in fields or () if isinstance(f, Values)]
+        assert self._diagnosis is not None
+        self._report = report_of(self._diagnosis, Replay((), self.accumulate), outputs)
+        self.release()
+        return [finding.text for finding in self._report.findings]
+
+    def report(self) -> Report:
+        """Return what the tape found in `backward`; its text says all of it.
+
+        Raises:
+            TapeError: The tape was made without `diagnose`, or `backward` has not run.
+        """
+        if self._diagnosis is None:
+            raise TapeError("This tape looks at nothing: make it with diagnose=True.")
+        if self._report is None:
+            raise TapeError("report() says what backward() found; call it after that.")
+        return self._report
+
+    def _replay(
+        self,
+        seeds: Mapping[Values, Any],
+        retain: Sequence[Field],
+        *,
+        keep: bool,
+        progress: Progress | None,
+    ) -> None:
+        # Where another pass has left gradients since this tape was opened, this one adds to them.
+        accumulate = self.accumulate or REPLAYS.count != self._replays
+        REPLAYS.count += 1
+        replay = Replay(self._written, accumulate)
+        for field, seed in seeds.items():
+            add_seed(replay.gradient(field.base), field, seed)
+        for field in self._written.values():
+            if field.grad_in is not field.grad_out:  # what comes in passes where nothing is stored
+                replay.gradient(field)
+        watched = replay
+        if self._diagnosis is not None:
+            self._diagnosis.check_seeds(seeds, replay)
+            watched = WatchedReplay(replay, self._diagnosis)
+        kept = {field.storage: field for field in retain}
+        snapshots: dict[Field, Field] = {}
+        total = len(self)
+        records = self._history.backwards(keep=keep)
+        try:
+            for done, record in enumerate(records):
+                if kept:
+                    for field in written_by(record):
+                        wanted = kept.pop(field.storage, None)
+                        if wanted is not None:
+                            snapshots[wanted] = copied(replay.gradient(wanted))
+                _reverse(watched, record, total - done, self._times)
+                if progress is not None:
+                    progress(done + 1, max(total, done + 1))
+        finally:
+            records.close()
+        if self._diagnosis is not None:
+            outputs = [field.base.storage for field in seeds]
+            self._report = report_of(self._diagnosis, replay, outputs)
+        for field, snapshot in snapshots.items():
+            replay.gradient(field).buffer.copy_from(snapshot.buffer)
+        replay.finish()
+
+    def release(self) -> None:
+        """Let go of all old values; the tape cannot be replayed any more."""
+        if self._entered and not self._done:
+            LIVE.tapes -= 1
+        self._done = True
+        self._history.release()
+        if self._diagnosis is not None:
+            self._diagnosis.steps.clear()
+
+    def __del__(self) -> None:
+        # The interpreter may have ended, or the arguments been wrong.
+        if LIVE is not None and getattr(self, "_entered", False) and not self._done:  # pyright: ignore[reportUnnecessaryComparison]
+            self.release()
+
+
+def _history(memory: str | int | None, snapshots: int | None) -> History:
+    """Return the way of keeping old values that a tape's arguments ask for.
+
+    Raises:
+        TapeError: A limit is none, or both are given.
+    """
+    if memory is None and snapshots is None:
+        return FullHistory(lambda: LIVE.tapes == 1)
+    if memory is not None and snapshots is not None:
+        raise TapeError("Give a tape 'memory' or 'snapshots', not both.")
+    if memory is not None:
+        limit = parse_memory(memory)
+        return LimitedHistory(lambda _: limit)
+    count = as_integer(snapshots)
+    if count is None or count < 3:
+        raise TapeError(f"'snapshots' is a number from 3 on, not {snapshots!r}.")
+    return LimitedHistory(lambda state: count * state)
+
+
+def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
+    """Return what watches the tape, if it is asked for.
+
+    Raises:
+        TapeError: A field to be diagnosed is none, or has no gradient.
+    """
+    if isinstance(diagnose, bool):
+        return Diagnosis(()) if diagnose else None
+    diagnose = (diagnose,) if isinstance(diagnose, Values) else tuple(diagnose)
+    for field in diagnose:
+        if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TapeError(f"diagnose is True, or takes whole fields, not {field!r}.")
+        if not field.has_grads:
+            raise TapeError(f"{field!r} has no gradient to diagnose; make it with grad=True.")
+    return Diagnosis(diagnose)
+
+
+def _reverse(
+    replay: Replay | WatchedReplay, record: Record, number: int, times: Times | None
+) -> None:
+    """Run the adjoint of one record.
+
+    Raises:
+        TapeError: It failed; the error names the launch.
+    """
+    try:
+        started = time.perf_counter() if times is not None else 0.0
+        replay.reverse(record)
+        if times is not None and isinstance(record, (LaunchRecord, OpaqueRecord)):
+            spent = 1e3 * (time.perf_counter() - started)
+            launch = id(record.values if isinstance(record, LaunchRecord) else record.opaque)
+            times.backward[launch] = times.backward.get(launch, 0.0) + spent
+    except (RecursionError, MemoryError):
+        raise
+    except Exception as error:
+        if not isinstance(record, LaunchRecord):
+            raise
+        name = record.plan.code.name
+        raise TapeError(
+            f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
+        ) from error
+
+
+@contextmanager
+def no_grad() -> Generator[None]:
+    """Take what launches inside the block write as constants: no gradient passes through them.
+
+    A tape still reverses such writes: what they overwrite gets no gradient from later reads. Other
+    threads and tasks are not concerned.
+    """
+    before = NO_GRAD.get()
+    try:
+        NO_GRAD.set(True)
+        yield
+    finally:
+        NO_GRAD.set(before)
+
+
+def _check_twin(field: Field) -> None:
+    """Check that a field to be written is the one whose gradient belongs to its memory.
+
+    Raises:
+        TapeError: Another field with the same memory has the gradient, which would not hear of it.
+    """
+    twin = None if field.storage.graded is None else field.storage.graded()
+    if twin is not None and twin is not field.origin and twin.has_grads:
+        raise TapeError(
+            f"{field!r} shares its memory with {twin!r}, which has a gradient. A write through "
+            "the first would be missed by it: write through the field with the gradient."
+        )

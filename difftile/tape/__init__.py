@@ -1,1 +1,0 @@
-"""Recording launches and replaying them in reverse."""
