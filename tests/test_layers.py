@@ -183,15 +183,27 @@ def test_the_rest_of_the_library_names_no_module_of_the_substrate() -> None:
     assert not wrong
 
 
-def test_only_the_substrate_knows_taichi() -> None:
+def test_only_the_backend_of_taichi_knows_taichi() -> None:
+    backend = ROOT / "difftile" / "substrate" / "taichi"
     wrong = [
         str(one)
         for file in FILES
-        if _own_layer(file) != "substrate"
+        if backend not in file.parents
         for one in imports_of(file)
         if one.module.split(".")[0] == "taichi"
     ]
     assert not wrong
+
+
+def test_one_module_chooses_the_backend() -> None:
+    folder = ROOT / "difftile" / "substrate"
+    found = {
+        file.name
+        for file in folder.glob("*.py")
+        for module in _run_time_imports(file)
+        if module.startswith("difftile.substrate.taichi")
+    }
+    assert found == {"session.py"}
 
 
 def test_only_the_substrate_spells_ops() -> None:

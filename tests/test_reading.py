@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -59,8 +60,25 @@ def test_taichi_is_as_before_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError), reading_emitted_source() as config:
         assert not config.cfg_optimization
         assert state() != before
+        assert state() != before
         raise ZeroDivisionError
     assert state() == before
+
+
+def test_other_threads_read_kernels_of_plain_taichi_as_ever() -> None:
+    @ti.kernel
+    def wrong():
+        print(nowhere)  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+
+    def message() -> str:
+        with pytest.raises(ti.TaichiNameError) as caught:
+            wrong()
+        return str(caught.value)
+
+    dt.zeros(1)
+    with reading_emitted_source(), ThreadPoolExecutor(1) as other:
+        assert "print(nowhere)" not in message()
+        assert "print(nowhere)" in other.submit(message).result()
 
 
 def test_kernels_of_plain_taichi_keep_their_messages() -> None:

@@ -17,7 +17,7 @@ from difftile.substrate.spellings import op_text
 from difftile.substrate.work import work_of
 
 if TYPE_CHECKING:
-    from taichi.lang.struct import StructType  # the class that users' types are instances of
+    from difftile.substrate.taichi.names import StructType  # of which users' types are instances
 else:
     StructType = BACKEND.language.StructType
 

@@ -20,6 +20,7 @@ from difftile.ir.types import Type
 from difftile.ops.vocabulary import Meaning
 from difftile.substrate.emit import Emitted
 from difftile.substrate.memory import DeviceArray
+from difftile.substrate.spellings import Spelling
 
 
 class Language(Protocol):
@@ -194,6 +195,7 @@ class Backend:
     Args:
         name: What messages call it.
         language: The objects of kernels, and what they mean.
+        spellings: How emitted source writes each op.
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.
         compile: Compiles emitted source.
@@ -204,6 +206,7 @@ class Backend:
 
     name: str
     language: Language
+    spellings: Mapping[str, Spelling]
     devices: Devices
     memory: Callable[[Type, tuple[int, ...]], DeviceArray]
     compile: Compile

@@ -47,7 +47,7 @@ class CompiledProgram:
                 None,
                 hint="split the kernel, or put several fields into one of vectors.",
             )
-        self._compile = backend.compile
+        self._compile, self._spellings = backend.compile, backend.spellings
         self._on_host = session.on_host
         self._threads = session.threads
         self._guarded = not session.on_host and session.fast_math
@@ -75,6 +75,7 @@ class CompiledProgram:
             flat=flat,
             guarded=self._guarded,
             report=self._reported,
+            spellings=self._spellings,
         ).text
 
     @cached_property
@@ -133,6 +134,7 @@ class CompiledProgram:
             threads=self._threads if self._on_host and not serial else 0,
             fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
             report=self._reported,
+            spellings=self._spellings,
         )
         params = (*self.params, *self._reported)
         variant = self._compile(

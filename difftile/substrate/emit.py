@@ -8,7 +8,7 @@ line it comes from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from difftile.ir.nodes import (
     Block,
     Combine,
     Const,
+    Derivative,
     Fail,
     For,
     If,
@@ -28,6 +29,7 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
+    Ruled,
     Size,
     Stmt,
     Store,
@@ -49,7 +51,7 @@ from difftile.substrate.parallel import (
 )
 from difftile.substrate.parts import ahead_of, for_each_part
 from difftile.substrate.spelling import RESERVED, annotation, helpers, literal, signature
-from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, written
+from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
 
 _COMMENT_COLUMN = 76
 _ATOMIC = {
@@ -82,6 +84,7 @@ def emit(
     fresh: Collection[Array] = (),
     guarded: bool = False,
     report: tuple[Array, ...] = (),
+    spellings: Mapping[str, Spelling] = SPELLINGS,
 ) -> Emitted:
     """Write a program as a Taichi kernel.
 
@@ -94,11 +97,12 @@ def emit(
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
+        spellings: How the backend writes each op.
     """
     names = Names(RESERVED)
     emitter = _Emitter(
         names=names,
-        values=Expressions(names, count_uses(program.body), guarded),
+        values=Expressions(names, count_uses(program.body), guarded, spellings),
         serial=serial,
         flat=flat,
         threads=threads,
@@ -137,7 +141,11 @@ class _Emitter:
             else:
                 hint = f"ti.{param.type}" if param.type != BOOL else "ti.i32"
             params.append(f"{self.names[param]}: {hint}")
-        self.lines = [*helpers(program), "@ti.kernel", *signature(name, params)]
+        self.lines = [
+            *helpers(program, self.values.spellings),
+            "@ti.kernel",
+            *signature(name, params),
+        ]
         self.depth = 1
         self.for_each_part = for_each_part(program.body) if self.threads else ()
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
@@ -209,6 +217,8 @@ class _Emitter:
                 self.while_(stmt)
             case ParallelFor():
                 self.parallel(stmt)
+            case Ruled() | Derivative():
+                raise AssertionError("finished programs have neither")
 
     def insert(self, let: Let) -> None:
         """Write a vector with one component replaced: a copy, then an assignment."""
@@ -267,7 +277,7 @@ class _Emitter:
             self.write(call if stmt.out is None else f"{self.values.name(stmt.out)} = {call}")
             return
         # One thread needs no atomics, and Taichi has no product of that kind there.
-        spelling = SPELLINGS[stmt.op]
+        spelling = self.values.spellings[stmt.op]
         if stmt.out is not None:
             self.write(f"{self.values.name(stmt.out)} = {where}")
         operand = tight if isinstance(spelling, Infix) else value

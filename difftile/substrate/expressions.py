@@ -7,7 +7,7 @@ that it reads is about to change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,8 +21,8 @@ from difftile.substrate.spellings import (
     COMPARE,
     NOT,
     PRODUCT,
-    SPELLINGS,
     SUM,
+    Spelling,
     places,
     written,
 )
@@ -57,11 +57,13 @@ class Expressions:
         names: The names of variables and arrays.
         uses: How often each variable is used in the kernel.
         guarded: The compiler of the device takes it that no number is NaN.
+        spellings: How each op is written.
     """
 
     names: Names
     uses: Counter[Var]
-    guarded: bool = False
+    guarded: bool
+    spellings: Mapping[str, Spelling]
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
@@ -218,9 +220,9 @@ class Expressions:
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
                 return self._comparison(let.op, args, reads)
             case "and" | "or" if shape_of(let.out.type):
-                spelling = SPELLINGS[f"bit_{let.op}"]
+                spelling = self.spellings[f"bit_{let.op}"]
             case _:
-                spelling = SPELLINGS[let.op]
+                spelling = self.spellings[let.op]
         tight = places(spelling, len(args))
         texts = [self.text(arg, place) for arg, place in zip(args, tight, strict=True)]
         text = written(spelling, texts, scalar_of(args[0].type))
@@ -259,7 +261,7 @@ class Expressions:
         left, right = (self.text(arg, COMPARE + 1) for arg in args)
         if op in ("eq", "ne", "le", "ge") and not any(isinstance(arg, Const) for arg in args):
             right = f"-(-{self.text(args[1], PRODUCT + 1)})"
-        compared = written(SPELLINGS["eq" if op == "ne" else op], (left, right))
+        compared = written(self.spellings["eq" if op == "ne" else op], (left, right))
         return (
             Expression(f"not {compared}", NOT, reads)
             if op == "ne"

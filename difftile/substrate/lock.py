@@ -1,7 +1,7 @@
 """The lock for what Taichi and the memory of kernels allow one thread at a time.
 
-Taichi compiles one kernel at a time, in functions that `reading` replaces meanwhile; starting it
-again ends what was compiled before. A launch itself holds Python's own lock from its beginning to
+Taichi compiles one kernel at a time, with options that are put back afterwards; starting it again
+ends what was compiled before. A launch itself holds Python's own lock from its beginning to
 its end, so that launches never overlap and take no other.
 
 The thread that forks holds the lock, so that a child never inherits a half of what it guards.

@@ -286,8 +286,8 @@ class Buffer:
         """Return one element: a NumPy number, or a copy of its components."""
         if self._array is None:
             return self._on_device.read_at(index)
-        found = self._array[index]
-        return found.copy() if isinstance(found, np.ndarray) else found
+        found: Any = self._array[index]
+        return found.copy() if shape_of(self.element) else found
 
     def write_at(self, index: tuple[int, ...], value: npt.NDArray[Any]) -> None:
         """Set one element."""

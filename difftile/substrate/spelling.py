@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,9 +19,8 @@ from difftile.ir.types import (
     shape_of,
 )
 from difftile.ir.walk import walk
-from difftile.substrate.spellings import SPELLINGS, Call
+from difftile.substrate.spellings import SPELLINGS, Call, Spelling
 
-_HELPERS = {op: how.source for op, how in SPELLINGS.items() if isinstance(how, Call) and how.source}
 _LONGEST_SIGNATURE = 100
 
 # Names with a meaning of their own in the source.
@@ -29,7 +29,7 @@ RESERVED = frozenset(
         *keyword.kwlist,
         *("ti", "accurate", "dense", "linalg", "predicates", "warps"),
         *("range", "int", "float", "bool", "min", "max", "abs"),
-        *_HELPERS,
+        *(how.function for how in SPELLINGS.values() if isinstance(how, Call) and how.source),
     )
 )
 
@@ -81,8 +81,8 @@ def signature(name: str, params: list[str]) -> list[str]:
     return [f"def {name}(", *(f"    {param}," for param in params), "):"]
 
 
-def helpers(program: Program) -> list[str]:
+def helpers(program: Program, spellings: Mapping[str, Spelling]) -> list[str]:
     """Return the lines of the functions that the spellings of ops call."""
     used = {stmt.op for stmt in walk(program.body) if isinstance(stmt, Let)}
-    texts = [text for op, text in _HELPERS.items() if op in used]
-    return [line for text in texts for line in (*text.splitlines(), "", "")]
+    calls = [how for op, how in spellings.items() if op in used and isinstance(how, Call)]
+    return [line for call in calls if call.source for line in (*call.source.splitlines(), "", "")]

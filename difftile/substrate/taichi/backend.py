@@ -1,6 +1,7 @@
 """Taichi as a backend."""
 
 from difftile.substrate.backend import Backend
+from difftile.substrate.spellings import SPELLINGS
 from difftile.substrate.taichi import device, names
 from difftile.substrate.taichi.desktop import GuiWindow
 from difftile.substrate.taichi.launcher import CompiledKernel
@@ -9,6 +10,7 @@ from difftile.substrate.taichi.ndarrays import Ndarray
 TAICHI = Backend(
     name="Taichi",
     language=names,
+    spellings=SPELLINGS,
     devices=device,
     memory=Ndarray,
     compile=CompiledKernel,

@@ -5,15 +5,22 @@ for every call of a function of its own library it cuts the text out of the file
 source has no errors that a user should see, and the library does not change; together that is two
 thirds of the time that Taichi spends in Python.
 
+Three functions of Taichi are therefore replaced, once, when this module is imported. The
+replacements are Taichi's own functions except in a thread that compiles emitted source, so that
+kernels which users write for Taichi itself keep their messages, also those of other threads.
+
 `cfg_optimization` forwards stores to loads and drops dead stores, at a cost that grows with the
 square of a loop nest. Programs arrive here without either (`cse`, `promote`, `dce`), and LLVM does
-the same for locals: no kernel of `benchmarks/kernels.py` runs slower without it.
+the same for locals: no kernel of `benchmarks/kernels.py` runs slower without it. This option and
+fast math belong to the one configuration of the Taichi program, which kernels of users have too:
+they are set for each compilation and put back.
 """
 
 from __future__ import annotations
 
 import functools
 import linecache
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +28,48 @@ from typing import Any
 from taichi.lang import impl, kernel_impl
 from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
-_library_lines = functools.cache(kernel_impl.getsourcelines)
+
+class _Now(threading.local):
+    """What this thread does now: define a kernel of emitted source, read it, leave out places."""
+
+    defines = False
+    reads = False
+    no_places = False
+
+
+_NOW = _Now()
+_taichis_lines = kernel_impl.getsourcelines
+_taichis_inside_class = kernel_impl._inside_class
+_context: Any = ASTTransformerContext
+_taichis_place = _context.get_pos_info
+_library_lines = functools.cache(_taichis_lines)
+
+
+def _lines(function: Any) -> tuple[list[str], int]:
+    """Return the lines of a kernel or func and the number of the first."""
+    if not _NOW.reads:
+        return _taichis_lines(function)
+    code = function.__code__
+    if not code.co_filename.startswith("<"):
+        return _library_lines(function)
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    after = [k for k, line in enumerate(lines) if k > 0 and line.startswith("@")]
+    return lines[: after[0] if after else None], code.co_firstlineno
+
+
+def _inside_class(level_of_class_stackframe: int) -> bool:
+    """Tell whether a kernel is a method, for which Taichi searches all modules."""
+    return not _NOW.defines and _taichis_inside_class(level_of_class_stackframe + 1)
+
+
+def _place(context: Any, node: Any) -> str:
+    """Return the lines of a node, marked."""
+    return "" if _NOW.no_places else _taichis_place(context, node)
+
+
+kernel_impl.getsourcelines = _lines
+kernel_impl._inside_class = _inside_class
+_context.get_pos_info = _place
 
 
 @contextmanager
@@ -32,19 +80,17 @@ def reading_emitted_source(*, as_written: bool = False) -> Iterator[Any]:
         as_written: Compile without fast math, whatever the session has.
     """
     program: Any = impl.get_runtime().prog
-    context: Any = ASTTransformerContext
     config = program.config()
-    before = (kernel_impl.getsourcelines, context.get_pos_info)
     options = (config.cfg_optimization, config.fast_math)
-    kernel_impl.getsourcelines = _lines
-    if not config.debug:  # there, Taichi's message about an access out of range holds the place
-        context.get_pos_info = _no_place
+    _NOW.reads = True
+    # Under debug, Taichi's message about an access out of range holds the place.
+    _NOW.no_places = not config.debug
     config.cfg_optimization = False
     config.fast_math = config.fast_math and not as_written
     try:
         yield config
     finally:
-        kernel_impl.getsourcelines, context.get_pos_info = before
+        _NOW.reads = _NOW.no_places = False
         config.cfg_optimization, config.fast_math = options
 
 
@@ -63,28 +109,9 @@ def without_fast_math() -> Iterator[None]:
 
 @contextmanager
 def defining_emitted_source() -> Iterator[None]:
-    """While this is open, a kernel is no method: Taichi searches all modules for what is around."""
-    before = kernel_impl._inside_class
-    kernel_impl._inside_class = _nowhere
+    """While this is open, Taichi takes kernels of this thread for functions and not for methods."""
+    _NOW.defines = True
     try:
         yield
     finally:
-        kernel_impl._inside_class = before
-
-
-def _nowhere(level_of_class_stackframe: int) -> bool:
-    return False
-
-
-def _lines(function: Any) -> tuple[list[str], int]:
-    """Return the lines of an emitted kernel or func, or of a library function, and the first."""
-    code = function.__code__
-    if not code.co_filename.startswith("<"):
-        return _library_lines(function)
-    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-    after = [k for k, line in enumerate(lines) if k > 0 and line.startswith("@")]
-    return lines[: after[0] if after else None], code.co_firstlineno
-
-
-def _no_place(_context: object, _node: object) -> str:
-    return ""
+        _NOW.defines = False
