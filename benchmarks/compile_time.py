@@ -1,13 +1,13 @@
-"""Compile time of a kernel and its gradient, and whether it is right: difftile beside Taichi.
+"""Compile time and correctness of a kernel and its gradient: difftile compared with Taichi.
 
 Every program of `tests/programs/` is compiled and run by difftile, and the same text by plain
 Taichi with its own autodiff (`force_scalarize_matrix=True`), in turn in one process, without caches
 on disk. A time is the CPU time of the first launch and the first gradient, less that of the second
-ones. Taichi is given its arrays as fields and as ndarrays; what goes better counts, and then the
-faster. Of programs with one text, one is measured: the others are in memory then.
+ones. Taichi gets its arrays as fields and as ndarrays; the better outcome counts, and then the
+faster. Of several programs with the same text only one is measured.
 
-Taichi's gradients are compared with difftile's in double precision, which the tests compare with
-the complex step: those of all fields that the kernel reads. A process that crashes is counted and
+Taichi's gradients of all fields that the kernel reads are compared with difftile's in double
+precision, which the tests compare with the complex step. A process that crashes is counted and
 replaced; its program is not tried in the other form, in which it crashes as well.
 """
 

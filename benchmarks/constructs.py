@@ -1,8 +1,8 @@
-"""What Taichi's own autodiff does with the constructs of docs/peers.md, one process for each.
+"""The constructs of docs/peers.md under Taichi's own autodiff, one process for each.
 
 A case is a kernel over a field `x` that writes `y`, with the gradient of the sum of `y` known by
-hand. The kernel runs, `y.grad` is 1, its gradient kernel runs, and `x.grad` is compared. Where only
-a convention says what is right (ties, sqrt at 0), it is that of difftile.
+hand. The kernel runs, `y.grad` is set to 1, its gradient kernel runs, and `x.grad` is compared.
+Where the right result is a convention (ties, sqrt at 0), difftile's convention counts.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What checks of indices cost: those of a launch, and those that would have to run in the loop.
+"""The cost of index checks: of those at a launch, and of tests that would run in the loop.
 
-Launches of kernels whose indices depend on one number, and on two together, beside the same kernels
-with the indices hidden behind `^`, which no check follows; turn by turn in one process. Launches
-that depend on shapes alone are in `tape.py`. Then loops that gather and scatter by an index read
-from memory: as they are, with the index clamped to the shape, and with a test that skips what is
-outside and counts it, as an error would need.
+Launches of kernels whose indices depend on one number, and on two together, are compared with the
+same kernels with the indices hidden by `^`, which no check follows; turn by turn in one process.
+Launches that depend only on shapes are in `tape.py`. Then loops gather and scatter by an index read
+from memory: unchanged, with the index clamped to the shape, and with a test that skips accesses out
+of range and counts them, as an error would need.
 """
 
 import sys

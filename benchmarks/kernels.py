@@ -1,12 +1,12 @@
-"""Small kernels, forward and backward: difftile, Taichi's own autodiff, adjoints written by hand.
+"""Small kernels, forward and backward: difftile, Taichi's own autodiff, hand-written adjoints.
 
 All three run in one process, turn by turn, without the offline cache, and the figures are ratios:
-the median over the turns of difftile's time over the other's. Behind '<=' or '>' stands the
-largest ratio that is wanted. Forward is a launch without a tape, beside plain Taichi over ti.field;
-recorded one inside a tape; backward the replay of that one launch, beside Taichi's own gradient
-kernel with its best settings and beside an adjoint written by hand in Taichi. Setting gradients to
-zero and to their seeds is not measured, for none of them. Before anything is measured all gradients
-are compared.
+the median over the turns of difftile's time over the other's. The target, the largest acceptable
+ratio, follows '<=' or '>'. Forward is a launch without a tape, compared with plain Taichi over
+ti.field; recorded is one inside a tape; backward is the replay of that one launch, compared with
+Taichi's own gradient kernel at its best settings and with an adjoint written by hand in Taichi.
+Setting gradients to zero and to their seeds is not measured for any of them. All gradients are
+compared before the measurements.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Long simulations within a memory budget: gradients, bytes and time, beside plain Taichi.
+"""Long simulations within a memory budget: gradients, bytes and time, compared with plain Taichi.
 
 Three simulations update their state in place: the wave equation, material points whose grid is
 cleared and filled again in every step, and a spring robot. Each is differentiated with all old
-values kept, then within 1/4, 1/16 and 1/64 of the memory that this took; the gradient must stay the
-same. Plain Taichi runs the same with a time axis and its own autodiff, in the same process. Times
+values stored, then within 1/4, 1/16 and 1/64 of that memory; the gradient must stay the same.
+Plain Taichi runs the same with a time axis and its own autodiff, in the same process. Times
 are of recording and gradient together, medians of the repetitions after a first, short run.
 """
 

@@ -1,8 +1,8 @@
-"""Steps of Adam on fields beside the same steps in NumPy, turn by turn in one process.
+"""Steps of Adam on fields compared with the same steps in NumPy, turn by turn in one process.
 
-Both run in single precision on arrays that are there already. NumPy's step is written as one would
-write it, and once more with arrays for what is between, so that it allocates nothing. Figures are
-of the fastest of the rounds.
+Both run in single precision on existing arrays. NumPy's step is written in the usual way, and once
+more with arrays for intermediate values, so that it allocates no memory. Figures are of the fastest
+of the rounds.
 """
 
 import sys

@@ -1,14 +1,15 @@
-"""The field's yardstick simulations in difftile and in plain Taichi with its own autodiff.
+"""The standard simulations of the field in difftile and in plain Taichi with its own autodiff.
 
 Each runs in one process, turn by turn: difftile with its state in place and a tape, Taichi with a
 time axis and `ti.ad.Tape`, both without the offline cache and with `force_scalarize_matrix=True`.
-Times are medians, and their ratios medians of the ratios of the turns. Compiling is the CPU time of
-a first forward and backward less that of a second, in processes with one of the two alone; so is
-what the process grows by. Saved bytes are all that grows with the number of steps: of difftile the
-most that the tape holds, of Taichi the fields with a time axis and their gradients, and in a row of
-its own without the gradients; bytes are those, and all other fields and gradients. Lines are those
-of the simulation, as `benchmarks/code_lines.py` counts them. Beside diffmpm runs Taichi with one
-grid that its adjoint fills again, and beside smoke JAX, if that is installed.
+Times are medians, and ratios are medians of the ratios of the turns. Compile time is the CPU time
+of a first forward and backward less that of a second, in processes with only one of the two; the
+growth of the process is measured there too. Saved bytes are all memory that grows with the number
+of steps: for difftile the maximum that the tape holds, for Taichi the fields with a time axis and
+their gradients, and in a separate row without the gradients; bytes also include all other fields
+and gradients. Lines are those of the simulation, as `benchmarks/code_lines.py` counts them. For
+diffmpm there is also Taichi with one grid that its adjoint fills again, and for smoke JAX, if that
+is installed.
 """
 
 import multiprocessing

@@ -1,7 +1,7 @@
-"""Milliseconds that a step of the material point simulations takes, on a GPU or the CPU.
+"""Milliseconds per step of the material point simulations, on a GPU or the CPU.
 
 The robots in two and in three dimensions at the sizes of the paper, simulated without a tape, on a
-tape and differentiated. In two dimensions plain Taichi with a time axis runs beside, turn by turn.
+tape and differentiated. In two dimensions plain Taichi with a time axis runs too, turn by turn.
 Medians of the repetitions after a first run of each.
 """
 

@@ -1,12 +1,12 @@
-"""Textures, splats, image losses and sorting: what they take, beside plain Taichi, torch and NumPy.
+"""Times of textures, splats, image losses and sorting, compared with plain Taichi, torch and NumPy.
 
-The peers in plain Taichi have adjoints written by hand, and are given the same lists of splats;
+The peers in plain Taichi have hand-written adjoints and get the same lists of splats;
 they run in the same process, turn by turn. Times are medians of the turns, and ratios medians of
-the ratios of the turns. Images and gradients of both are compared as well. Scenes are clouds of
-gaussians drawn at random.
+the ratios of the turns. Images and gradients of both are compared as well. Scenes are random clouds
+of Gaussians.
 
-With `--arch cuda` peers are left out, and the scene is `--gaussians` of them (a million) at
-`--size` pixels (1024); each stage is timed by itself, with the device at rest before and after.
+With `--arch cuda` peers are left out, and the scene has `--gaussians` Gaussians (a million) at
+`--size` pixels (1024); each stage is timed separately, with the device idle before and after.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What launching, recording and reversing cost beside the work itself.
+"""The cost of launching, recording and reversing, apart from the work itself.
 
-Launches of kernels with 1, 4 and 16 ndarrays, side by side with Taichi's own launches of the same
-loops, turn by turn in one process; launches on a tape less launches without one; and the time to
-reverse 1,000, 10,000 and 100,000 launches; and what looking at everything costs
-(`Tape(diagnose=True)`). Figures are of the fastest of the rounds: what a launch
-costs, not what else the machine does.
+Launches of kernels with 1, 4 and 16 ndarrays, compared with Taichi's own launches of the same
+loops, turn by turn in one process; launches on a tape less launches without one; the time to
+reverse 1,000, 10,000 and 100,000 launches; and the cost of diagnosis (`Tape(diagnose=True)`).
+Figures are of the fastest of the rounds, so that they exclude other work of the machine.
 """
 
 import sys

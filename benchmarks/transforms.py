@@ -1,11 +1,11 @@
-"""What tangents and second derivatives cost beside the run and the gradient.
+"""The cost of tangents and second derivatives, relative to the run and the gradient.
 
 An arm of thirty springs over 200 launches, and a population that spreads over 512x512 cells in 50,
-both in place. Of each are timed, turn by turn in one process: the run itself, the run with tangents
-(`dt.jvp`), the gradient (`dt.value_and_grad`) and the product of the Hessian and a vector
-(`dt.hvp`); and the Jacobian of 64 columns beside 64 calls of `dt.jvp`. Times are medians of the
-turns, and ratios are medians of the ratios within a turn.
-Before anything is measured, tangent and product are compared with the gradient and its differences.
+both in place. For each the benchmark times, turn by turn in one process: the run itself, the run
+with tangents (`dt.jvp`), the gradient (`dt.value_and_grad`), the product of the Hessian and a
+vector (`dt.hvp`); and the Jacobian of 64 columns compared with 64 calls of `dt.jvp`. Times are
+medians of the turns, and ratios are medians of the ratios within a turn. Before the measurements,
+tangent and product are compared with the gradient and its differences.
 """
 
 import sys

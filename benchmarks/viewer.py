@@ -1,10 +1,10 @@
-"""What looking on costs: pictures a second of a window, and how much slower training is beside it.
+"""The cost of watching: frame rates of a window, and how much it slows down training.
 
-Pictures are those of an app whose step fills a field and whose window shows it, one by one.
+Frames are those of an app whose step fills a field and whose window shows each one.
 Training is that of the demo mass-spring, with and without a window that is drawn 30 times a second,
-turn by turn; on a machine that has other work too, `--clock cpu` says more, of the process that
-trains and not of that which draws. Without a display it opens windows on a screen without a
-monitor, which Xvfb makes.
+turn by turn; on a machine that has other work too, `--clock cpu` is more precise: it counts the
+time of the training process and not of the drawing one. Without a display it opens windows on a
+virtual screen, which Xvfb provides.
 """
 
 import os

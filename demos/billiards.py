@@ -1,7 +1,7 @@
 """A cue ball breaks a triangle of balls so that the last of them ends at a goal.
 
-The gradient of where that ball ends, with respect to where the cue ball starts and how fast it
-goes, passes through dozens of collisions, each of which magnifies it.
+The gradient of the final position of that ball with respect to the initial position and velocity
+of the cue ball passes through dozens of collisions, each of which magnifies it.
 """
 
 import sys

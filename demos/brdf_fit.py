@@ -1,7 +1,7 @@
-"""What a surface is made of is found from noisy measurements of the light that it reflects.
+"""Recover a surface material from noisy measurements of the light that it reflects.
 
-The model, facets that mirror over a base that scatters, is one func. A kernel compares it with
-thousands of measurements, another one lights a ball with it. Five numbers are found by gradients.
+The model, mirroring microfacets over a diffuse base, is a single func. One kernel compares it with
+thousands of measurements, another renders a lit ball. Gradients find five numbers.
 """
 
 import sys

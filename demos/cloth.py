@@ -1,9 +1,10 @@
-"""A cloth falls on a ball in the wind; from where it is seen, the wind is found, or its stiffness.
+"""A cloth falls on a ball in the wind; observations of it reveal the wind, or its stiffness.
 
 Masses in a grid, joined by springs, are pushed by the air and by a ball with friction. A step
-updates positions and velocities in place, and the loss looks at them at some of the times. The
-tape keeps old values within `--memory` and runs steps again for the rest of the gradient. With
-`--view window` one changes material, wind and ball, and sees the gradient go back over the cloth.
+updates positions and velocities in place, and the loss compares some of the states with
+observations. The tape stores old values within `--memory` and runs steps again for the rest of the
+gradient. With `--view window` you can change material, wind and ball, and watch the gradient run
+back over the cloth.
 """
 
 import sys

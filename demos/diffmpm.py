@@ -1,9 +1,9 @@
 """A soft robot of material points learns to walk, or a fish to swim.
 
 Bodies and water are particles that move over a grid (MLS-MPM: Hu et al., SIGGRAPH 2018). In each
-step the particles give mass and momentum to the nodes of the grid around them, the nodes feel
-gravity and walls, and the particles take their velocities back. Muscles are stresses that sines of
-the time drive; what is learnt is how much of which sine.
+step the particles transfer mass and momentum to the surrounding nodes of the grid, gravity and
+walls act on the nodes, and the particles read their velocities back. Muscles are stresses driven by
+sines of time, whose amplitudes are learnt.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """A soft robot on four legs learns to walk in three dimensions, or to get out of water.
 
 Elastic bodies and liquid are particles that move over a grid (MLS-MPM: Hu et al., SIGGRAPH 2018):
-each step, particles give mass and momentum to the nodes around them, the grid feels gravity and
-the walls, and particles take the velocities back. All of it is updated in place.
+in each step, particles transfer mass and momentum to the nodes around them, gravity and walls act
+on the grid, and particles read the velocities back. All of it is updated in place.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""A network learns to lead a charge along a way, by the strengths of eight others.
+"""A network learns to lead a charge along a path, by the strengths of eight others.
 
-One launch advances many charges, each along a way of its own, in place: positions and velocities
-have no axis of time. `with dt.Tape(loss):` leaves, in the weights of the network, the gradient of
-how far the charges were from their goals.
+One launch advances many charges in place, each along its own path: positions and velocities have no
+time axis. `with dt.Tape(loss):` computes the gradient of the distances between charges and goals
+with respect to the weights of the network.
 """
 
 import sys

@@ -1,10 +1,10 @@
-"""A photograph is painted with gaussians: their places, shapes and colours are found.
+"""Paint a photograph with Gaussians, by optimising their positions, shapes and colours.
 
-With `--model sum` the colours of gaussians add up (GaussianImage, Zhang and others, 2024), and may
-be negative; with `--model alpha` they lie over each other, the first in front. The derivative of
-both is a rule that walks the pixels again and keeps nothing. From time to time those gaussians that
-do least are moved to where the picture is most off. With `--view window` one watches them come, and
-paints with the mouse where the picture counts more.
+With `--model sum` the colours of the Gaussians add up (GaussianImage, Zhang and others, 2024) and
+may be negative; with `--model alpha` they cover each other, the first in front. The derivative of
+both is a rule that visits the pixels again and stores nothing. From time to time the Gaussians that
+contribute least are moved to the places with the largest error. With `--view window` you can watch
+the picture appear, and paint regions that should count more.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""A knotted tube is found as gaussians in space, from sixteen pictures of it.
+"""Reconstruct a knotted tube as Gaussians in space, from sixteen pictures of it.
 
-What is known at first are points near the tube. Each becomes a round, grey gaussian; found are the
-places, shapes, turns, opacities and colours with which the pictures come out right, by the gradient
-of all pictures at once (3D Gaussian Splatting, Kerbl and others, 2023). Pictures from four other
-places say whether it is the knot that was found. They are never learnt from. With `--view window`
-one looks on from wherever one likes, while it learns.
+At first only points near the tube are known. Each becomes a round, grey Gaussian; the gradient of
+all pictures at once then fits positions, shapes, rotations, opacities and colours (3D Gaussian
+Splatting, Kerbl and others, 2023). Pictures from four other viewpoints, which are never learnt
+from, measure the quality of the reconstruction. With `--view window` you can watch from any side
+while it learns.
 """
 
 import argparse

@@ -1,10 +1,9 @@
-"""A texture is recovered from views of it, near and far, turned, and between its texels.
+"""Recover a texture from views of it, near and far, rotated, and between its texels.
 
-A kernel samples the texture over as much of it as a pixel covers: between four texels on each of
-two levels, whose texels are means of those of the level below. The gradient of all views goes to
-the texels through these levels, of which the kernel says nothing. The views were rendered by the
-same kernel, so that there is a texture that explains them exactly: a gradient that is off a little
-ends the way there early.
+A kernel samples the texture over the area that a pixel covers: between four texels on each of two
+mipmap levels. The gradient of all views reaches the texels through these levels, which the kernel
+does not mention. The views were rendered by the same kernel, so there is a texture that explains
+them exactly: a slightly wrong gradient would stop the optimisation early.
 """
 
 import sys

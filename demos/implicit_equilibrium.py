@@ -1,10 +1,10 @@
-"""A rubber strip gets the rest shape with which it hangs straight.
+"""Find the rest shape that makes a rubber strip hang straight.
 
 A strip that is clamped at one end sags. The demo bends its rest shape until the strip, at rest
-under gravity, is straight, and follows the gradient of a static equilibrium: from the equilibrium
-alone, by the rule of implicit functions (`dt.root`), or through the thousands of iterations that
-lead to it, recorded on a tape. The two are the same where those have converged; the demo measures
-how far they are apart before, and what each takes in time and memory.
+under gravity, is straight. The gradient is that of a static equilibrium: computed from only the
+equilibrium, by the implicit function theorem (`dt.root`), or through the thousands of iterations
+that lead to it, recorded on a tape. The two agree once the iterations have converged; the demo
+measures their difference before that, and the time and memory of each.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Smoke gets behind a wall: found is the velocity that the air in a closed box has to start with.
+"""Smoke gets behind a wall: optimise the initial velocity of the air in a closed box.
 
-Air is incompressible, so each step solves a linear system for the pressure. Here that is done to a
-tolerance, by conjugate gradients that know the matrix as a kernel alone. A tape sees one step, and
-`dt.linear_solve` differentiates the solution and not the iterations: the adjoint is another system
-with the same matrix. For comparison the demo also puts iterations of Jacobi on the tape.
+Air is incompressible, so each step solves a linear system for the pressure. Here conjugate
+gradients solve it to a tolerance, with a matrix that exists only as a kernel. The tape sees one
+step, and `dt.linear_solve` differentiates the solution instead of the iterations: the adjoint is
+another system with the same matrix. For comparison the demo also records Jacobi iterations.
 """
 
 import sys

@@ -1,9 +1,9 @@
 """A robot of masses, springs and muscles learns to walk.
 
-A muscle is a spring whose rest length a small neural network changes. A run is some thousand
+A muscle is a spring whose rest length a small neural network changes. A run has about a thousand
 launches that update positions and velocities in place: `with dt.Tape(loss):` records them and
-leaves, in the weights of the network, the gradient of how far the robot got. With `--view window`
-one watches it learn to get to a goal, which can be dragged meanwhile.
+computes the gradient of the distance walked with respect to the weights of the network. With
+`--view window` you can watch the robot learn to reach a goal, and drag the goal meanwhile.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""An elastic block is thrown so that it gets to a point in time.
+"""Throw an elastic block so that it reaches a given point in time.
 
-What is learnt are the two numbers of its initial velocity, through a thousand steps of material
+The demo learns the two components of its initial velocity through a thousand steps of material
 points (MLS-MPM: Hu et al., SIGGRAPH 2018). All old values that the gradient needs would take
-hundreds of megabytes; the tape gets a limit, keeps snapshots within it and runs steps again.
+hundreds of megabytes; the tape has a limit, stores snapshots within it and runs steps again.
 """
 
 import sys

@@ -1,10 +1,10 @@
 """An arm of springs rolls up to a given shape, by Newton's method.
 
-Thirty springs get the rest lengths with which an arm, after 200 launches that update it in place,
-has a target's shape. The loss is an ordinary function, `dt.value_and_grad` and `dt.hessian` are its
-derivatives. Newton's method, damped where the loss is not convex, ends with the number of correct
-digits doubled in each iteration, which the demo measures; gradient descent from the same start does
-not get there.
+The demo finds rest lengths of thirty springs with which an arm, after 200 launches that update it
+in place, has a target shape. The loss is an ordinary function, and `dt.value_and_grad` and
+`dt.hessian` are its derivatives. Newton's method, damped where the loss is not convex, finally
+doubles the number of correct digits in each iteration, which the demo measures; gradient descent
+from the same start does not converge.
 """
 
 import sys

@@ -1,12 +1,11 @@
-"""The colours of a box are found from a picture of it, through light that bounces many times.
+"""Recover the colours of a box from a picture, through light that bounces many times.
 
-A path of light is a loop of bounces, each of which takes a part of the light away and points
-somewhere at random. Random numbers are a hash of pixel, sample and bounce, so that the path can be
-walked again; where it goes does not depend on the colours. A rule of the user's does that for the
-gradient: it walks the path once more, with the light that is still to come, and keeps nothing of it
-("path replay", Vicini et al., SIGGRAPH 2021). Without a rule `difftile` derives the adjoint of the
-loop by itself; both give the same numbers. Edges of shadows and balls would need more: what moves
-them has no derivative here. No colour does.
+A path of light is a loop of bounces, each of which absorbs a part of the light and picks a random
+direction. Random numbers are a hash of pixel, sample and bounce, so that a path can be retraced;
+its geometry does not depend on the colours. A custom rule retraces the path for the gradient, with
+the light that is still to come, and stores nothing ("path replay", Vicini et al., SIGGRAPH 2021).
+Without the rule, `difftile` derives the adjoint of the loop itself; both give the same numbers.
+Parameters that move edges of shadows and balls would have no derivative here; colours move none.
 """
 
 import sys

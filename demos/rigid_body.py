@@ -1,7 +1,7 @@
-"""A robot of rigid boxes, springs and joints learns to get to a goal.
+"""A robot of rigid boxes, springs and joints learns to reach a goal.
 
-A small neural network changes the rest lengths of the springs. Boxes meet the floor at their
-corners, in the middle of a step if need be, and are held there by friction.
+A small neural network changes the rest lengths of the springs. Corners of the boxes may hit the
+floor in the middle of a step, and friction holds them there.
 """
 
 import sys

@@ -1,11 +1,11 @@
-"""A torus is found from two pictures of it, through the points where rays meet its surface.
+"""Recover a torus from two pictures, through the points where rays hit its surface.
 
-The surface is where a signed distance f is zero. A ray walks by that distance until it is there,
-in a loop that no tape has to know: what matters is where it ends. One step of Newton's method from
-there, t - f(x) / (n . d), does not move the point, but its derivative is that of the point by the
-implicit function theorem. The normal n is the gradient of f, by `dt.bwd_diff`. Around the outline
-a pixel is covered in part, by the least distance along its ray. Where one part of the torus hides
-another, there is a jump from pixel to pixel that has no derivative here.
+The surface is the zero set of a signed distance f. A ray marches by that distance until it arrives,
+in a loop that the tape need not record: only its end matters. One step of Newton's method from
+there, t - f(x) / (n . d), does not move the point, but has its derivative, by the implicit function
+theorem. The normal n is the gradient of f, by `dt.bwd_diff`. Around the outline the coverage of a
+pixel follows from the least distance along its ray. Where one part of the torus hides another,
+there is a jump from pixel to pixel that has no derivative here.
 """
 
 import sys

@@ -1,9 +1,9 @@
-"""Smoke forms a picture: found is the velocity that an incompressible flow has to start with.
+"""Smoke forms a picture: optimise the initial velocity of an incompressible flow.
 
-Every step carries velocities and smoke along the flow, solves for a pressure by iterations of
-Jacobi, and takes its gradient off the velocities. All of it is updated in place: on a tape,
-`with dt.Tape(loss):` keeps what the adjoints read and leaves the gradient in the velocities of the
-start.
+Every step carries velocities and smoke along the flow, solves for a pressure by Jacobi iterations,
+and subtracts its gradient from the velocities. All of it is updated in place: `with dt.Tape(loss):`
+stores the values that the adjoints read and computes the gradient with respect to the initial
+velocities.
 """
 
 import sys

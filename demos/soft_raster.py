@@ -1,10 +1,9 @@
-"""A triangle is found from a picture of it, by edges that are soft at first.
+"""Recover a triangle from a picture of it, by edges that are soft at first.
 
 Whether a pixel lies inside a triangle jumps as a vertex moves, and the derivative of a jump is zero
-nearly everywhere. Here the test is replaced by a coverage, which rises with the signed distance to
-the edges over a width. Wide edges feel a triangle that is far away; while it is found they become
-as sharp as pixels. `difftile` differentiates the coverage; which function stands in for the test is
-the only choice that was made by hand.
+almost everywhere. Here the test is replaced by a coverage that rises with the signed distance to
+the edges over a width. Wide edges feel a triangle that is far away; during the fit they become as
+sharp as pixels. `difftile` differentiates the coverage; only its formula was chosen by hand.
 """
 
 import sys

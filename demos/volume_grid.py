@@ -1,9 +1,9 @@
-"""A glowing cloud is found from twelve pictures of it, and then seen from where no camera was.
+"""Reconstruct a glowing cloud from twelve pictures, and render it from new viewpoints.
 
-Along a ray the cloud emits light and absorbs what comes from behind. The loop ends where the ray
-leaves the cube, or where no light is left, which depends on the cloud. Its adjoint needs the light
-that was left at each sample: `difftile` runs stretches of the loop again for it, and keeps a few
-numbers of a ray instead of all of them. The cloud is a `dt.Texture` in three dimensions.
+Along a ray the cloud emits light and absorbs the light from farther away. The loop ends where the
+ray leaves the cube, or where no light is left, which depends on the cloud. Its adjoint needs the
+light that was left at each sample: `difftile` runs stretches of the loop again for it, and stores a
+few numbers per ray instead of all of them. The cloud is a `dt.Texture` in three dimensions.
 """
 
 import sys

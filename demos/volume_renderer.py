@@ -1,8 +1,8 @@
-"""A cloud is found from pictures of it: a ray of light adds up the densities that it passes.
+"""Reconstruct a cloud from pictures: a ray of light adds up the densities along its way.
 
 Each pixel is a sum of `--steps` samples along its ray. The gradient of a picture with respect to
-the cloud sends what is wrong with the pixel back along the ray, into all the cells that it passed:
-that is what the adjoint of the loop below does, and it is not written anywhere in this file.
+the cloud sends the error of each pixel back along its ray, into all the cells that it passed. The
+adjoint of the loop below does that; no line of it is written in this file.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Waves in a pool meet above an emblem on its bottom, and magnify it.
 
-Light comes up from the bottom through the water: where the surface slopes, the bottom is seen from
-a place further along the slope. The gradient goes from the colours through the refraction and
-through all steps of the waves back to the water at the start.
+Light comes up from the bottom through the water: where the surface slopes, the bottom appears
+shifted along the slope. The gradient runs from the colours through the refraction and all steps of
+the waves back to the initial water.
 """
 
 import sys

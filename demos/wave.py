@@ -1,9 +1,9 @@
 """Waves on a square of water run into each other and show a picture.
 
-Two fields hold the water: its height, and that of one time step before. A step computes the next
-height where the older one is, and the two change roles. The equation is linear, so the gradient
-needs no old values, and `with dt.Tape(loss):` keeps none, however long the simulation is. With
-`--view window` one drops water into the pool, and sees the gradient run backwards in time.
+Two fields hold the height of the water now and one time step before. A step computes the next
+height in place of the older one, and the two swap roles. The equation is linear, so the gradient
+needs no old values, and `with dt.Tape(loss):` stores none, however long the simulation is. With
+`--view window` you can drop water into the pool, and watch the gradient run backwards in time.
 """
 
 import sys

@@ -1,1 +1,1 @@
-"""What demos, tests and benchmarks share: frozen dataclasses of NumPy arrays in SI units."""
+"""Data shared by demos, tests and benchmarks: frozen dataclasses of NumPy arrays in SI units."""

@@ -1,4 +1,4 @@
-"""Coloured balls and the cameras around them: what splats are trained on where files are tested."""
+"""Coloured balls and cameras around them: a scene for splats in tests of files."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A cue ball before a triangle of balls, the last of which is to be sent to a goal.
+"""A cue ball before a triangle of balls, the last of which should reach a goal.
 
 The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "billiards"): all balls are alike, nothing
-slows them down, and what is optimised is where the cue ball starts and how fast it goes.
+slows them down, and the initial position and velocity of the cue ball are optimised.
 """
 
 from dataclasses import dataclass, field

@@ -1,8 +1,7 @@
-"""A material that should be found from noisy measurements of the light that it reflects.
+"""A material to be recovered from noisy measurements of the light that it reflects.
 
-The model is that of Walter et al. (EGSR 2007) with Schlick's Fresnel term over a diffuse base. This
-module holds data only, and makes it with NumPy; the model that is differentiated is written in
-`demos/brdf_fit.py`.
+The model is from Walter et al. (EGSR 2007) with Schlick's Fresnel term over a diffuse base. This
+module holds only data, made with NumPy; the differentiable model is in `demos/brdf_fit.py`.
 """
 
 from dataclasses import dataclass

@@ -2,9 +2,8 @@
 
 The strip is a plane of linear triangles in columns. Its rest shape is the shape that it would have
 without gravity: columns of nodes that keep their length and distance, each turned against the one
-before by an angle. What is sought are the angles with which the strip hangs in a given shape. This
-module holds data only; what holds the strip in balance is written in
-`demos/implicit_equilibrium.py`.
+before by an angle. The angles are sought with which the strip hangs in a given shape. This
+module holds only data; the equilibrium is written in `demos/implicit_equilibrium.py`.
 """
 
 from dataclasses import dataclass

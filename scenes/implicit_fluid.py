@@ -2,7 +2,7 @@
 
 Quantities are on a staggered grid (Harlow and Welch, 1965): smoke and pressure in the middle of
 square cells, velocities in the middle of their sides, each along the normal of its side. Lengths
-are in cells and times in steps. This module holds data only; how the air moves is written in
+are in cells and times in steps. This module holds only data; the simulation is in
 `demos/implicit_fluid.py`.
 """
 

@@ -1,8 +1,8 @@
 """Robots of point masses, springs and muscles over a floor, with the network that drives them.
 
 The scene of the DiffTaichi paper (Hu et al., ICLR 2020, section 4.1, "mass_spring"): a muscle is
-a spring whose rest length a small neural network modulates, and what is optimised is the network.
-This module holds data only; how it moves is written in `demos/mass_spring.py`.
+a spring whose rest length a small neural network modulates, and the network is optimised.
+This module holds only data; the simulation is in `demos/mass_spring.py`.
 """
 
 from dataclasses import dataclass, field, fields

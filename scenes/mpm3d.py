@@ -1,8 +1,8 @@
-"""A robot on four legs in three dimensions, alone or with a pool of liquid before it.
+"""A robot on four legs in three dimensions, optionally with a pool of liquid before it.
 
 The scenes of the DiffTaichi paper (Hu et al., ICLR 2020, "diffmpm3d" and "liquid"). A muscle is a
 box of particles under a stress along z, which an open loop of sines drives; y points up. This
-module holds data only; how it moves is written in `demos/diffmpm3d.py`.
+module holds only data; the simulation is in `demos/diffmpm3d.py`.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Robots of rigid boxes, springs and joints over a floor, with the network that drives them.
 
 The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "rigid_body"): a small neural network
-modulates the rest lengths of the springs, and what is optimised is the network.
+modulates the rest lengths of the springs, and the network is optimised.
 """
 
 from dataclasses import dataclass, field

@@ -1,9 +1,8 @@
 """An arm of masses and springs that sticks out from a wall and should roll itself up.
 
-The masses lie in a zigzag, each joined to the two before it: as many springs as there are
-coordinates, so that the lengths of the springs set the shape of the arm, and nothing is left over.
-What is sought are their rest lengths. This module holds data only; how the arm moves is written in
-`demos/newton_spring.py`.
+The masses lie in a zigzag, each joined to the two before it: there are as many springs as
+coordinates, so the lengths of the springs determine the shape of the arm. Their rest lengths are
+sought. This module holds only data; the simulation is in `demos/newton_spring.py`.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Views of a plane of tiles, from near and from far: what is seen of a texture that is sought.
+"""Views of a plane of tiles, from near and from far, that show an unknown texture.
 
-This module holds data only; how a view is rendered is written in `demos/fit_texture.py`.
+This module holds only data; the renderer is in `demos/fit_texture.py`.
 """
 
 from dataclasses import dataclass

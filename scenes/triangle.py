@@ -1,8 +1,7 @@
-"""A triangle that should be found from a picture of it.
+"""A triangle to be recovered from a picture of it.
 
-The picture is that of a camera: a pixel holds the part of it that the triangle covers. This module
-holds data only; how a triangle becomes a picture that has a derivative is written in
-`demos/soft_raster.py`.
+The picture is that of a camera: a pixel holds the fraction that the triangle covers. This module
+holds only data; the differentiable renderer is in `demos/soft_raster.py`.
 """
 
 from dataclasses import dataclass

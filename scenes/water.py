@@ -1,8 +1,8 @@
 """A pool seen through moving water, which should look as if through a magnifying glass.
 
-The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "water renderer"), where a classifier of
-images said what the pool should look like; here a picture does. This module holds data only; how
-the water moves and bends light is written in `demos/water_renderer.py`.
+The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "water renderer"), where an image
+classifier defined the goal; here a picture does. This module holds only data; the simulation of
+water and light is in `demos/water_renderer.py`.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """A square of water whose waves should show a picture when they stop.
 
-The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "wave"). What is sought is the height of
-the water at the start. This module holds data only; how waves travel is written in `demos/wave.py`.
+The scene of the DiffTaichi paper (Hu et al., ICLR 2020, "wave"). The initial height of the water is
+sought. This module holds only data; the simulation is in `demos/wave.py`.
 """
 
 from dataclasses import dataclass

@@ -1,14 +1,14 @@
-"""The kernels of `benchmarks.kernels` in plain Taichi, and their adjoints written by hand.
+"""The kernels of `benchmarks.kernels` in plain Taichi, and their hand-written adjoints.
 
 Both are over `ti.field`. Taichi's autodiff keeps the values that a loop gives to a local in a stack
 of 32 entries: with as many iterations as `matvec` and `compositing` have, the process crashes. So
-these two are here twice, as they run fastest forward, and as they are differentiated: the sums in
-the output, the transmittance in a field with an axis of layers. (With `ad_stack_size=1040` for the
-one and 80 for the other Taichi differentiates the former too, rightly but no faster.)
+these two are here twice, in the fastest form forward, and in a form that Taichi differentiates: the
+sums in the output, the transmittance in a field with an axis of layers. (With `ad_stack_size=1040`
+for the one and 80 for the other Taichi also differentiates the former, rightly but no faster.)
 
-The adjoints add to the gradients of the inputs, leave those of the outputs as they are, and use
-whatever their author knows about the kernel: that a stencil is its own transpose, which loops can
-share a pass over memory, that front to back the rest of a sum is the sum less what has passed.
+The adjoints add to the gradients of the inputs, leave those of the outputs unchanged, and use
+everything their author knows about the kernel: that a stencil is its own transpose, which loops can
+share a pass over memory, that front to back the rest of a sum is the sum less the part so far.
 """
 
 from collections.abc import Callable

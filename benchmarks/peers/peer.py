@@ -1,7 +1,7 @@
-"""What every simulation in plain Taichi offers, and how it is differentiated.
+"""The interface of every simulation in plain Taichi, and its derivative.
 
-The kernels close over their fields: as methods of a `@ti.data_oriented` class they take some 8 us
-more a launch.
+The kernels close over their fields: as methods of a `@ti.data_oriented` class they take about 8 us
+longer per launch.
 """
 
 import time

@@ -1,8 +1,8 @@
-"""Splats in plain Taichi, with adjoints written by hand: what `difftile.render` is measured beside.
+"""Splats in plain Taichi, with hand-written adjoints: the peer of `difftile.render`.
 
-Blending is given the same lists of splats for each tile. Its adjoint goes from the end of each
-pixel back to its first splat and adds up with atomics, as the public implementations do; that of
-the sum model walks the pixels of each splat, and needs none.
+Blending gets the same lists of splats for each tile. Its adjoint goes from the end of each
+pixel back to its first splat and adds up with atomics, as the public implementations do; the
+adjoint of the sum model visits the pixels of each splat, and needs no atomics.
 """
 
 from __future__ import annotations

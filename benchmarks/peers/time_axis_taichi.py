@@ -1,7 +1,7 @@
 """The wave equation and the material points of `benchmarks/memory.py` in plain Taichi.
 
-Written the way Taichi's autodiff needs it: every state has a time axis, the grid's included, since
-what a launch overwrites has no gradient. The gradient kernels are called by hand.
+Written as Taichi's autodiff requires: every state has a time axis, including the grid, since
+overwritten values have no gradient. The gradient kernels are called by hand.
 """
 
 from typing import Any

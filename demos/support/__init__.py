@@ -1,1 +1,1 @@
-"""What demos share: their arguments and their pictures."""
+"""Code shared by the demos: arguments and pictures."""

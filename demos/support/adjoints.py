@@ -1,4 +1,4 @@
-"""Gradients with respect to what a field held in the middle of a run."""
+"""Gradients with respect to the contents of a field in the middle of a run."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Charges that are led along ways: what runs left, drawn as a strip and as an animation."""
+"""Charges that are led along paths: the result of a run, as a strip and as an animation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

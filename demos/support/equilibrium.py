@@ -1,4 +1,4 @@
-"""What the demo of the hanging strip draws: the strips, and two ways to one gradient."""
+"""Pictures of the demo of the hanging strip: the strips, and two ways to one gradient."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

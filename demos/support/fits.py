@@ -1,7 +1,7 @@
-"""How a demo fits pictures: the loop with its PSNR, and what it shows of it.
+"""The fit of pictures: the training loop with its PSNR, and the pictures of a fit.
 
 A picture is an array of colours from 0 to 1, shape (rows, columns, 3), or of brightness, shape
-(rows, columns); row 0 is at the top. What is outside 0 to 1 is shown as the nearest that is not.
+(rows, columns); row 0 is at the top. Numbers outside 0 to 1 are clamped when shown.
 """
 
 from collections.abc import Callable, Mapping, Sequence

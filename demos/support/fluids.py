@@ -1,4 +1,4 @@
-"""What the demo of the box of air draws: smoke between walls, and several ways to one gradient."""
+"""Pictures of the box of air: smoke between walls, and several ways to one gradient."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the demo of Newton's method draws: the arm, and the loss of both methods."""
+"""Pictures of the demo of Newton's method: the arm, and the loss of both methods."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

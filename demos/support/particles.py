@@ -1,4 +1,4 @@
-"""Bodies of particles that move: what runs left, drawn as a strip and as an animation."""
+"""Bodies of moving particles: the result of a run, as a strip and as an animation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

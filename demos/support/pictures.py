@@ -1,7 +1,7 @@
-"""What the demos draw with: figures, loss curves and animations.
+"""Figures, loss curves and animations.
 
 Figures are made without `matplotlib.pyplot`, so nothing here needs a display or leaves a figure
-open behind it.
+open.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Fits of parameters that are known: how far off they are, from step to step."""
+"""Fits of known parameters: their errors from step to step."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The line of time below a picture: forwards for what happens, backwards for its gradient."""
+"""The timeline below a picture: forwards for the run, backwards for its gradient."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Demos that one looks at while they run, or that record what one would see."""
+"""Demos that are watched while they run, or recorded."""
 
 import argparse
 import sys

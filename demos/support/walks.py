@@ -1,4 +1,4 @@
-"""Robots of springs that walk: what a run left, drawn as a strip and as an animation."""
+"""Robots of springs that walk: the result of a run, as a strip and as an animation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
