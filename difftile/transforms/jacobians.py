@@ -1,93 +1,82 @@
-"""Whole derivatives: `jacfwd`, `jacrev`, `hessian`, as arrays."""
+"""Whole derivatives as arrays: `jacfwd`, `jacrev`, `hessian`."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.fields.field import Field
+from difftile.fields.values import Values
 from difftile.linearization.batched import pull_many, push_many
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.passes.batch import Unbatchable
-from difftile.transforms.reverse_mode import Argnums, places, refuse_nesting
-from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import rebuilt, units
+from difftile.transforms.stretch import Argnums, Stretch, refuse_nesting
+from difftile.transforms.trees import Array, Tree, rebuilt, units
 
-Blocks = list[list[npt.NDArray[Any]]]
 CHUNK = 64  # directions that one launch takes
 
 
-def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
+def jacfwd(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
     """Return the function that computes the Jacobian of `f` by forward mode, column by column.
 
-    It suits functions with fewer inputs than outputs.
+    Forward mode suits functions with fewer inputs than outputs.
 
     Args:
         f: A function as for `dt.jvp`.
         argnums: The position of the argument, or of several.
-        chunk: How many columns are worked out in one run of the launches; their tangents take as
+        chunk: The number of columns that one run of the launches computes; their tangents take as
             many times the memory.
 
     Returns:
-        A function of the same arguments. It returns an array of the shape of the result and, behind
-        it, that of the argument; nested results, nested arguments and several `argnums` give such
-        arrays in the same nesting, that of the results outside.
+        A function of the same arguments that returns an array whose axes are first the axes of the
+        result, then of the argument; nested results, nested arguments and several `argnums` give
+        such arrays in the same nesting, with the results outside.
 
     Raises:
         LaunchError: An argument has no derivative.
     """
 
-    def blocks(stretch: Stretch) -> Blocks:
-        linear = stretch.run()
-        outputs = stretch.outputs
-        rows = [[_block(out, one) for one in stretch.inputs] for out in outputs]
-        for column, one in enumerate(stretch.inputs):
+    def fill(linear: Pullback, blocks: _Blocks) -> None:
+        for column, one in enumerate(blocks.inputs):
             for cells, directions in _chunks(one, chunk):
-                found = pushed(linear, one, directions, outputs)
-                for row, out in enumerate(outputs):
-                    rows[row][column][:, cells] = found[out].reshape(len(directions), -1).T
-        linear.release()
-        return rows
+                found = pushed(linear, one, directions, blocks.outputs)
+                for row, out in enumerate(blocks.outputs):
+                    blocks[row, column][:, cells] = found[out].reshape(len(directions), -1).T
 
-    return _jacobian(f, argnums, blocks, "jacfwd")
+    return _jacobian(f, argnums, fill, "jacfwd")
 
 
-def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
+def jacrev(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
     """Return the function that computes the Jacobian of `f` by reverse mode, row by row.
 
-    It suits functions with fewer outputs than inputs; see `jacfwd` for what it returns.
+    Reverse mode suits functions with fewer outputs than inputs; see `jacfwd` for the form of the
+    result.
 
     Args:
         f: A function as for `dt.vjp`.
         argnums: The position of the argument, or of several.
-        chunk: How many rows are worked out in one run of the adjoints; their gradients take as
+        chunk: The number of rows that one run of the adjoints computes; their gradients take as
             many times the memory.
 
     Raises:
         LaunchError: An argument has no derivative.
     """
 
-    def blocks(stretch: Stretch) -> Blocks:
-        linear = stretch.run()
-        outputs = stretch.outputs
-        rows = [[_block(out, one) for one in stretch.inputs] for out in outputs]
-        for row, out in enumerate(outputs):
+    def fill(linear: Pullback, blocks: _Blocks) -> None:
+        for row, out in enumerate(blocks.outputs):
             for cells, seeds in _chunks(out, chunk):
-                found = _pulled(linear, out, seeds, stretch.inputs)
-                for column, one in enumerate(stretch.inputs):
-                    rows[row][column][cells] = found[one].reshape(len(seeds), -1)
-        linear.release()
-        return rows
+                found = _pulled(linear, out, seeds, blocks.inputs)
+                for column, one in enumerate(blocks.inputs):
+                    blocks[row, column][cells] = found[one].reshape(len(seeds), -1)
 
-    return _jacobian(f, argnums, blocks, "jacrev")
+    return _jacobian(f, argnums, fill, "jacrev")
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
+def hessian(f: Callable[..., Tree], argnums: Argnums = 0) -> Any:
     """Return the function that computes the Hessian of `f`, forward over reverse.
 
     Args:
@@ -95,52 +84,70 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Any:
         argnums: The position of the argument, or of several.
 
     Returns:
-        A function of the same arguments. It returns an array of the shape of the argument, twice;
+        A function of the same arguments that returns an array of the shape of the argument, twice;
         nested arguments give such arrays nested twice.
 
     Raises:
         LaunchError: An argument has no derivative.
     """
-    numbers = places(argnums)
 
     @functools.wraps(f)
-    def second(*args: Any, **kwargs: Any) -> Any:
+    def second(*args: Tree, **kwargs: Any) -> Tree:
         refuse_nesting("hessian", "jvp of dt.grad")
-        stretch = Stretch(f, args, numbers, kwargs=kwargs)
+        stretch = Stretch(f, args, argnums, kwargs=kwargs)
         linear = stretch.run()
-        output = stretch.number()
-        rows = [[_block(out, one) for one in stretch.inputs] for out in stretch.inputs]
+        seed: dict[Values, Any] = {stretch.number(): 1.0}
+        blocks = _Blocks(stretch.inputs, stretch.inputs)
         for column, one in enumerate(stretch.inputs):
             for cell, unit in units(one):
-                _, found = push_pull(linear, {one: unit}, {output: 1.0}, {}, stretch.inputs)
+                _, found = push_pull(linear, {one: unit}, seed, {}, stretch.inputs)
                 for row, out in enumerate(stretch.inputs):
-                    rows[row][column][..., cell] = found[out].to_numpy().reshape(-1)
+                    blocks[row, column][:, cell] = found[out].to_numpy().reshape(-1)
         linear.release()
-        shaped = _shaped(rows, stretch.inputs, stretch.inputs)
-        outer = iter([_nested(stretch, iter(row), argnums, numbers) for row in shaped])
-        return _nested(stretch, outer, argnums, numbers)
+        return stretch.nested(stretch.nested(row) for row in blocks.rows())
 
     return second
 
 
-def _jacobian(
-    f: Callable[..., Any], argnums: Argnums, blocks: Callable[[Stretch], Blocks], name: str
-) -> Any:
-    numbers = places(argnums)
+class _Blocks:
+    """The blocks of a Jacobian, a matrix for each pair of an output and an input."""
 
+    def __init__(self, outputs: list[Field], inputs: list[Field]) -> None:
+        self.outputs, self.inputs = outputs, inputs
+        self._shapes = [[one.to_numpy().shape for one in some] for some in (outputs, inputs)]
+        sizes = [[int(np.prod(shape, dtype=int)) for shape in some] for some in self._shapes]
+        self._blocks = [[np.zeros((m, n)) for n in sizes[1]] for m in sizes[0]]
+
+    def __getitem__(self, place: tuple[int, int]) -> Array:
+        return self._blocks[place[0]][place[1]]
+
+    def rows(self) -> Iterator[list[Array]]:
+        """Yield, for each output, its blocks in the shapes of the output and of each input."""
+        for blocks, outer in zip(self._blocks, self._shapes[0], strict=True):
+            pairs = zip(blocks, self._shapes[1], strict=True)
+            yield [block.reshape((*outer, *inner)) for block, inner in pairs]
+
+
+def _jacobian(
+    f: Callable[..., Tree],
+    argnums: Argnums,
+    fill: Callable[[Pullback, _Blocks], None],
+    name: str,
+) -> Any:
     @functools.wraps(f)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(*args: Tree, **kwargs: Any) -> Tree:
         refuse_nesting(name, "jvp or dt.grad")
-        stretch = Stretch(f, args, numbers, kwargs=kwargs)
-        found = blocks(stretch)
-        shaped = _shaped(found, stretch.outputs, stretch.inputs)
-        rows = iter([_nested(stretch, iter(row), argnums, numbers) for row in shaped])
-        return rebuilt(stretch.value, rows)
+        stretch = Stretch(f, args, argnums, kwargs=kwargs)
+        linear = stretch.run()
+        blocks = _Blocks(stretch.outputs, stretch.inputs)
+        fill(linear, blocks)
+        linear.release()
+        return rebuilt(stretch.value, (stretch.nested(row) for row in blocks.rows()))
 
     return jacobian
 
 
-def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
+def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, Array]]:
     """Yield unit directions of a field, several at a time, and their places."""
     shape = one.to_numpy().shape
     size = int(np.prod(shape, dtype=int))
@@ -152,14 +159,14 @@ def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
 
 
 def _pulled(
-    linear: Pullback, out: Field, seeds: npt.NDArray[Any], inputs: list[Field]
-) -> dict[Field, npt.NDArray[Any]]:
-    """Pull cotangents back together, or one after the other where that cannot be."""
+    linear: Pullback, out: Field, seeds: Array, inputs: Sequence[Field]
+) -> dict[Field, Array]:
+    """Pull cotangents back together, or one after the other if they cannot be batched."""
     try:
         return pull_many(linear, out, seeds, inputs)
     except Unbatchable:
         pass
-    rows: dict[Field, list[npt.NDArray[Any]]] = {one: [] for one in inputs}
+    rows: dict[Field, list[Array]] = {one: [] for one in inputs}
     for seed in seeds:
         found = linear.pull({out: seed}, inputs)
         for one in inputs:
@@ -168,33 +175,12 @@ def _pulled(
 
 
 def pushed(
-    linear: Pullback, one: Field, tangents: npt.NDArray[Any], outputs: list[Field]
-) -> dict[Field, npt.NDArray[Any]]:
-    """Push tangents together, or one after the other where that cannot be."""
+    linear: Pullback, one: Field, tangents: Array, outputs: Sequence[Field]
+) -> dict[Field, Array]:
+    """Push tangents together, or one after the other if they cannot be batched."""
     try:
         return push_many(linear, one, tangents, outputs)
     except Unbatchable:
         pass
     each = [linear.push({one: tangent}, outputs) for tangent in tangents]
     return {out: np.stack([found[out] for found in each]) for out in outputs}
-
-
-def _nested(
-    stretch: Stretch, values: Iterator[Any], argnums: Argnums, numbers: tuple[int, ...]
-) -> Any:
-    """Return values in the nesting of the arguments."""
-    trees = tuple(rebuilt(stretch.trees[k], values) for k in numbers)
-    return trees[0] if isinstance(argnums, int) else trees
-
-
-def _block(out: Field, one: Field) -> npt.NDArray[Any]:
-    return np.zeros((out.to_numpy().size, one.to_numpy().size))
-
-
-def _shaped(rows: Blocks, outputs: list[Field], inputs: list[Field]) -> Blocks:
-    outer = [out.to_numpy().shape for out in outputs]
-    inner = [one.to_numpy().shape for one in inputs]
-    return [
-        [block.reshape((*shape, *behind)) for block, behind in zip(row, inner, strict=True)]
-        for row, shape in zip(rows, outer, strict=True)
-    ]

@@ -1,34 +1,34 @@
-"""Transformations inside others: each is one step, whose own derivatives are second ones.
+"""Transformations inside others: each is one step whose derivatives are second derivatives.
 
 The derivative of a gradient along v is a Hessian-vector product, forward over reverse
-(`tape/second.py`). Its adjoint is the same product by the symmetry of second derivatives, mixed
-ones of other fields included. So is the adjoint of a tangent.
+(`linearization/forward_over_reverse.py`). By the symmetry of second derivatives, mixed ones of other fields included, its
+adjoint is the same product. The same holds for the adjoint of a tangent.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from difftile.fields.field import Field, make
+from difftile.fields.create import zeros_like
+from difftile.fields.field import Field
 from difftile.fields.values import Values
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import TreeLeaf, outputs_in, units
+from difftile.transforms.trees import Array, outputs_in, units
 
 
 class TransformStep(OpaqueStep):
-    """A derivative of a function, which runs once beforehand to find out what it reads and writes.
+    """A derivative of a function, which runs once beforehand to find the fields that it uses.
 
     Args:
-        name: What the derivative is called.
+        name: The name of the derivative.
         stretch: The call of the function.
         more: Other fields that the derivative reads.
     """
@@ -41,44 +41,42 @@ class TransformStep(OpaqueStep):
         self.found, self.written = linear.found, linear.written
         linear.rewind()
         linear.release()
-        self.results = [_zeros_like(one) for one in self.models()]
-        found = dict.fromkeys((*self.found, *more))
-        super().__init__(name, _uses(found, self.written, self.results))
+        self.results = [zeros_like(one, grad=True) for one in self.models()]
+        changed = {one.storage for one in self.written}
+        uses = {
+            one.storage: Use(one, True, one.storage in changed, Keeps.BEFORE, "a field")
+            for one in dict.fromkeys((*self.found, *more))
+        }
+        for one in (*self.written, *self.results):
+            uses.setdefault(one.storage, Use(one, False, True, Keeps.NOTHING, "a result"))
+        super().__init__(name, list(uses.values()))
 
     @abstractmethod
     def models(self) -> list[Field]:
-        """Return the fields that the results are like."""
+        """Return the fields whose shapes and types the results take."""
 
     @abstractmethod
-    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Any]:
-        """Return the results; `fresh` is what the run has returned."""
+    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
+        """Return the results; `fresh` are the fields that the run has returned."""
 
     @abstractmethod
     def second(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        cotangents: list[npt.NDArray[Any]],
-        then: ReverseContext,
+        self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
-        """Return what cotangents of the results add to those of the fields that were found."""
+        """Return the cotangents of the fields in `found`, given those of the results."""
 
     @abstractmethod
     def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        dots: dict[Field, npt.NDArray[Any]],
-        then: ReverseContext,
-    ) -> list[npt.NDArray[Any]]:
-        """Return the tangents of the results, for those of the fields that were found."""
+        self, linear: Pullback, fresh: list[Field], dots: dict[Field, Array], then: ReverseContext
+    ) -> list[Array]:
+        """Return the tangents of the results, given those of the fields in `found`."""
 
     def forward(self) -> OpaqueStep:
-        """Return the step as one whose reverse pushes tangents."""
+        """Return the step whose reverse pushes tangents through the derivative."""
         return _NestedTangent(self)
 
     def run(self) -> None:
-        """Run the function, and work out its derivative."""
+        """Run the function and compute its derivative."""
         linear, fresh = self.again()
         for result, found in zip(self.results, self.derivatives(linear, fresh), strict=True):
             result.from_numpy(found)
@@ -88,7 +86,7 @@ class TransformStep(OpaqueStep):
         linear.release()
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Pull back what the function wrote, and add second derivatives for the results."""
+        """Pull cotangents of the written fields back, and add second derivatives of the results."""
         with then.restored():
             linear, fresh = self.again()
         now = dict(zip(self.outputs, fresh, strict=True))
@@ -105,7 +103,7 @@ class TransformStep(OpaqueStep):
         linear.release()
 
     def again(self) -> tuple[Pullback, list[Field]]:
-        """Run the function once more; it may return other fields, in which it has the same."""
+        """Run the function once more; it may return other fields, with the same contents."""
         linear = self.stretch.run()
         fresh = outputs_in(self.stretch.value)
         self.stretch.value = self._value
@@ -123,29 +121,21 @@ class GradientStep(TransformStep):
         """Return the inputs."""
         return self.stretch.inputs
 
-    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Any]:
-        """Pull one back."""
+    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
+        """Pull 1 back."""
         bars = linear.pull({fresh[0]: 1.0}, self.stretch.inputs)
         return [bars[one].to_numpy() for one in self.stretch.inputs]
 
     def second(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        cotangents: list[npt.NDArray[Any]],
-        then: ReverseContext,
+        self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
         """Push the cotangents through the gradient."""
         along = dict(zip(self.stretch.inputs, cotangents, strict=True))
         return push_pull(linear, along, {fresh[0]: 1.0}, {}, self.found)[1]
 
     def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        dots: dict[Field, npt.NDArray[Any]],
-        then: ReverseContext,
-    ) -> list[npt.NDArray[Any]]:
+        self, linear: Pullback, fresh: list[Field], dots: dict[Field, Array], then: ReverseContext
+    ) -> list[Array]:
         """Push the tangents through the gradient."""
         _, found = push_pull(linear, dots, {fresh[0]: 1.0}, {}, self.stretch.inputs)
         return [found[one].to_numpy() for one in self.stretch.inputs]
@@ -167,17 +157,13 @@ class TangentStep(TransformStep):
         """Return the outputs."""
         return self.outputs
 
-    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Any]:
+    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
         """Push the tangents."""
-        found = linear.push(self._along(self._tangents), fresh)
+        found = linear.push(self.stretch.along(self._tangents), fresh)
         return [found[one] for one in fresh]
 
     def second(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        cotangents: list[npt.NDArray[Any]],
-        then: ReverseContext,
+        self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
         """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
         seeds: dict[Values, Any] = dict(zip(fresh, cotangents, strict=True))
@@ -186,22 +172,16 @@ class TangentStep(TransformStep):
             target = then[given].grad_out if isinstance(given, Field) else None
             if target is not None:
                 target.add_numpy(bars[one].to_numpy())
-        given = [then[one] if isinstance(one, Field) else one for one in self._tangents]
-        return push_pull(linear, self._along(given), seeds, {}, self.found)[1]
+        return push_pull(linear, self._along(then), seeds, {}, self.found)[1]
 
     def pushed(
-        self,
-        linear: Pullback,
-        fresh: list[Field],
-        dots: dict[Field, npt.NDArray[Any]],
-        then: ReverseContext,
-    ) -> list[npt.NDArray[Any]]:
-        """Push the tangents of the tangents, and add what the point adds.
+        self, linear: Pullback, fresh: list[Field], dots: dict[Field, Array], then: ReverseContext
+    ) -> list[Array]:
+        """Push the tangents of the tangents, and add the contribution of the point.
 
-        That is worked out by reverse mode, once for each number in the results.
+        Reverse mode computes that, once for each number in the results.
         """
-        given = [then[one] if isinstance(one, Field) else one for one in self._tangents]
-        along = self._along(given)
+        along = self._along(then)
         own = {
             leaf.field: _array(then[one].grad_out)
             if isinstance(one, Field)
@@ -209,7 +189,7 @@ class TangentStep(TransformStep):
             for leaf, one in zip(self.stretch.leaves, self._tangents, strict=True)
         }
         first = linear.push(own, fresh)
-        tangents: list[npt.NDArray[Any]] = []
+        tangents: list[Array] = []
         for one in fresh:
             found = first[one].copy()
             for cell, unit in units(one):
@@ -221,9 +201,10 @@ class TangentStep(TransformStep):
             tangents.append(found)
         return tangents
 
-    def _along(self, tangents: Sequence[Any]) -> dict[Field, npt.NDArray[Any]]:
-        pairs: Iterable[tuple[TreeLeaf, Any]] = zip(self.stretch.leaves, tangents, strict=True)
-        return {leaf.field: leaf.tangent(one) for leaf, one in pairs}
+    def _along(self, then: ReverseContext) -> dict[Field, Array]:
+        """Return the tangents as they were when the step ran."""
+        given = (then[one] if isinstance(one, Field) else one for one in self._tangents)
+        return self.stretch.along(given)
 
 
 class _NestedTangent(OpaqueStep):
@@ -257,23 +238,6 @@ class _NestedTangent(OpaqueStep):
         linear.release()
 
 
-def _zeros_like(field: Field) -> Field:
-    made = make(field.element, field.shape)
-    made.fill(0.0)
-    return made.with_grads()
-
-
-def _array(field: Field | None) -> npt.NDArray[Any]:
+def _array(field: Field | None) -> Array:
     assert field is not None
     return field.to_numpy()
-
-
-def _uses(found: Iterable[Field], written: Iterable[Field], results: Iterable[Field]) -> list[Use]:
-    changed = {one.storage for one in written}
-    uses = {
-        one.storage: Use(one, True, one.storage in changed, Keeps.BEFORE, "a field")
-        for one in found
-    }
-    for one in (*written, *results):
-        uses.setdefault(one.storage, Use(one, False, True, Keeps.NOTHING, "a result"))
-    return list(uses.values())

@@ -15,16 +15,16 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
 from difftile.transforms.jacobians import CHUNK, pushed
-from difftile.transforms.reverse_mode import refuse_nesting
-from difftile.transforms.stretch import Stretch
+from difftile.transforms.stretch import Stretch, refuse_nesting
+from difftile.transforms.trees import Array, Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Where a matrix may have entries that are not zero.
+    """The places of a matrix whose entries may be nonzero.
 
     Args:
-        shape: Its rows and columns.
+        shape: The numbers of rows and columns.
         rows: The row of each entry.
         columns: The column of each entry.
     """
@@ -35,7 +35,7 @@ class Pattern:
 
 
 def sparse_jacobian(
-    f: Callable[..., Any], pattern: Any, argnum: int = 0, *, chunk: int = CHUNK
+    f: Callable[..., Tree], pattern: Any, argnum: int = 0, *, chunk: int = CHUNK
 ) -> Any:
     """Return the function that computes a sparse Jacobian in as many pushes as it has colours.
 
@@ -43,34 +43,36 @@ def sparse_jacobian(
 
     Args:
         f: A function as for `dt.jvp`, of one field or array, that returns one field.
-        pattern: Where entries may be that are not zero: a matrix of SciPy, an array of bools, or a
-            pair of arrays with rows and columns. Rows and columns count the numbers in result and
+        pattern: The places of entries that may be nonzero: a matrix of SciPy, an array of bools, or
+            a pair of arrays with rows and columns. Rows and columns count the numbers in result and
             argument, the last axis fastest.
         argnum: The position of the argument.
-        chunk: How many colours are worked out in one run of the launches.
+        chunk: The number of colours that one run of the launches computes.
 
     Returns:
-        A function of the same arguments. It returns a matrix of SciPy, an array, or an array with
-        the value of each pair, as the pattern is given.
+        A function of the same arguments that returns a matrix of SciPy, an array, or an array with
+        the value of each pair, in the form of the pattern.
 
     Raises:
-        LaunchError: The pattern has another shape, or misses an entry that is not zero.
+        LaunchError: The pattern has another shape, or misses a nonzero entry.
     """
 
     @functools.wraps(f)
-    def jacobian(*args: Any, **kwargs: Any) -> Any:
+    def jacobian(*args: Tree, **kwargs: Any) -> Any:
         refuse_nesting("sparse_jacobian", "jvp or dt.grad")
         stretch = Stretch(f, args, (argnum,), kwargs=kwargs)
         linear = stretch.run()
         outputs = stretch.outputs
         if len(stretch.leaves) != 1 or len(outputs) != 1:
-            raise LaunchError("dt.sparse_jacobian is for functions of one field with one result.")
+            raise LaunchError(
+                "dt.sparse_jacobian is for functions of one field with one result. Use dt.jacfwd."
+            )
         one, out = stretch.inputs[0], outputs[0]
         before, after = one.to_numpy().shape, out.to_numpy().shape
         given = _pattern(pattern, (int(np.prod(after, dtype=int)), int(np.prod(before, dtype=int))))
         colours = _colours(given)
         count = int(colours.max(initial=-1)) + 1
-        # One direction more, in which all columns differ, finds entries that the pattern misses.
+        # An additional direction, in which all columns differ, finds entries outside the pattern.
         directions = np.zeros((count + 1, given.shape[1]))
         directions[colours, np.arange(given.shape[1])] = 1.0
         directions[count] = np.random.default_rng(0).uniform(0.5, 1.5, given.shape[1])
@@ -82,7 +84,14 @@ def sparse_jacobian(
         found = np.concatenate(parts).reshape(count + 1, -1)
         values = found[colours[given.columns], given.rows]
         _check(given, values, directions[count], found[count])
-        return _like(pattern, given, values)
+        if isinstance(pattern, tuple):
+            return values
+        if hasattr(pattern, "tocoo"):
+            coo: Any = pattern.tocoo()
+            return type(coo)((values, (given.rows, given.columns)), shape=given.shape)
+        dense = np.zeros(given.shape, values.dtype)
+        dense[given.rows, given.columns] = values
+        return dense
 
     return jacobian
 
@@ -95,7 +104,7 @@ def _pattern(given: Any, shape: tuple[int, int]) -> Pattern:
         rows, columns = (np.asarray(part, np.intp) for part in given)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         found = Pattern(shape, rows, columns)
     else:
-        array: npt.NDArray[Any] = np.asarray(given)
+        array: Array = np.asarray(given)
         rows, columns = np.nonzero(array)
         found = Pattern(array.shape, rows, columns)  # pyright: ignore[reportArgumentType]
     inside = found.shape == shape and all(
@@ -123,16 +132,11 @@ def _colours(pattern: Pattern) -> npt.NDArray[np.intp]:
     return colours
 
 
-def _check(
-    pattern: Pattern,
-    values: npt.NDArray[Any],
-    direction: npt.NDArray[Any],
-    wanted: npt.NDArray[Any],
-) -> None:
+def _check(pattern: Pattern, values: Array, direction: Array, wanted: Array) -> None:
     """Compare the matrix times a direction with the tangent along it.
 
     Raises:
-        LaunchError: They differ: there is an entry outside the pattern.
+        LaunchError: They differ, which means that there is an entry outside the pattern.
     """
     size = pattern.shape[0]
     terms = values * direction[pattern.columns]
@@ -142,16 +146,6 @@ def _check(
     wrong = np.flatnonzero(np.abs(found - wanted) > precision * scale)
     if len(wrong):
         raise LaunchError(
-            f"Row {wrong[0]} of the Jacobian has an entry that is not zero, outside the pattern."
+            f"Row {wrong[0]} of the Jacobian has a nonzero entry outside the pattern. Add its "
+            "column to the pattern."
         )
-
-
-def _like(given: Any, pattern: Pattern, values: npt.NDArray[Any]) -> Any:
-    if isinstance(given, tuple):
-        return values
-    if hasattr(given, "tocoo"):
-        coo: Any = given.tocoo()
-        return type(coo)((values, (pattern.rows, pattern.columns)), shape=pattern.shape)
-    dense = np.zeros(pattern.shape, values.dtype)
-    dense[pattern.rows, pattern.columns] = values
-    return dense

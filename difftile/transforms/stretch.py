@@ -1,50 +1,56 @@
-"""A call of a function, on arguments of its own, to be run and differentiated."""
+"""A call of a function on arguments of its own, ready to be run and differentiated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
+from difftile.fields.recording import OPEN_TAPE
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
-from difftile.transforms.trees import TreeLeaf, lifted, outputs_in
+from difftile.transforms.trees import Array, Tree, TreeLeaf, aligned, lifted, outputs_in, rebuilt
+
+Argnums: TypeAlias = int | Sequence[int]
 
 
 class Stretch:
-    """A call of a function; `value` is what its latest run has returned.
+    """A call of a function; `value` is the result of its latest run.
 
     Args:
         f: The function.
         args: Its arguments.
-        argnums: Those that derivatives are taken with respect to.
-        has_aux: The function returns a tuple: what is differentiated, and anything else.
+        argnums: The position of the argument that derivatives are taken with respect to, or of
+            several.
+        has_aux: The function returns a pair: the value to differentiate, and an auxiliary value.
         kwargs: Its arguments by name, which are constants.
     """
 
     def __init__(
         self,
-        f: Callable[..., Any],
-        args: Sequence[Any],
-        argnums: tuple[int, ...],
+        f: Callable[..., Tree],
+        args: Sequence[Tree],
+        argnums: Argnums,
         *,
         has_aux: bool = False,
         kwargs: dict[str, Any],
     ) -> None:
         self._name = name = getattr(f, "__name__", "the function")
-        for k in argnums:
+        self._single = isinstance(argnums, int)
+        self._argnums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        for k in self._argnums:
             if not -len(args) <= k < len(args):
                 raise LaunchError(f"{name} is called with {len(args)} arguments; argnums has {k}.")
-        self.trees: dict[int, Any] = {}
         self.leaves: list[TreeLeaf] = []
+        self._trees: dict[int, Tree] = {}
         given = list(args)
-        for k in argnums:
+        for k in self._argnums:
             given[k] = lifted(args[k], f"argument {k}", self.leaves)
-            self.trees[k] = args[k]
+            self._trees[k] = args[k]
         self._has_aux = has_aux
         self._call = lambda: f(*given, **kwargs)
-        self.value: Any = None
+        self.value: Tree = None
         self.aux: Any = None
 
     @property
@@ -53,7 +59,7 @@ class Stretch:
         return [leaf.field for leaf in self.leaves]
 
     def run(self) -> Pullback:
-        """Run the function on what its arguments hold now, ready to be differentiated."""
+        """Run the function on the current contents of its arguments, ready to be differentiated."""
         return Pullback(self.call)
 
     def call(self) -> None:
@@ -69,22 +75,63 @@ class Stretch:
         """Return the one number that the function has returned, a field with one element.
 
         Raises:
-            LaunchError: It returned something else.
+            LaunchError: The result is anything else.
         """
         value = self.value
         if isinstance(value, Field) and is_float(value.element):
             if value.to_numpy().size == 1:
                 return value
             raise LaunchError(
-                f"A gradient is that of one number; {self._name} returns a field of shape "
+                f"A gradient is taken of one number; {self._name} returns a field of shape "
                 f"{value.shape}. Add it up, or use dt.jacrev or dt.vjp."
             )
         raise LaunchError(
-            f"A gradient is that of one number; {self._name} returns {value!r}. Return a field "
+            f"A gradient is taken of one number; {self._name} returns {value!r}. Return a field "
             "with one element."
         )
 
     @property
     def outputs(self) -> list[Field]:
-        """The fields of floats in what the function returned."""
+        """The fields of floats in the result of the function."""
         return outputs_in(self.value)
+
+    def matched(self, tangents: Sequence[Tree]) -> list[Any]:
+        """Return the tangents of all leaves, one after the other.
+
+        Raises:
+            LaunchError: The tangents have another form than the arguments.
+        """
+        if len(tangents) != len(self._trees):
+            raise LaunchError(
+                f"{len(tangents)} tangents are given for {len(self._trees)} arguments."
+            )
+        pairs = zip(self._trees.items(), tangents, strict=True)
+        return [one for (k, tree), dot in pairs for one in aligned(tree, dot, f"argument {k}")]
+
+    def along(self, tangents: Iterable[Any]) -> dict[Field, Array]:
+        """Return the tangents of all leaves as arrays by field, checked against the shapes."""
+        pairs = zip(self.leaves, tangents, strict=True)
+        return {leaf.field: leaf.tangent(one) for leaf, one in pairs}
+
+    def nested(self, values: Iterable[Any]) -> Tree:
+        """Return a value for each leaf in the nesting of the arguments."""
+        each = iter(values)
+        trees = tuple(rebuilt(self._trees[k], each) for k in self._argnums)
+        return trees[0] if self._single else trees
+
+    def as_arguments(self, fields: Iterable[Field]) -> Tree:
+        """Return a field for each leaf in the nesting and of the kind of the arguments."""
+        pairs = zip(self.leaves, fields, strict=True)
+        return self.nested([leaf.like(one) for leaf, one in pairs])
+
+
+def refuse_nesting(name: str, instead: str) -> None:
+    """Refuse a transformation whose results a tape or transformation around it would not see.
+
+    Raises:
+        LaunchError: A tape is open.
+    """
+    if OPEN_TAPE.get() is not None:
+        raise LaunchError(
+            f"dt.{name} is not recorded by the tape or transformation around it; use dt.{instead}."
+        )

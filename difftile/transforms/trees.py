@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +18,21 @@ from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.ir.types import F64, is_float
 
+Tree: TypeAlias = Any
+"""Fields, arrays or numbers, in nested tuples, lists and dicts or fields of structs."""
+
+Array: TypeAlias = npt.NDArray[Any]
+"""The contents of a field, or a derivative of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class TreeLeaf:
     """One place in nested arguments that derivatives are taken at.
 
     Args:
-        given: What the user passed: a field, an array of floats or a number.
-        field: What the function is given in its place.
-        name: Where it stands, such as "x" or "params['w'][0]".
+        given: The argument of the user: a field, an array of floats or a number.
+        field: The field that the function is given in its place.
+        name: The place in words, such as "x" or "params['w'][0]".
     """
 
     given: Any
@@ -34,20 +40,20 @@ class TreeLeaf:
     name: str
 
     def like(self, values: Field) -> Any:
-        """Return a derivative in the kind of what was passed: a field, an array or a number."""
+        """Return a derivative in the kind of the argument: a field, an array or a number."""
         if isinstance(self.given, Values) or OPEN_TAPE.get() is not None:
             return values
         array = values.to_numpy()
         given: Any = self.given
         if isinstance(given, np.ndarray):
-            return array.astype(cast("npt.NDArray[Any]", given).dtype)
+            return array.astype(cast("Array", given).dtype)
         return float(array)
 
-    def tangent(self, given: Any) -> npt.NDArray[Any]:
+    def tangent(self, given: Any) -> Array:
         """Return a tangent as an array, checked against the shape.
 
         Raises:
-            FieldError: It has another shape.
+            FieldError: The tangent has another shape.
         """
         array = given.to_numpy() if isinstance(given, Values) else np.asarray(given, np.float64)
         wanted = self.field.to_numpy().shape
@@ -59,13 +65,13 @@ class TreeLeaf:
         return array
 
 
-def mapped(tree: Any, change: Callable[[Any, str], Any], name: str) -> Any:
-    """Return nested tuples, lists and dicts with what is in them changed.
+def mapped(tree: Tree, change: Callable[[Any, str], Any], name: str) -> Tree:
+    """Return a tree with a function applied to its leaves.
 
     Args:
-        tree: What is changed.
-        change: Takes an entry and where it stands.
-        name: Where the whole stands.
+        tree: The tree.
+        change: The function, which takes a leaf and its place in words.
+        name: The place of the whole.
     """
     if isinstance(tree, StructField):
         members = {k: mapped(v, change, f"{name}.{k}") for k, v in tree.members.items()}
@@ -86,13 +92,13 @@ def mapped(tree: Any, change: Callable[[Any, str], Any], name: str) -> Any:
     return change(tree, name)
 
 
-def lifted(tree: Any, name: str, leaves: list[TreeLeaf]) -> Any:
-    """Return an argument with fields of their own in place of floats, which are collected.
+def lifted(tree: Tree, name: str, leaves: list[TreeLeaf]) -> Tree:
+    """Return an argument with a new field in place of each leaf, and collect the leaves.
 
-    The function may write into them: what was passed stays as it is.
+    The function may write into these fields: the arguments of the user do not change.
 
     Raises:
-        LaunchError: Something has no derivative.
+        LaunchError: A leaf has no derivative.
     """
 
     def lift(value: Any, where: str) -> Any:
@@ -126,7 +132,7 @@ def _field_of(value: Any, name: str) -> Field:
         number.fill(float(cast(Any, value)))
         return number
     if isinstance(value, np.ndarray):
-        array = cast("npt.NDArray[Any]", value)
+        array = cast("Array", value)
         if array.dtype.kind != "f":
             raise LaunchError(f"{name} is an array of {array.dtype}, which has no derivative.")
         return from_numpy(array)
@@ -136,21 +142,21 @@ def _field_of(value: Any, name: str) -> Field:
     )
 
 
-def rebuilt(tree: Any, values: Iterator[Any]) -> Any:
-    """Return nested arguments with other values in their places, taken one after the other."""
+def rebuilt(tree: Tree, values: Iterator[Any]) -> Tree:
+    """Return a tree with other values in the places of its leaves, taken one after the other."""
     return mapped(tree, lambda _, __: next(values), "")
 
 
-def aligned(tree: Any, other: Any, name: str) -> list[Any]:
-    """Return what stands in one tree where another has its leaves, one after the other.
+def aligned(tree: Tree, other: Tree, name: str) -> list[Any]:
+    """Return the entries of one tree at the leaves of another, one after the other.
 
     Args:
-        tree: Nested arguments.
-        other: What belongs to them, in the same form.
-        name: Where the whole stands.
+        tree: The tree whose leaves count.
+        other: The tree with the entries, in the same form.
+        name: The place of the whole.
 
     Raises:
-        LaunchError: It has another form.
+        LaunchError: The trees differ in form.
     """
     if isinstance(tree, StructField):
         given = other.members if isinstance(other, StructField) else other
@@ -171,14 +177,14 @@ def aligned(tree: Any, other: Any, name: str) -> list[Any]:
 
 
 def _not(other: Any) -> str:
-    return f"what is given for it is {other!r}."
+    return f"{other!r} does not match."
 
 
-def outputs_in(tree: Any) -> list[Field]:
+def outputs_in(tree: Tree) -> list[Field]:
     """Return the fields of floats in the result of a function.
 
     Raises:
-        LaunchError: A number is in it, which carries no derivative.
+        LaunchError: The result has a number in it, which carries no derivative.
     """
     found: list[Field] = []
 
@@ -186,9 +192,9 @@ def outputs_in(tree: Any) -> list[Field]:
         if isinstance(value, Field) and is_float(value.element):
             found.append(value)
         elif isinstance(value, (float, np.floating, np.ndarray)):
+            kind = "a number" if isinstance(value, float) else "an array"
             raise LaunchError(
-                f"{name} is {_kind(cast(Any, value))}, a constant for every derivative: return the "
-                "field that holds it."
+                f"{name} is {kind}, a constant for every derivative: return a field that holds it."
             )
         return value
 
@@ -196,12 +202,8 @@ def outputs_in(tree: Any) -> list[Field]:
     return found
 
 
-def _kind(value: object) -> str:
-    return "a number" if isinstance(value, float) else "an array"
-
-
-def shown(tree: Any, leaves: Sequence[TreeLeaf]) -> Any:
-    """Return the result of a function as arrays and numbers, if it was passed no fields."""
+def shown(tree: Tree, leaves: Sequence[TreeLeaf]) -> Tree:
+    """Return the result of a function as arrays and numbers, if no fields were passed."""
     if OPEN_TAPE.get() is not None or any(isinstance(leaf.given, Values) for leaf in leaves):
         return tree
 
@@ -214,8 +216,8 @@ def shown(tree: Any, leaves: Sequence[TreeLeaf]) -> Any:
     return mapped(tree, show, "")
 
 
-def units(one: Field) -> Iterator[tuple[int, npt.NDArray[Any]]]:
-    """Yield arrays like the contents of a field that are zero but for one number, and its place."""
+def units(one: Field) -> Iterator[tuple[int, Array]]:
+    """Yield the unit vectors of the numbers in a field, as arrays of its shape, and the places."""
     shape = one.to_numpy().shape
     for cell in range(int(np.prod(shape, dtype=int))):
         unit = np.zeros(shape)
