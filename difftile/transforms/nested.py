@@ -1,8 +1,8 @@
 """Transformations inside others: each is one step whose derivatives are second derivatives.
 
 The derivative of a gradient along v is a Hessian-vector product, forward over reverse
-(`linearization/forward_over_reverse.py`). By the symmetry of second derivatives, mixed ones of other fields included, its
-adjoint is the same product. The same holds for the adjoint of a tangent.
+(`linearization/forward_over_reverse.py`). By the symmetry of second derivatives, mixed ones of
+other fields included, its adjoint is the same product. The same holds for the adjoint of a tangent.
 """
 
 from __future__ import annotations
