@@ -1,4 +1,4 @@
-"""An app: controls, steps and pictures around one simulation."""
+"""Apps: controls, steps and pictures around one simulation."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _Render = TypeVar("_Render", bound=Callable[[View], Any])
 
 
 class App(ControlsApi):
-    """A picture of a simulation, and controls that change it while it goes on.
+    """Pictures of a simulation, and controls that change it while it runs.
 
-    Shapes that are added before `run` stand in every picture and follow their fields; those that
-    the function under `@app.draw` adds belong to one picture. `Canvas` says what they mean.
+    Shapes that are added before `run` are permanent and follow their fields; shapes that the
+    function under `@app.draw` adds belong to one picture. `Canvas` documents the shapes.
 
     Args:
-        title: What the window is called.
+        title: The title of the window.
         size: Width and height of the pictures [px].
-        backend: "window", "web", where "web:port" and "web:host:port" say where the page is,
-            "null", or a backend; None for what the environment variable DIFFTILE_VIEWER says,
-            else "window".
+        backend: "window", "web" (with an address as in "web:port" or "web:host:port"), "null", or a
+            backend; None for the name in the environment variable DIFFTILE_VIEWER, or else
+            "window".
         view: The part of the plane that is shown: left, bottom, right, top; y is up.
-        speed: Steps a picture; None for as many as there is time for.
+        speed: Steps per picture; None for as many as time allows.
         screenshots: The folder that the key `p` writes to.
 
     Attributes:
-        mouse: Where the mouse is over the scene, for steps and drawing.
-        steps: How many steps there were since the last reset.
+        mouse: The mouse over the scene, for steps and drawing.
+        steps: The number of steps since the last reset.
 
     Raises:
-        ViewerError: There is no such backend, or the size is too small.
+        ViewerError: There is no such backend, or the size, view or speed is invalid.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class App(ControlsApi):
         screenshots: str | Path = "out",
     ) -> None:
         if size[0] < SMALLEST[0] or size[1] < SMALLEST[1]:
-            raise ViewerError(f"a viewer is at least {SMALLEST} pixels large, not {size}")
+            raise ViewerError(f"the size of a viewer is at least {SMALLEST} pixels, not {size}")
         if not (view[0] < view[2] and view[1] < view[3]):
             raise ViewerError(f"a view is (left, bottom, right, top) in order, not {view}")
         if speed is not None and not speed > 0:
-            raise ViewerError(f"the speed is above 0 steps a picture, not {speed}")
+            raise ViewerError(f"the speed is above 0 steps per picture, not {speed}")
         self._course = Course(math.inf if speed is None else speed)
         super().__init__(self._course.attempt)
         self.title = title
@@ -113,26 +113,26 @@ class App(ControlsApi):
         up: Sequence[float] | None = None,
         around: Data | None = None,
     ) -> None:
-        """Say from where what is in space is looked at: from now on, and when `f` is pressed.
+        """Set the camera of shapes in space, from now on and for the key `f`.
 
-        With neither `at` nor `distance` the camera looks at all that there is from the side that
-        `yaw` and `pitch` say.
+        Without `at` and `distance` the camera looks at all shapes from the direction of `yaw` and
+        `pitch`.
 
         Args:
-            at: What it looks at and turns around, three numbers.
-            distance: From the eye to that [scene units].
+            at: The target that it looks at and turns around, three numbers.
+            distance: From the eye to the target [scene units].
             yaw: Turn around `up` [rad]; at 0 with y up, the eye is on the +z side.
-            pitch: How far above the target the eye is [rad].
-            fov: The angle that the height of the picture covers [rad].
-            up: The direction that is up in the picture.
-            around: Positions that it looks at instead of all shapes, shape (n, 3).
+            pitch: Elevation of the eye above the target [rad].
+            fov: Vertical field of view [rad].
+            up: The upward direction of the picture.
+            around: Positions to look at instead of all shapes, shape (n, 3).
 
         Raises:
             ViewerError: A number is out of its range, or `around` comes with `at` or `distance`.
         """
         fixed = at is not None or distance is not None
         if around is not None and fixed:
-            raise ViewerError("look(around=...) finds `at` and `distance` itself; leave them out")
+            raise ViewerError("look(around=...) chooses `at` and `distance` itself; leave them out")
         given = {
             "target": at,
             "distance": distance,
@@ -147,30 +147,31 @@ class App(ControlsApi):
 
     @property
     def orbit(self) -> Orbit:
-        """The camera that looks at what is in space."""
+        """The camera of shapes in space."""
         return self._layout.scene.orbit
 
-    # What users write
+    # Functions of users
 
     def step(self, function: _Action) -> _Action:
-        """Call a function for each step."""
+        """Register the function of a step, as a decorator."""
         self._step = function
         return function
 
     def draw(self, function: _Action) -> _Action:
-        """Call a function for each picture, which adds shapes to it."""
+        """Register a function that adds shapes to each picture, as a decorator."""
         self._draw = function
         return function
 
     def backdrop(self, render: _Render, *, scale: float = 1.0) -> _Render:
-        """Call a function for each picture, which renders what is behind the shapes in space.
+        """Register a function that renders the background of the shapes in space.
 
         Args:
-            render: Gets a `View`, and returns colours, shape (height, width, 3), floats from 0 to 1
-                or bytes; or these and depths along the axis of view, shape (height, width), which
-                hide shapes that are farther and are hidden by nearer ones; a depth of 0 or infinity
-                is nothing. None for no backdrop in this picture. Arrays or fields.
-            scale: Pixels of the view for one of the screen: below 1 is faster and less sharp.
+            render: Gets a `View`, and returns arrays or fields: colours, shape (height, width, 3),
+                floats from 0 to 1 or bytes; or a pair of colours and depths along the axis of view,
+                shape (height, width). Pixels with a depth hide farther shapes and are hidden by
+                nearer ones; a depth of 0 or infinity marks an empty pixel. None for no backdrop in
+                this picture.
+            scale: Pixels of the view per pixel of the screen: below 1 is faster and less sharp.
 
         Raises:
             ViewerError: `scale` is not above 0.
@@ -182,7 +183,7 @@ class App(ControlsApi):
         return render
 
     def reset(self, function: _Action) -> _Action:
-        """Call a function to start anew."""
+        """Register a function that resets the simulation, as a decorator."""
         self._reset = function
         return function
 
@@ -190,17 +191,17 @@ class App(ControlsApi):
 
     @property
     def mouse(self) -> Mouse:
-        """Where the mouse is over the scene."""
+        """The mouse over the scene."""
         return self._layout.scene.mouse
 
     @property
     def steps(self) -> int:
-        """How many steps there were since the last reset."""
+        """The number of steps since the last reset."""
         return self._course.done
 
     @property
     def playing(self) -> bool:
-        """Whether steps go on by themselves; may be set."""
+        """Whether steps go on by themselves; can be set."""
         return self._course.playing
 
     @playing.setter
@@ -209,7 +210,7 @@ class App(ControlsApi):
 
     @property
     def error(self) -> str | None:
-        """What went wrong in a step or in drawing, as the picture shows it; None if nothing did."""
+        """The current error of a step or of drawing, as the picture shows it, or None."""
         return self._course.error
 
     @property
@@ -226,33 +227,31 @@ class App(ControlsApi):
     ) -> None:
         """Open the viewer and run until it is closed.
 
-        What a step, drawing or a control raises is shown in the picture, and the app goes on. If it
-        still stands there at the end, it is raised then. The null backend, where nobody could do
-        something about it, ends with that picture unless events are to come.
+        An exception of a step, of drawing or of a control is shown in the picture, and the app goes
+        on. If the error is still shown at the end, it is raised then. The null backend, where no
+        person can respond, ends with that picture unless more events follow.
 
         Args:
-            frames: End after so many pictures; None for when it is closed. The null backend, which
-                nobody closes, then ends after the last event.
-            record: Write what is shown: "run.gif", "run.webp", "run.mp4", or a folder. Steps are
-                then counted by pictures, one each if there is no other speed.
-            events: What happens before the pictures that they name, as if a person did it.
-            fps: Most pictures a second.
+            frames: End after this number of pictures; None to run until the window is closed. The
+                null backend then ends after the last event.
+            record: A file or folder to write pictures to: "run.gif", "run.webp", "run.mp4", or a
+                folder. There is then a fixed number of steps per picture, one without a `speed`.
+            events: Scripted events, each before the picture of its `frame`.
+            fps: The largest number of pictures per second.
 
         Raises:
-            ViewerError: A display or library is missing, nothing can be recorded there, or the app
-                runs already; the message is one line that says what to do.
-            Exception: What was wrong as the app ended; what was recorded is written.
+            ViewerError: A display or library is missing, the recording cannot be written, or the
+                app runs already; the message is one line that says what to do.
+            Exception: The error that was shown when the app ended; the recording is complete.
         """
         if self._running:
-            raise ViewerError("the app runs already: run() is not called in what it calls")
+            raise ViewerError("the app runs already: do not call run() from a step or callback")
         if not fps > 0:
             raise ViewerError(f"fps is above 0, not {fps}")
         null = isinstance(self._backend, NullBackend)
         if frames is None and null:
             if not events:
-                raise ViewerError(
-                    "nobody closes the null backend: run(frames=...) says when it ends"
-                )
+                raise ViewerError("the null backend never closes: pass run(frames=...)")
             frames = max(event.frame for event in events) + 1
         if record is not None:
             self._recorder = open_writer(record, *self._layout.size, fps)
@@ -281,7 +280,7 @@ class App(ControlsApi):
             raise self._course.failure
 
     def restart(self) -> None:
-        """Start anew, as the button and the key `r` do."""
+        """Reset the app, as the button and the key `r` do."""
         self._course.done = 0
         self._course.forgive()
         for series in self._panel.series.values():
@@ -290,7 +289,7 @@ class App(ControlsApi):
             self._course.attempt(self._reset)
 
     def screenshot(self) -> Path:
-        """Write the picture that is shown now, as the key `p` does, and return the file."""
+        """Write the current picture, as the key `p` does, and return the file."""
         word = "".join(c if c.isalnum() else "_" for c in self.title.lower())
         file = self._folder / f"{word}_{self.steps:06d}.png"
         frame = self._framed(fresh=True) if self._frame is None else self._frame
@@ -302,7 +301,7 @@ class App(ControlsApi):
             self._layout.say(f"could not write {file}: {error.strerror}")
         return file
 
-    # What keys and events do
+    # Keys and events
 
     def _add_keys(self) -> None:
         course = self._course
@@ -328,7 +327,8 @@ class App(ControlsApi):
         ]
 
     def _take(self, event: Event) -> None:
-        if not (isinstance(event, Resize) and self._recorder is not None):  # files have one size
+        resizes_recording = isinstance(event, Resize) and self._recorder is not None
+        if not resizes_recording:  # all pictures of a recording have one size
             self._course.attempt(lambda: self._layout.take(event))
 
     def _single(self) -> None:
@@ -349,7 +349,7 @@ class App(ControlsApi):
     def _show(self, fresh: bool) -> None:
         frame = self._framed(fresh)
         if not self._course.attempt(lambda: self._backend.show(frame)):
-            # What cannot be drawn is left out, so that what is wrong with it can be read.
+            # Leave out the scene, so that the error can be read.
             frame = self._layout.frame(None, self.error, fresh=True)
             self._backend.show(frame)
         self._frame = frame
@@ -357,16 +357,16 @@ class App(ControlsApi):
             self._recorder.add(frame.image())
 
     def _framed(self, fresh: bool) -> Frame:
-        """Return a frame of what there is now; without the scene if something is wrong with it."""
+        """Return the current frame, without the scene if that raises."""
         shapes = self._shapes()
         self._panel.status = self._status()
         frames: list[Frame] = []
         self._course.attempt(lambda: frames.append(self._layout.frame(shapes, self.error, fresh)))
-        # Controls and handles may be at fault as well: what they are bound to may have changed.
+        # Controls and handles may raise as well, if their bound values have changed.
         return frames[0] if frames else self._layout.frame(None, self.error, fresh=False)
 
     def _shapes(self) -> list[Primitive]:
-        """Return the shapes of a picture; with those that were there before an error."""
+        """Return the shapes of a picture; after an error, those that were added before it."""
         shown: list[Primitive] = []
 
         def collect() -> None:

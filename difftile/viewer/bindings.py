@@ -1,4 +1,4 @@
-"""What a control changes: an element of a field, an attribute, or a value of its own."""
+"""Bindings of controls to an element of a field, an attribute, or a value of their own."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ Bind: TypeAlias = Values | tuple[Any, Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """How a value is read and written.
+    """Access to a bound value.
 
     Args:
-        get: Returns it.
-        set: Changes it.
-        counts: Whether it is a number of a field, so that an option goes there by its index.
+        get: Returns the value.
+        set: Changes the value.
+        is_element: Whether the value is an element of a field, which stores an option by its index.
     """
 
     get: Callable[[], Any]
     set: Callable[[Any], None]
-    counts: bool = False
+    is_element: bool = False
 
 
 def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
     """Return a binding.
 
     Args:
-        bind: What is changed.
-        initial: The value of a control that changes nothing but its own.
-        label: The control, for errors.
+        bind: The bound value.
+        initial: The initial value of a control without a binding.
+        label: The label of the control, for errors.
 
     Raises:
-        ViewerError: Nothing of the kind can be changed.
+        ViewerError: Such a value cannot be bound.
     """
     if bind is None:
-        return _own(initial)
+        held = [initial]
+        return Binding(lambda: held[0], lambda v: held.__setitem__(0, v))
     if isinstance(bind, Values):
         if bind.size != 1:
             raise ViewerError(
@@ -51,15 +52,14 @@ def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
     if isinstance(cast(object, bind), tuple) and len(bind) == 2:
         owner, which = bind
         if isinstance(owner, Values):
-            _element(
-                owner, which
-            ).get()  # an index out of range is an error now, not when the mouse comes
-            return _element(owner, which)
+            found = _element(owner, which)
+            found.get()  # an index out of range is an error now, not when the mouse arrives
+            return found
         if isinstance(which, str) and hasattr(owner, which):
             return Binding(lambda: getattr(owner, which), lambda v: setattr(owner, which, v))
         if isinstance(which, str):
             raise ViewerError(
-                f"{label!r} is bound to {which!r}, which {type(owner).__name__} has not"
+                f"{label!r} is bound to {which!r}, but {type(owner).__name__} has no such attribute"
             )
     raise ViewerError(
         f"{label!r}: bind is a field of one element, (field, index), or (object, 'attribute')"
@@ -72,13 +72,4 @@ def _element(field: Any, index: Any) -> Binding:
     def write(value: Any) -> None:
         field[where] = value
 
-    return Binding(lambda: field[where], write, counts=True)
-
-
-def _own(initial: Any) -> Binding:
-    held = [initial]
-
-    def write(value: Any) -> None:
-        held[0] = value
-
-    return Binding(lambda: held[0], write)
+    return Binding(lambda: field[where], write, is_element=True)

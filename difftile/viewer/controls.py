@@ -1,4 +1,4 @@
-"""Controls: how each looks in a rectangle of the panel, and what a mouse does to it there."""
+"""Controls: the appearance of each in a rectangle of the panel, and its response to the mouse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.bindings import Bind, bind_to
-from difftile.viewer.primitives import Boxes, Bytes, Circles, Floats, Primitive, Text
+from difftile.viewer.boxes import at, filled
+from difftile.viewer.primitives import Bytes, Circles, Primitive, Text
 from difftile.viewer.screen import Area
 from difftile.viewer.surface import fitted, text_width
 from difftile.viewer.theme import ACCENT, FAINT, HOVERED, INK, PANEL, RAISED
@@ -22,25 +23,25 @@ _ROW = 24.0  # of a choice [px]
 
 
 class Control(ABC):
-    """Something in the panel. Its rectangle is as wide as the panel wants and `height` high."""
+    """A widget of the panel, in a rectangle of the panel's width and its own `height`."""
 
     height: float
 
     @abstractmethod
     def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
-        """Return the shapes, in pixels; the mouse is given where it is inside."""
+        """Return the shapes, in pixels; `mouse` is its position if it is inside."""
 
     @abstractmethod
     def press(self, area: Area, x: float, y: float) -> None:
-        """Take the left button that went down inside."""
+        """Handle a press of the left button inside."""
 
     def drag(self, area: Area, x: float, y: float) -> None:
-        """Take a move of the mouse while the button is held; most have no use for it."""
+        """Handle a move of the mouse while the button is held; most controls ignore it."""
         return
 
 
 class Slider(Control):
-    """A number between two others.
+    """A number within a range.
 
     Attributes:
         value: The number; setting it moves the slider.
@@ -60,7 +61,7 @@ class Slider(Control):
         value: float | None = None,
     ) -> None:
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ViewerError(f"{label!r} needs min < max, both finite, not {low} and {high}")
+            raise ViewerError(f"{label!r} needs finite min < max, not {low} and {high}")
         if log and low <= 0:
             raise ViewerError(f"{label!r} with log=True needs min > 0, not {low}")
         if step is not None and not step > 0:
@@ -73,7 +74,7 @@ class Slider(Control):
 
     @property
     def value(self) -> Any:
-        """The number, as what it is bound to holds it."""
+        """The bound number."""
         return self._binding.get()
 
     @value.setter
@@ -82,11 +83,11 @@ class Slider(Control):
 
     @property
     def fraction(self) -> float:
-        """Where the knob is, from 0 to 1; a value outside of the range has it at an end."""
+        """The position of the knob, from 0 to 1; clamped for a value outside of the range."""
         return self.fraction_of(float(self.value))
 
     def fraction_of(self, value: float) -> float:
-        """Return where the knob is for a value."""
+        """Return the position of the knob for a value."""
         if self.log:
             value = max(value, self.low)
             part = math.log(value / self.low) / math.log(self.high / self.low)
@@ -102,10 +103,10 @@ class Slider(Control):
         shown = f"{self.value:.4g}" if isinstance(self.value, float) else f"{self.value}"
         room = area.width - text_width(shown, _LETTERS) - 10
         return [
-            Text(_at(area.left, area.top + 2), fitted(self.label, room, _LETTERS), INK, _LETTERS),
-            Text(_at(area.left + area.width, area.top + 2), shown, FAINT, _LETTERS, "rt"),
-            _box(left, y - 2, width, 4, HOVERED if mouse else RAISED, 2),
-            _box(left, y - 2, max(knob - left, 1.0), 4, ACCENT, 2),
+            Text(at(area.left, area.top + 2), fitted(self.label, room, _LETTERS), INK, _LETTERS),
+            Text(at(area.left + area.width, area.top + 2), shown, FAINT, _LETTERS, "rt"),
+            filled(Area(left, y - 2, width, 4), HOVERED if mouse else RAISED, 2),
+            filled(Area(left, y - 2, max(knob - left, 1.0), 4), ACCENT, 2),
             _disc(knob, y, 7.0 if mouse else 6.0, ACCENT),
         ]
 
@@ -118,7 +119,7 @@ class Slider(Control):
     drag = press
 
     def move(self, value: float) -> None:
-        """Take the value that is nearest to one, of those that the slider has places for."""
+        """Set the value, rounded to a step and clamped to the range."""
         if self.step is not None:
             value = self.low + self.step * round((value - self.low) / self.step)
         value = min(max(value, self.low), self.high)
@@ -126,15 +127,15 @@ class Slider(Control):
 
     @staticmethod
     def _track(area: Area) -> tuple[float, float]:
-        """Where the line of the knob begins, and how long it is."""
+        """Return the start and the length of the line of the knob."""
         return area.left + 7, area.width - 14
 
 
 class Checkbox(Control):
-    """Yes or no.
+    """A truth value.
 
     Attributes:
-        value: Which of them.
+        value: Whether the box is ticked.
     """
 
     height = 26.0
@@ -147,7 +148,7 @@ class Checkbox(Control):
 
     @property
     def value(self) -> bool:
-        """Whether it is ticked."""
+        """Whether the box is ticked."""
         return bool(self._binding.get())
 
     @value.setter
@@ -158,11 +159,11 @@ class Checkbox(Control):
         """See `Control`."""
         y = area.top + 5
         rim = ACCENT if self.value else HOVERED if mouse else RAISED
-        found: list[Primitive] = [_box(area.left, y, 16, 16, rim, 4)]
+        found: list[Primitive] = [filled(Area(area.left, y, 16, 16), rim, 4)]
         if self.value:
-            found.append(Text(_at(area.left + 8, y + 8), "✓", PANEL, 13.0, "mm", bold=True))
+            found.append(Text(at(area.left + 8, y + 8), "✓", PANEL, 13.0, "mm", bold=True))
         label = fitted(self.label, area.width - 26, _LETTERS)
-        return [*found, Text(_at(area.left + 26, y + 8), label, INK, _LETTERS, "lm")]
+        return [*found, Text(at(area.left + 26, y + 8), label, INK, _LETTERS, "lm")]
 
     def press(self, area: Area, x: float, y: float) -> None:
         """See `Control`."""
@@ -189,9 +190,9 @@ class Choice(Control):
 
     @property
     def value(self) -> Any:
-        """The option; of a field, the one that its number is the index of, or the nearest."""
+        """The chosen option; an element of a field holds its index, which is clamped."""
         held = self._binding.get()
-        if self._binding.counts:
+        if self._binding.is_element:
             index = 0 if math.isnan(held) else min(max(held, 0), len(self.options) - 1)
             return self.options[int(index)]
         return held
@@ -200,12 +201,12 @@ class Choice(Control):
     def value(self, value: Any) -> None:
         if value not in self.options:
             raise ViewerError(f"{self.label!r} has the options {self.options}, not {value!r}")
-        self._binding.set(self.options.index(value) if self._binding.counts else value)
+        self._binding.set(self.options.index(value) if self._binding.is_element else value)
 
     def draw(self, area: Area, mouse: tuple[float, float] | None) -> list[Primitive]:
         """See `Control`."""
         label = fitted(self.label, area.width, _LETTERS)
-        found: list[Primitive] = [Text(_at(area.left, area.top + 2), label, INK, _LETTERS)]
+        found: list[Primitive] = [Text(at(area.left, area.top + 2), label, INK, _LETTERS)]
         over = None if mouse is None else self._row(area, mouse[1])
         for k, option in enumerate(self.options):
             y = area.top + 24 + _ROW * (k + 0.5)
@@ -215,7 +216,7 @@ class Choice(Control):
                 found.append(_disc(area.left + 8, y, 4.5, ACCENT))
             words = fitted(str(option), area.width - 26, _LETTERS)
             ink = INK if chosen else FAINT
-            found.append(Text(_at(area.left + 26, y), words, ink, _LETTERS, "lm"))
+            found.append(Text(at(area.left + 26, y), words, ink, _LETTERS, "lm"))
         return found
 
     def press(self, area: Area, x: float, y: float) -> None:
@@ -231,12 +232,12 @@ class Choice(Control):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One of the buttons that lie side by side.
+    """One of several buttons side by side.
 
     Args:
-        text: What it says now.
-        press: What it does.
-        lit: Whether it stands out now.
+        text: Returns the current text.
+        press: The action.
+        lit: Returns whether the button is highlighted now.
     """
 
     text: Callable[[], str]
@@ -245,11 +246,11 @@ class Key:
 
 
 class Buttons(Control):
-    """Buttons side by side; one alone is a button.
+    """One or more buttons side by side.
 
     Args:
         keys: From left to right.
-        label: What they are about; where there is room, it stands before them.
+        label: Returns their common label; a page shows it, the panel has no room for it.
     """
 
     height = 34.0
@@ -264,10 +265,8 @@ class Buttons(Control):
             fill = HOVERED if mouse is not None and place.holds(*mouse) else RAISED
             lit = key.lit()
             words = fitted(key.text(), place.width - 6, _LETTERS)
-            at = _at(*place.center)
-            shown = ACCENT if lit else fill
-            found.append(_box(place.left, place.top, place.width, place.height, shown, 5))
-            found.append(Text(at, words, PANEL if lit else INK, _LETTERS, "mm"))
+            found.append(filled(place, ACCENT if lit else fill, 5))
+            found.append(Text(at(*place.center), words, PANEL if lit else INK, _LETTERS, "mm"))
         return found
 
     def press(self, area: Area, x: float, y: float) -> None:
@@ -286,17 +285,9 @@ class Buttons(Control):
 
 
 def along(low: float, high: float, log: bool, fraction: float) -> float:
-    """Return the value at a fraction of the way, by equal differences or by equal factors."""
+    """Return the value at a fraction of a range, on a linear or a logarithmic scale."""
     return low * (high / low) ** fraction if log else low + fraction * (high - low)
 
 
-def _at(x: float, y: float) -> Floats:
-    return np.array([x, y], np.float32)
-
-
-def _box(left: float, top: float, width: float, height: float, fill: Bytes, r: float) -> Boxes:
-    return Boxes(_at(left, top)[None], _at(left + width, top + height)[None], fill, r)
-
-
 def _disc(x: float, y: float, radius: float, fill: Bytes) -> Circles:
-    return Circles(_at(x, y)[None], np.array([radius], np.float32), fill)
+    return Circles(at(x, y)[None], np.array([radius], np.float32), fill)

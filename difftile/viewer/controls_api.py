@@ -1,4 +1,4 @@
-"""The desk of an app: what a person can change while it runs, and the plots beside that."""
+"""The methods of an app that add controls, handles, keys and plots."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from difftile.viewer.series import Series
 
 
 class ControlsApi:
-    """Controls, points to drag, keys and plots.
+    """The part of `App` that adds controls, handles, keys and plots.
 
     Args:
-        attempt: Calls what is the user's, and takes note of an exception.
+        attempt: Calls user code and records an exception.
     """
 
     def __init__(self, attempt: Callable[[Callable[[], object]], object]) -> None:
@@ -44,30 +44,30 @@ class ControlsApi:
         """Add a slider.
 
         Args:
-            label: What stands above it.
-            bind: What it changes: a field of one element, `(field, index)`,
-                `(object, "attribute")`, or None for its own `value`.
+            label: The text above it.
+            bind: The bound value: a field of one element, `(field, index)`,
+                `(object, "attribute")`, or None for a value of its own.
             min: The least value.
             max: The greatest value.
-            log: Move by equal factors instead of equal differences.
-            step: Values are `min` and multiples of this above it; None for all.
-            value: What it starts at; None for what the binding holds, or the middle.
+            log: Use a logarithmic scale.
+            step: Restrict values to `min` plus multiples of this; None for no restriction.
+            value: The initial value; None for the bound value, or else the middle.
 
         Raises:
-            ViewerError: The range is none, or `bind` nothing that can be changed.
+            ViewerError: The range is empty, or `bind` cannot be bound.
         """
         control = Slider(label, bind, min, max, log=log, step=step, value=value)
         self._panel.controls.append(control)
         return control
 
     def checkbox(self, label: str, bind: Bind = None, *, value: bool | None = None) -> Checkbox:
-        """Add a box to tick; `bind` and `value` are as for `slider`."""
+        """Add a checkbox; `bind` and `value` are as for `slider`."""
         control = Checkbox(label, bind, value=value)
         self._panel.controls.append(control)
         return control
 
     def button(self, label: str, callback: Callable[[], object]) -> None:
-        """Add a button; an exception of what it calls is shown as one of a step is."""
+        """Add a button; an exception of the callback is shown like one of a step."""
         key = Key(lambda: label, lambda: self._attempt(callback))
         self._panel.controls.append(Buttons([key]))
 
@@ -77,59 +77,61 @@ class ControlsApi:
         """Add a choice.
 
         Args:
-            label: What stands above it.
-            options: What there is to choose from; shown by `str`.
-            bind: As for `slider`; an element of a field gets the index of the option.
-            value: The option to start with; None for what the binding holds, or the first.
+            label: The text above it.
+            options: The options, shown by `str`.
+            bind: As for `slider`; an element of a field holds the index of the option.
+            value: The initial option; None for the bound one, or else the first.
 
         Raises:
-            ViewerError: There are no options, or `bind` is nothing that can be changed.
+            ViewerError: There are no options, or `bind` cannot be bound.
         """
         control = Choice(label, options, bind, value=value)
         self._panel.controls.append(control)
         return control
 
     def key(self, key: str, said: str, callback: Callable[[], object]) -> None:
-        """Let a key do something; the help lists it.
+        """Assign an action to a key; the help lists it.
 
         Args:
-            key: As `KeyDown` has it: a character in lower case, "left", "return" ...
-            said: What it does, in a few words.
-            callback: What it calls; an exception is shown as one of a step is.
+            key: A name as in `KeyDown`: a character in lower case, "left", "return" ...
+            said: A short description.
+            callback: The action; an exception is shown like one of a step.
 
         Raises:
-            ViewerError: The key does something already, or there is no such key.
+            ViewerError: The key has an action already, or there is no such key.
         """
         if key in self._keys:
-            raise ViewerError(f"the key {key!r} is taken: {self._keys[key].said}")
+            raise ViewerError(
+                f"the key {key!r} is taken ({self._keys[key].said}); choose another key"
+            )
         if key not in NAMED and not (len(key) == 1 and key.isprintable() and key == key.lower()):
             raise ViewerError(
-                f"{key!r} is no key: a character in lower case, or one of {', '.join(NAMED)}"
+                f"{key!r} is not a key; use a character in lower case, or one of {', '.join(NAMED)}"
             )
         self._keys[key] = Shortcut(said, lambda: self._attempt(callback))
 
     def handle(self, bind: Bind = None, *, colour: Colour = "#f2a65a") -> Handle:
-        """Add a point that one drags in the scene.
+        """Add a point of the scene that can be dragged.
 
         Args:
-            bind: What it changes: as for `slider`, but vectors of two or three components.
+            bind: As for `slider`, but a vector of two or three components.
             colour: A name, "#rrggbb" or three numbers from 0 to 1.
 
         Raises:
-            ViewerError: `bind` is no position.
+            ViewerError: `bind` is not a position.
         """
         handle = Handle(bind, as_colours(colour, 1).reshape(-1, 3)[0])
         self._handles.append(handle)
         return handle
 
     def plot(self, name: str, value: Any = None, *, log: bool = False) -> None:
-        """Note a value, which the panel plots over the times that it was noted.
+        """Append a value to a plot in the panel.
 
-        Of more than a thousand values the least and the greatest of each of as many stretches of
-        time are kept: a long run shows its whole course, and costs no more than a short one.
+        The plot keeps the extremes of about a thousand intervals of time: a long run shows its
+        whole course, and costs no more than a short one.
 
         Args:
-            name: What it is; each name has a plot.
+            name: The name of the plot.
             value: A number, or a field of one element; None to show an empty plot already.
             log: Show a logarithmic axis while all values are positive.
         """

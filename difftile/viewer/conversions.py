@@ -1,6 +1,6 @@
-"""Shapes from what users have: fields or arrays of positions, pixels and colours.
+"""Positions, colours and pixels from users' fields and arrays.
 
-All of it is copied: shapes stay as they are while what they were made from goes on changing.
+All data is copied: shapes do not change when their fields do.
 """
 
 from __future__ import annotations
@@ -15,56 +15,16 @@ import numpy.typing as npt
 
 from difftile.diagnostics import ViewerError
 from difftile.fields.values import Values
-from difftile.viewer.primitives import (
-    Arrows,
-    Backdrop,
-    Box,
-    Bytes,
-    Circles,
-    Floats,
-    Image,
-    Ints,
-    Lines,
-    Markers,
-    Mesh,
-    Text,
-)
+from difftile.viewer.primitives import Backdrop, Bytes, Floats
 
 Data: TypeAlias = Values | npt.ArrayLike
 Colour: TypeAlias = Any  # "#4db6ac", "teal", three numbers, or an array or field with one each
 
-_PIECE = 1 << 16  # numbers worked on at a time, which then stay in the cache
-
-
-def image(
-    values: Data,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    colours: str = "viridis",
-    box: Box | None = None,
-    smooth: bool = False,
-) -> Image:
-    """Return an image; see `Canvas.image`."""
-    array = np.asarray(values)
-    if array.ndim == 3 and array.shape[2] == 1:
-        array = array[..., 0]
-    if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)):
-        raise ViewerError(
-            f"an image has the shape (h, w), (h, w, 3) or (h, w, 4), not {array.shape}"
-        )
-    if array.size == 0:
-        raise ViewerError(f"an image has pixels, and one of the shape {array.shape} has none")
-    if array.ndim == 2 and array.dtype != np.uint8:
-        pixels = mapped(array, low, high, colours)
-    else:
-        pixels = _as_bytes(array)
-        pixels = np.repeat(pixels[..., None], 3, axis=2) if array.ndim == 2 else pixels[..., :3]
-    return Image(pixels, box, smooth, _source(values))
+_PIECE = 1 << 16  # numbers per piece, which stays in the cache
 
 
 def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
-    """Return what `App.backdrop` rendered as a shape; None for nothing."""
+    """Return the result of the function of `App.backdrop` as a shape; None stays None."""
     if rendered is None:
         return None
     pair = isinstance(rendered, tuple) and len(rendered) == 2
@@ -73,7 +33,7 @@ def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
     pixels = pixels[0] if pixels.ndim == 4 and len(pixels) == 1 else pixels  # a batch of one camera
     if pixels.ndim != 3 or pixels.shape[2] not in (3, 4):
         raise ViewerError(f"a backdrop has colours of the shape (h, w, 3), not {pixels.shape}")
-    colours = _as_bytes(pixels)[..., :3]
+    colours = as_bytes(pixels)[..., :3]
     if depth is None:
         return Backdrop(colours)
     depths = np.array(depth, np.float32)
@@ -84,85 +44,13 @@ def as_backdrop(rendered: Data | tuple[Data, Data] | None) -> Backdrop | None:
     return Backdrop(colours, depths.reshape(colours.shape[:2]))
 
 
-def points(positions: Data, *, colour: Colour = "#4db6ac", radius: float = 2.5) -> Markers:
-    """Return points; see `Canvas.points`."""
-    places = as_positions(positions)
-    return Markers(places, as_colours(colour, len(places)), radius, _source(positions))
-
-
-def circles(
-    centers: Data, radii: Data, *, colour: Colour = "#4db6ac", outline: float = 0.0
-) -> Circles:
-    """Return circles; see `Canvas.circles`."""
-    places = as_positions(centers)
-    each = _known(radii).reshape(-1)
-    if len(each) not in (1, len(places)):
-        raise ViewerError(f"{len(each)} radii do not fit {len(places)} circles")
-    each = np.broadcast_to(each, len(places))
-    return Circles(places, each, as_colours(colour, len(places)), outline, _source(centers))
-
-
-def lines(
-    begins: Data,
-    ends: Data | None = None,
-    *,
-    edges: Data | None = None,
-    colour: Colour = "#98a2ae",
-    width: float = 1.5,
-) -> Lines:
-    """Return segments; see `Canvas.lines`."""
-    places = as_positions(begins)
-    if ends is not None:
-        first, last = places, as_positions(ends)
-    elif edges is not None:
-        pairs = np.asarray(edges).reshape(-1, 2).astype(np.intp)
-        first, last = places[pairs[:, 0]], places[pairs[:, 1]]
-    else:
-        first, last = places[:-1], places[1:]
-    if first.shape != last.shape:
-        raise ViewerError(f"lines begin at {len(first)} positions and end at {len(last)}")
-    return Lines(first, last, as_colours(colour, len(first)), width)
-
-
-def arrows(
-    begins: Data,
-    vectors: Data,
-    *,
-    scale: float = 1.0,
-    colour: Colour = "#f2a65a",
-    width: float = 1.5,
-) -> Arrows:
-    """Return arrows; see `Canvas.arrows`."""
-    places, ways = as_positions(begins), as_positions(vectors) * np.float32(scale)
-    if places.shape != ways.shape:
-        raise ViewerError(f"arrows begin at {len(places)} positions and have {len(ways)} vectors")
-    return Arrows(places, ways, as_colours(colour, len(places)), width)
-
-
-def mesh(vertices: Data, faces: Data, *, colour: Colour = "#7aa6f0") -> Mesh:
-    """Return a mesh; see `Canvas.mesh`."""
-    corners: Ints = np.asarray(faces).reshape(-1, 3).astype(np.int32)
-    places, colours = as_positions(vertices), as_colours(colour, len(corners))
-    if corners.size and not 0 <= corners.min() <= corners.max() < len(places):
-        raise ViewerError(
-            f"faces of {len(places)} vertices have indices from 0 to {len(places) - 1}, "
-            f"not from {corners.min()} to {corners.max()}"
-        )
-    return Mesh(places, corners, colours, _source(vertices))
-
-
-def text(at: Data, words: str, *, colour: Colour = "#e6e9ed", size: float = 13.0) -> Text:
-    """Return a text; see `Canvas.text`."""
-    return Text(as_positions(at)[0], words, as_colours(colour, 1).reshape(-1, 3)[0], size)
-
-
 def as_positions(values: Data) -> Floats:
     """Return positions, shape (n, 2) or (n, 3).
 
     Raises:
-        ViewerError: They have another number of components.
+        ViewerError: They do not have two or three components.
     """
-    array = _known(values)
+    array = as_floats(values)
     if array.ndim == 0 or array.shape[-1] not in (2, 3):
         raise ViewerError(f"positions have two or three components, not the shape {array.shape}")
     return array.reshape(-1, array.shape[-1])
@@ -173,30 +61,30 @@ def as_colours(colour: Colour, count: int) -> Bytes:
 
     Args:
         colour: A name or "#rrggbb"; three numbers; one such triple each, shape (count, 3); or one
-            number each, shape (count,), which a colour map shows.
-        count: How many there are.
+            number each, shape (count,), shown in a colour map.
+        count: The number of shapes.
 
     Raises:
-        ViewerError: It is none of these.
+        ViewerError: The argument is not a colour, or not one for each shape.
     """
     if isinstance(colour, str):
-        return _named(colour)
+        return _named_colour(colour)
     array = np.asarray(colour)
     if array.ndim >= 2 and array.shape[-1] in (3, 4):
         array = array.reshape(-1, array.shape[-1])[:, :3]
         if len(array) == count:
-            return _as_bytes(array)
+            return as_bytes(array)
     elif array.shape in ((3,), (4,)) and count != array.shape[0]:
-        return _as_bytes(array[:3])
+        return as_bytes(array[:3])
     elif array.size == count:
         return mapped(array.reshape(-1), None, None, "viridis")
     elif array.shape == (3,):
-        return _as_bytes(array)
+        return as_bytes(array)
     raise ViewerError(f"colours of the shape {array.shape} do not fit {count} shapes")
 
 
 def mapped(values: npt.NDArray[Any], low: float | None, high: float | None, colours: str) -> Bytes:
-    """Return numbers as colours of a map, shape (..., 3); what is not finite is magenta."""
+    """Return numbers as colours of a map, shape (..., 3); non-finite numbers are magenta."""
     numbers = values.astype(np.float32, copy=False)
     finite = np.isfinite(numbers)
     known = numbers if finite.all() else numbers[finite]
@@ -206,36 +94,38 @@ def mapped(values: npt.NDArray[Any], low: float | None, high: float | None, colo
     with np.errstate(invalid="ignore"):
         levels = np.clip((numbers - least) * (255 / span), 0, 255)
         indices = levels.astype(np.uint8)
-    found = np.take(_table(colours), indices, axis=0)  # five times as fast as by brackets
+    found = np.take(_colour_table(colours), indices, axis=0)  # five times as fast as indexing
     if known is not numbers:
         found[~finite] = (255, 0, 255)
     return found
 
 
-def _known(values: Data) -> Floats:
-    """Return a copy in which all that is not finite is NaN, which goes through sums unnoticed."""
+def as_floats(values: Data) -> Floats:
+    """Return a copy with NaN for infinite numbers: NaN never causes warnings in sums."""
     array = np.array(values, np.float32)
     array[np.isinf(array)] = np.nan
     return array
 
 
 @lru_cache(maxsize=256)
-def _named(colour: str) -> Bytes:
+def _named_colour(colour: str) -> Bytes:
     try:
-        return _as_bytes(np.array(matplotlib.colors.to_rgb(colour)))
+        return as_bytes(np.array(matplotlib.colors.to_rgb(colour)))
     except ValueError:
-        raise ViewerError(f"{colour!r} is no colour; write '#4db6ac' or 'teal'") from None
+        raise ViewerError(f"{colour!r} is not a colour; write '#4db6ac' or 'teal'") from None
 
 
 @lru_cache(maxsize=16)
-def _table(name: str) -> Bytes:
+def _colour_table(name: str) -> Bytes:
     try:
-        return _as_bytes(np.asarray(matplotlib.colormaps[name](np.arange(256)))[:, :3])
+        return as_bytes(np.asarray(matplotlib.colormaps[name](np.arange(256)))[:, :3])
     except KeyError:
-        raise ViewerError(f"{name!r} is no colour map of matplotlib, as 'viridis' is") from None
+        raise ViewerError(
+            f"{name!r} is not a colour map of matplotlib; use 'viridis' or another one"
+        ) from None
 
 
-def _as_bytes(colours: npt.NDArray[Any]) -> Bytes:
+def as_bytes(colours: npt.NDArray[Any]) -> Bytes:
     """Return colours as bytes; floats are from 0 to 1."""
     if colours.dtype == np.uint8:
         return colours.copy()
@@ -253,7 +143,7 @@ def _as_bytes(colours: npt.NDArray[Any]) -> Bytes:
     return found
 
 
-def _source(values: Any) -> Any:
-    """What is read for the value under the mouse: a field or an array."""
+def source_of(values: Any) -> Any:
+    """Return the field or array that the mouse reads values from, or None."""
     shown: type[Any] = np.ndarray
     return values if isinstance(values, (Values, shown)) else None

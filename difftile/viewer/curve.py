@@ -1,4 +1,4 @@
-"""A plot as the shapes that it is made of."""
+"""Plots as basic shapes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from difftile.viewer.primitives import Boxes, Floats, Lines, Plot, Primitive, Text
+from difftile.viewer.boxes import at, filled
+from difftile.viewer.primitives import Lines, Plot, Primitive, Text
 from difftile.viewer.screen import Area
 from difftile.viewer.surface import fitted, text_width
 from difftile.viewer.theme import FAINT, INK, RAISED
@@ -27,9 +28,9 @@ def curve(plot: Plot, area: Area) -> list[Primitive]:
     room = area.width - text_width(last, _LETTERS) - 2 * _PAD - _SPACE
     name = fitted(plot.name, room, _LETTERS, bold=True)
     found: list[Primitive] = [
-        Boxes(_at(left, top)[None], _at(right, bottom)[None], RAISED, rounding=4.0),
-        Text(_at(left + _PAD, top + 4), name, INK, _LETTERS, bold=True),
-        Text(_at(right - _PAD, top + 4), last, INK, _LETTERS, "rt"),
+        filled(area, RAISED, 4.0),
+        Text(at(left + _PAD, top + 4), name, INK, _LETTERS, bold=True),
+        Text(at(right - _PAD, top + 4), last, INK, _LETTERS, "rt"),
     ]
     finite = np.flatnonzero(np.isfinite(plot.values))
     if not len(finite):
@@ -38,8 +39,8 @@ def curve(plot: Plot, area: Area) -> list[Primitive]:
     low, high = float(values.min()), float(values.max())
     log = plot.log and low > 0.0
     ends = f"{low:.3g} … {high:.3g}{', log' if log else ''}"
-    found.append(Text(_at(left + _PAD, bottom - 3), ends, FAINT, _LETTERS - 1, "lb"))
-    found.append(Text(_at(right - _PAD, bottom - 3), f"n = {count}", FAINT, 10.0, "rb"))
+    found.append(Text(at(left + _PAD, bottom - 3), ends, FAINT, _LETTERS - 1, "lb"))
+    found.append(Text(at(right - _PAD, bottom - 3), f"n = {count}", FAINT, 10.0, "rb"))
     heights = np.log(values) if log else values
     least, span = heights.min(), np.ptp(heights)
     share = (heights - least) / span if span > 0 else np.full(len(heights), 0.5)
@@ -53,14 +54,14 @@ def curve(plot: Plot, area: Area) -> list[Primitive]:
 
 
 def thinned(x: Numbers, y: Numbers, columns: float) -> tuple[Numbers, Numbers]:
-    """Keep the first, least, greatest and last of the points that fall into one column of pixels.
+    """Keep the first, least, greatest and last point in each column of pixels.
 
-    A curve of a million values then looks the same, and costs no more than one of some hundred.
+    A curve of a million values looks the same afterwards, and costs as little as a short one.
 
     Args:
-        x: Rising, shape (n,).
-        y: Likewise.
-        columns: How many there are, from the first point to the last.
+        x: Ascending, shape (n,).
+        y: Shape (n,).
+        columns: The number of columns from the first point to the last.
     """
     if len(x) <= 4 * columns:
         return x, y
@@ -70,7 +71,3 @@ def thinned(x: Numbers, y: Numbers, columns: float) -> tuple[Numbers, Numbers]:
     order = np.lexsort((y, column))  # sorted within columns: ends are least and greatest
     kept = np.unique(np.concatenate([starts, order[starts], order[stops], stops]))
     return x[kept], y[kept]
-
-
-def _at(x: float, y: float) -> Floats:
-    return np.array([x, y], np.float32)

@@ -1,4 +1,4 @@
-"""Discs as fragments: few with smooth edges, many with hard ones."""
+"""Discs as fragments, with smooth edges if they are few and hard edges if they are many."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import groupby
 
 import numpy as np
 
-from difftile.viewer.fragments import Fragments, Indices, chunks, spread
+from difftile.viewer.fragments import Fragments, chunks, spread
 from difftile.viewer.primitives import Floats
 
 _MANY = 4000  # discs; more are drawn with hard edges, which takes a tenth of the time
-_LARGEST = 16.0  # radius of those [px]
-_LEVELS = 65535  # of nearness, by which many discs are sorted
+_LARGEST = 16.0  # the largest radius of discs that may have hard edges [px]
+_LEVELS = 65535  # of nearness, which sort many discs
 
 
 def discs(
@@ -21,10 +21,10 @@ def discs(
     """Yield the fragments of discs.
 
     Args:
-        size: Of the picture, its width and height.
-        centers: Shape (n, 2); what is not finite is left out.
-        radii: Shape (n,); likewise.
-        nearness: Of each, as `Fragments` says; None in the plane.
+        size: Width and height of the picture [px].
+        centers: Shape (n, 2); discs that are not finite are left out.
+        radii: Shape (n,).
+        nearness: See `Fragments`, shape (n,); None in the plane.
     """
     with np.errstate(invalid="ignore"):
         reach = radii[:, None]
@@ -45,7 +45,7 @@ def _smooth(
 ) -> Iterator[Fragments]:
     width, half = size[0], np.ceil(radii + 0.5)[:, None]
     middles, ends = np.floor(centers), np.array(size, np.float32)
-    # Of the picture alone: one who looks closely at a disc may see a part of a huge one.
+    # Clipped to the picture, which may show a small part of a huge disc.
     first = np.clip(middles - half, 0.0, ends).astype(np.intp)
     sides = np.clip(middles + half + 1.0, 0.0, ends).astype(np.intp) - first
     counts = sides[:, 0] * sides[:, 1]
@@ -63,13 +63,19 @@ def _smooth(
 def _hard(
     size: tuple[int, int], centers: Floats, radii: Floats, nearness: Floats | None
 ) -> Fragments:
-    """Return which disc is in front at each pixel, at a cost that hardly grows with their number.
+    """Return the front disc at each pixel, at a cost that hardly grows with the number of discs.
 
-    Their middles are marked in a picture of ranks, the front one the highest. Moved by each offset
-    that is within a disc, the greatest of these pictures has the disc in front at every pixel.
+    The centers are marked in a picture of ranks, the front disc with the highest. The maximum of
+    this picture over all offsets within a disc is the front disc at every pixel.
     """
     width, height = size
-    order = np.arange(len(centers)) if nearness is None else _from_behind(nearness)
+    order = np.arange(len(centers))
+    if nearness is not None:
+        # Farthest first. Integers of 16 bits sort thirty times as fast as floats, and depths closer
+        # than one part in 65535 of their range need no order.
+        low, high = float(nearness.min()), float(nearness.max())
+        levels = (nearness - low) * (_LEVELS / max(high - low, 1e-30))
+        order = np.argsort(levels.astype(np.uint16), kind="stable")
     centers, squares = centers[order], np.square(radii[order])
     reach = int(np.ceil(np.sqrt(squares.max())))
     cells = np.floor(centers).astype(np.intp) + reach
@@ -78,35 +84,19 @@ def _hard(
     by_size = np.argsort(-squares, kind="stable")
     done = 0
     front = np.full((height, width), -1, np.int32)
-    for gap, ring in _rings(reach):
-        # Going inwards, discs that do not reach the outer rings join.
+    run = range(-reach, reach + 1)
+    offsets = sorted(((x * x + y * y, (x, y)) for x in run for y in run), reverse=True)
+    for gap, ring in groupby(offsets, lambda o: o[0]):
+        # Going inwards, discs join that do not reach the outer rings.
         upto = int(np.searchsorted(-squares[by_size], -gap, "right"))
         new = by_size[done:upto]
         np.maximum.at(middles.reshape(-1), at[new], new.astype(np.int32))
         done = upto
         if done:
-            for dx, dy in ring:
+            for _, (dx, dy) in ring:
                 top, left = reach - dy, reach - dx
                 moved = middles[top : top + height, left : left + width]
                 np.maximum(front, moved, out=front)
     found = np.flatnonzero(front.reshape(-1) >= 0)
     which = order[front.reshape(-1)[found]]
     return Fragments(found, which, None, None if nearness is None else nearness[which])
-
-
-def _from_behind(nearness: Floats) -> Indices:
-    """Return the order of nearness, the farthest first.
-
-    Whole numbers of 16 bits are sorted thirty times as fast as floats, and what is as near as one
-    part in 65535 of all depths need not be told apart.
-    """
-    low, high = float(nearness.min()), float(nearness.max())
-    levels = (nearness - low) * (_LEVELS / max(high - low, 1e-30))
-    return np.argsort(levels.astype(np.uint16), kind="stable")
-
-
-def _rings(reach: int) -> list[tuple[int, list[tuple[int, int]]]]:
-    """Return squared distances within a reach and the offsets that have them, outer ones first."""
-    run = range(-reach, reach + 1)
-    offsets = sorted(((x * x + y * y, (x, y)) for x in run for y in run), reverse=True)
-    return [(gap, [place for _, place in ring]) for gap, ring in groupby(offsets, lambda o: o[0])]

@@ -1,6 +1,6 @@
-"""What a person does to a window, in pixels from the top left corner.
+"""Events of a window, with positions in pixels from the top left corner.
 
-Backends report these; scripts of the `null` backend are lists of them, each at a frame of its own.
+Backends report events; a script passes a list of them, each with the frame before which it happens.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Button: TypeAlias = Literal["left", "middle", "right"]
 
 @dataclass(frozen=True, slots=True)
 class MouseMove:
-    """The mouse is at a pixel now."""
+    """The mouse moved to a pixel."""
 
     x: float
     y: float
@@ -45,10 +45,10 @@ class Scroll:
     """The wheel turned.
 
     Args:
-        amount: Notches, positive away from the person, which brings things nearer.
-        x: Where the mouse is [px].
-        y: Likewise.
-        frame: When a script plays it.
+        amount: Notches; positive is away from the person and zooms in.
+        x: Position of the mouse [px].
+        y: Position of the mouse [px].
+        frame: The frame of a scripted event.
     """
 
     amount: float
@@ -64,7 +64,7 @@ class KeyDown:
     Args:
         key: The character, in lower case, or one of "space", "escape", "return", "tab",
             "backspace", "left", "right", "up", "down", "shift", "control", "alt".
-        frame: When a script plays it.
+        frame: The frame of a scripted event.
     """
 
     key: str
@@ -73,7 +73,7 @@ class KeyDown:
 
 @dataclass(frozen=True, slots=True)
 class KeyUp:
-    """A key came up; its name is as in `KeyDown`."""
+    """A key came up; names are as in `KeyDown`."""
 
     key: str
     frame: int = 0
@@ -81,7 +81,7 @@ class KeyUp:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """The window has another size now [px]."""
+    """The window has a new size [px]."""
 
     width: int
     height: int

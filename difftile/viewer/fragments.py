@@ -1,4 +1,4 @@
-"""Fragments: the pixels that shapes of one call cover, before anything is painted."""
+"""Fragments: the pixels that the shapes of one call cover, before they are painted."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy.typing as npt
 from difftile.viewer.primitives import Floats
 
 Indices = npt.NDArray[np.intp]
-_CHUNK = 60_000  # pixels worked on at a time, which stay in the caches
+_CHUNK = 60_000  # pixels per chunk, which stay in the caches
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
-    """Pixels with the shape that covers them; one pixel may be there several times.
+    """Pixels and the shapes that cover them; a pixel may occur several times.
 
     Args:
-        at: The pixels, counted row by row, shape (n,).
-        which: The number of the shape, likewise.
-        cover: How much of the pixel is covered, above 0 and at most 1; None for all of it.
-        nearness: Pixels that a unit of length takes there: larger is nearer to the eye, and along
-            a straight line on the screen it grows evenly. None for shapes that nothing hides.
+        at: Indices of the pixels, row by row, shape (n,).
+        which: Indices of the shapes, shape (n,).
+        cover: Covered shares of the pixels, above 0 and at most 1, shape (n,); None for all of it.
+        nearness: Pixels per unit of length, shape (n,): larger is nearer to the eye, and linear
+            along a straight line on the screen. None for shapes that are never hidden.
     """
 
     at: Indices
@@ -32,14 +32,14 @@ class Fragments:
     nearness: Floats | None = None
 
     def of(self, some: Indices | npt.NDArray[np.bool_]) -> Fragments:
-        """Return some of them."""
+        """Return a selection of the fragments."""
         cover = None if self.cover is None else self.cover[some]
         nearness = None if self.nearness is None else self.nearness[some]
         return Fragments(self.at[some], self.which[some], cover, nearness)
 
 
 def chunks(sizes: npt.NDArray[np.intp]) -> Iterator[slice]:
-    """Cut a list of shapes where their pixels are too many to be worked on at a time."""
+    """Yield slices of a list of shapes, each with at most one chunk of pixels or a single shape."""
     total = np.cumsum(sizes)
     start = 0
     while start < len(sizes):
@@ -50,7 +50,7 @@ def chunks(sizes: npt.NDArray[np.intp]) -> Iterator[slice]:
 
 
 def spread(sizes: npt.NDArray[np.intp]) -> tuple[Indices, Indices]:
-    """Return, for every pixel of every shape, the shape and the number of the pixel in it."""
+    """Return for each pixel of each shape the index of the shape and of the pixel within it."""
     which = np.repeat(np.arange(len(sizes)), sizes)
     begins = np.cumsum(sizes) - sizes
     return which, np.arange(len(which)) - np.repeat(begins, sizes)

@@ -1,4 +1,4 @@
-"""Frames: what is seen at one time, as shapes that can be drawn later and elsewhere."""
+"""Frames: the contents of a picture, as shapes that can be drawn later and in another process."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from difftile.viewer.theme import BACKGROUND
 
 @dataclass(frozen=True)
 class Layer:
-    """Shapes that are looked at in one way.
+    """Shapes under one projection.
 
     Args:
-        projection: Where they are on the screen.
-        shapes: In the order of drawing; they know of no fields, as those do not leave a process.
+        projection: Maps their positions to pixels.
+        shapes: In the order of drawing; without fields, which cannot leave a process.
     """
 
     projection: Projection
@@ -31,8 +31,10 @@ class Layer:
 
     @classmethod
     def of(cls, projection: Projection, shapes: Iterable[Primitive]) -> Layer:
-        """Return a layer of shapes, without the fields that they were made from."""
-        return cls(projection, tuple(_bare(one) for one in shapes))
+        """Return a layer of shapes, without their source fields."""
+        kinds = (Image, Markers, Circles, Mesh)
+        bare = (replace(one, source=None) if isinstance(one, kinds) else one for one in shapes)
+        return cls(projection, tuple(bare))
 
     def draw(self, surface: Surface) -> None:
         """Draw the shapes."""
@@ -41,15 +43,15 @@ class Layer:
 
 @dataclass(frozen=True)
 class Frame:
-    """All layers of a picture. It stays as it is, can be pickled, and is drawn when asked for.
+    """All layers of a picture, which is drawn on demand. Frames can be pickled.
 
     Args:
         width: Of the picture [px].
-        height: Likewise.
+        height: Of the picture [px].
         scene: The layers of the scene, the last on top.
-        panel: The controls, which cover what is below them; the same object as in the frame before
-            if they look the same. None where there are none in the picture.
-        notices: What lies over all of it.
+        panel: The opaque controls; the same object as in the last frame if they look the same. None
+            if the picture has no controls.
+        notices: The topmost layer.
     """
 
     width: int
@@ -59,7 +61,7 @@ class Frame:
     notices: Layer
 
     def image(self) -> Bytes:
-        """Return the picture, shape (height, width, 3), row 0 at the top; for reading only."""
+        """Return the picture, read-only, shape (height, width, 3), row 0 at the top."""
         return self._image
 
     @cached_property
@@ -68,11 +70,11 @@ class Frame:
 
 
 class Easel:
-    """Where frames are drawn one after the other; the panel only when it looks different."""
+    """Draws successive frames; draws the panel only when it has changed."""
 
     def __init__(self) -> None:
         self._panel: Layer | None = None
-        self._strip: npt.NDArray[np.uint32] | None = None  # its pixels
+        self._strip: npt.NDArray[np.uint32] | None = None  # the pixels of the panel
 
     def image(self, frame: Frame) -> Bytes:
         """Return the picture of a frame, shape (height, width, 3)."""
@@ -90,17 +92,9 @@ class Easel:
         return surface.image()
 
     def attempt(self, frame: Frame) -> tuple[Bytes, str | None]:
-        """Return a picture, without its scene if that cannot be drawn, and why it cannot."""
+        """Return a picture, without its scene if that cannot be drawn, and the fault."""
         try:
             return self.image(frame), None
         except Exception as error:
             traceback.print_exc()
             return self.image(replace(frame, scene=())), f"{type(error).__name__}: {error}"
-
-
-def _bare(one: Primitive) -> Primitive:
-    match one:
-        case Image() | Markers() | Circles() | Mesh() if one.source is not None:
-            return replace(one, source=None)
-        case _:
-            return one

@@ -1,4 +1,4 @@
-"""Points that one drags in the scene."""
+"""Points of the scene that can be dragged."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from difftile.viewer.screen import Projection
 from difftile.viewer.theme import INK
 
 _RADIUS = 8.0  # [px]
-_REACH = 13.0  # how near the mouse must be to take one [px]
+_REACH = 13.0  # within which the mouse grabs a handle [px]
 
 
 class Handle:
-    """A point in the plane or in space.
+    """A point in the plane or in space that can be dragged.
 
     Attributes:
-        value: Where it is, shape (2,) or (3,).
+        value: Its position, shape (2,) or (3,).
     """
 
     def __init__(self, bind: Bind, colour: Bytes) -> None:
@@ -33,7 +33,7 @@ class Handle:
 
     @property
     def value(self) -> Floats:
-        """Where it is."""
+        """The position."""
         return np.asarray(self._binding.get(), np.float32)
 
     @value.setter
@@ -42,21 +42,21 @@ class Handle:
 
     @property
     def spatial(self) -> bool:
-        """Whether it is in space."""
+        """Whether the handle is in space."""
         return len(self.value) == 3
 
     def near(self, projection: Projection, x: float, y: float) -> bool:
-        """Tell whether the mouse is near enough to take it."""
+        """Return whether the mouse is near enough to grab the handle."""
         at = projection.project(self.value[None])[0][0]
         return bool(np.hypot(at[0] - x, at[1] - y) <= _REACH)
 
     def move(self, projection: Projection, x: float, y: float) -> None:
-        """Follow the mouse; in space, in the plane of the picture."""
+        """Follow the mouse, in space parallel to the picture."""
         depth = float(projection.project(self.value[None])[1][0])
         self.value = projection.unproject(x, y, depth)
 
     def draw(self, held: bool) -> list[Primitive]:
-        """Return its shapes."""
+        """Return the shapes of the handle."""
         place = self.value[None]
         rim = Markers(place, INK, _RADIUS + (3.0 if held else 2.0))
         return [rim, Markers(place, self._colour, _RADIUS)]

@@ -1,21 +1,21 @@
-"""Keys that do something."""
+"""Keys with an action."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# Those of more than one character that apps can give a meaning; the others change what a drag does.
+# Named keys that apps can assign; the other named keys are modifiers.
 NAMED = ("space", "escape", "return", "tab", "backspace", "left", "right", "up", "down")
 
 
 @dataclass(frozen=True, slots=True)
 class Shortcut:
-    """What a key does.
+    """The action of a key.
 
     Args:
-        said: In a few words, for the help.
-        act: Does it.
+        said: A short description for the help.
+        act: The action.
     """
 
     said: str

@@ -1,4 +1,4 @@
-"""The stage: a scene, a panel beside it and notices over both, who gets an event, and frames."""
+"""The layout of the screen: a scene, a panel next to it, notices on top; routing of events."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from difftile.viewer.primitives import Box, Primitive
 from difftile.viewer.scene import Scene
 from difftile.viewer.screen import Area, Pixels
 
-SMALLEST = (480, 320)  # what there must be room for [px]
-LARGEST = (8192, 8192)  # what a window may ask for [px]
-_ROOM = 440.0  # a narrower scene leaves notices to lie over the panel [px]
-_SAID = 2.0  # how long a message stays [s]
+SMALLEST = (480, 320)  # the smallest size of pictures [px]
+LARGEST = (8192, 8192)  # the largest size of pictures [px]
+_ROOM = 440.0  # notices of a narrower scene cover the panel as well [px]
+_SAID = 2.0  # duration of a message [s]
 
 
 class Layout:
-    """What there is on the screen, and where.
+    """The parts of the screen and their areas.
 
     Args:
         size: Width and height of the pictures [px].
         view: The part of the plane that is shown at first.
-        panel: The controls; None where they are shown by other means, so that the scene is all.
-        keys: What keys do, for those that come and for the help; it may grow.
-        clock: The time by which messages go away [s].
+        panel: The controls; None if the backend shows them itself.
+        keys: The actions of keys; may grow.
+        clock: Returns the time that ends messages [s].
 
     Attributes:
-        scene: What is left of the panel.
-        help: Whether the keys are explained.
-        size: As above, after the window has changed as well.
+        scene: The scene, to the left of the panel.
+        help: Whether the overview of keys is shown.
+        size: Width and height of the pictures [px], after changes of the window.
     """
 
     def __init__(
@@ -58,14 +58,14 @@ class Layout:
         self.scene = Scene(self._scene_area(), view)
         self._said = ("", -math.inf)
         self._pointer: tuple[float, float] | None = None
-        self._controls: Layer | None = None  # as they were shown last
+        self._controls: Layer | None = None  # the panel in the last frame
 
     def say(self, words: str) -> None:
         """Show a message for a while."""
         self._said = (words, self._clock() + _SAID)
 
     def take(self, event: Event) -> None:
-        """Give an event to the key that it is, the panel or the scene."""
+        """Pass an event to the action of its key, the panel or the scene."""
         match event:
             case KeyDown(key) if (shortcut := self._keys.get(key)) is not None:
                 shortcut.act()
@@ -82,17 +82,17 @@ class Layout:
             self._pointer = (event.x, event.y)
 
     def frame(self, shapes: list[Primitive] | None, error: str | None, fresh: bool) -> Frame:
-        """Return what is seen now.
+        """Return a frame.
 
         Args:
-            shapes: Those of the scene; None for no scene, without handles as well.
-            error: What went wrong, in lines; None if nothing did.
+            shapes: The shapes of the scene; None for no scene and no handles.
+            error: The text of the current error, or None.
             fresh: Whether the controls may have changed.
         """
         if self._panel is not None and (fresh or self._controls is None):
             area = self._panel_area()
             pointer = None if self.scene.holding else self._pointer
-            self._controls = Layer(Pixels(area), ())  # what stays if a control cannot be drawn
+            self._controls = Layer(Pixels(area), ())  # remains if a control cannot be drawn
             self._controls = Layer(Pixels(area), tuple(self._panel.draw(area, pointer)))
         notices = Layer(Pixels(Area(0.0, 0.0, *self.size)), tuple(self._notices(error)))
         layers = () if shapes is None else tuple(self.scene.layers(shapes))
@@ -124,7 +124,7 @@ class Layout:
         return Area(width - WIDTH, 0.0, WIDTH, height)
 
     def _notices(self, error: str | None) -> list[Primitive]:
-        """Return what lies over the picture: an error, a message, the help."""
+        """Return the shapes of an error, a message and the help."""
         area = self._scene_area()
         if area.width < _ROOM:
             area = Area(0.0, 0.0, *self.size)

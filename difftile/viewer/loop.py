@@ -1,4 +1,4 @@
-"""The course of a run: events, steps, pictures, and what stops it."""
+"""The loop of a run: events, steps, pictures, pauses and errors."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pathlib import Path
 from difftile.viewer.backends.base import Backend
 from difftile.viewer.events import Close, Event
 
-SPEEDS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, math.inf)  # steps a picture
-_SELDOM = 0.2  # the panel is drawn anew after so long, if nothing has happened [s]
-_LATE = 0.25  # steps stop for a picture that is as late, however many it is due [s]
-_WAIT = 1 / 500  # for a backend that still shows the frame before [s]
+SPEEDS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, math.inf)  # steps per picture
+_SELDOM = 0.2  # interval of updates of the panel without events [s]
+_LATE = 0.25  # the delay of a picture after which its remaining steps are dropped [s]
+_WAIT = 1 / 500  # interval of polls of a backend that still shows the last frame [s]
 _LIBRARY = Path(__file__).parents[1]
 
 
 class Course:
-    """Whether steps go on, how many there were, and what went wrong.
+    """The state of a run: playing or paused, the number of steps, and the current error.
 
     Args:
-        speed: Steps a picture; infinite for as many as there is time for.
+        speed: Steps per picture; infinite for as many as time allows.
 
     Attributes:
         playing: Whether steps go on by themselves.
         done: Steps since the last reset.
-        error: What went wrong, in lines; None while nothing has.
-        failure: The exception that said so.
-        watched: Whether somebody sees the pictures; who does not gets the exception from `run`.
+        error: The message of the current error, or None.
+        failure: The exception of the current error, or None.
+        watched: Whether somebody sees the pictures; otherwise an error ends the run.
     """
 
     def __init__(self, speed: float) -> None:
@@ -40,39 +40,40 @@ class Course:
         self.error: str | None = None
         self.failure: Exception | None = None
         self.watched = True
-        self.pace = 1  # steps of the last picture, as fast as it goes
+        self.pace = 1  # steps of the last picture at unlimited speed
         self._owed = 0.0
 
     def toggle(self) -> None:
-        """Play or pause; going on forgets an error."""
+        """Play or pause; playing clears the error."""
         self.playing = not self.playing
         if self.playing:
             self.forgive()
 
     def forgive(self) -> None:
-        """Forget what went wrong."""
+        """Clear the error."""
         self.error = self.failure = None
 
     def change_speed(self, by: int) -> None:
         """Take the next faster (1) or slower (-1) speed.
 
-        Slower than all that there is time for is less than its pace, which may be below 32.
+        Slower than unlimited is below the current pace, which may be less than 32.
         """
         if by < 0 and math.isinf(self.speed):
             self.speed = max((s for s in SPEEDS if s < self.pace), default=SPEEDS[0])
             return
-        place = min(range(len(SPEEDS)), key=lambda k: _gap(SPEEDS[k], self.speed))
-        self.speed = SPEEDS[min(max(place + by, 0), len(SPEEDS) - 1)]
+        known = self.speed in SPEEDS  # an infinite speed has no distance from itself
+        nearest = self.speed if known else min(SPEEDS, key=lambda speed: abs(speed - self.speed))
+        self.speed = SPEEDS[min(max(SPEEDS.index(nearest) + by, 0), len(SPEEDS) - 1)]
 
     def owed(self) -> int:
-        """Return how many steps the next picture is due; as fast as it goes counts as one."""
+        """Return the number of steps before the next picture; one at unlimited speed."""
         self._owed += 1.0 if math.isinf(self.speed) else self.speed
         whole = int(self._owed)
         self._owed -= whole
         return whole
 
     def attempt(self, action: Callable[[], object]) -> bool:
-        """Do something of the user's; an exception is kept to be shown, and pauses."""
+        """Call user code; return whether it succeeded. An exception pauses the run and is kept."""
         try:
             action()
         except Exception as error:
@@ -85,7 +86,7 @@ class Course:
         return True
 
     def advance(self, step: Callable[[], object]) -> None:
-        """Do one step."""
+        """Do a step."""
         if self.attempt(step):
             self.done += 1
 
@@ -102,18 +103,18 @@ def run(
     fps: float,
     steady: bool,
 ) -> None:
-    """Run until the backend is closed or there have been enough pictures.
+    """Run until the backend is closed or the number of pictures is reached.
 
     Args:
-        backend: Is open.
-        course: What plays.
-        step: Does one step.
-        handle: Takes an event.
-        picture: Draws and shows; told whether something may have changed that is drawn seldom.
-        frames: How many pictures; None for no end.
-        events: Happen before the picture that they name.
-        fps: Most pictures a second.
-        steady: Count steps by pictures and not by time, so that a run repeats exactly.
+        backend: An open backend.
+        course: The state of the run.
+        step: Does a step.
+        handle: Handles an event.
+        picture: Draws and shows a picture; the argument asks for an update of the panel.
+        frames: The number of pictures; None for no limit.
+        events: Scripted events, each before the picture of its `frame`.
+        fps: The largest number of pictures per second.
+        steady: Do a fixed number of steps per picture, so that a run is reproducible.
     """
     waiting = sorted(events, key=lambda event: event.frame)
     shown, refreshed, due = 0, -math.inf, backend.time()
@@ -150,11 +151,11 @@ def run(
         picture(fresh)
         shown += 1
         if course.failure is not None and not course.watched and not waiting:
-            return  # nobody is there, and no event to come, that could do something about it
+            return  # neither a person nor a later event can resolve the error
 
 
 def described(error: Exception) -> str:
-    """Return an exception in lines: its kind and message, and where the user's code raised it."""
+    """Return an exception as text: its type, its message, and the line of the user's code."""
     trace = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in trace if not Path(frame.filename).is_relative_to(_LIBRARY)]
     lines = [f"{type(error).__name__}: {error}"]
@@ -163,8 +164,3 @@ def described(error: Exception) -> str:
         line = linecache.getline(last.filename, last.lineno or 0).strip()
         lines.append(f"in {last.name}, line {last.lineno}: {line}")
     return "\n".join(lines)
-
-
-def _gap(a: float, b: float) -> float:
-    """How far two speeds are from each other; infinite ones are the same."""
-    return 0.0 if a == b else abs(a - b)

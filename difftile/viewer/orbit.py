@@ -1,7 +1,7 @@
-"""A camera that orbits a point: rotate, pan, zoom, frame, and where points are in the picture.
+"""A camera that orbits a point: rotation, panning, zoom, framing, and projection.
 
-Its frame is that of `dt.render.Cameras` and of OpenCV: +x to the right, +y down, +z away from the
-eye, pixels counted from the upper left corner. So points, meshes and splats share one camera:
+Its axes are those of `dt.render.Cameras` and OpenCV: +x to the right, +y down, +z away from the
+eye, pixels counted from the upper left corner. Points, meshes and splats can share one camera:
 `dt.render.Cameras(orbit.world_to_camera(), orbit.intrinsics(width, height), width, height)`.
 """
 
@@ -20,27 +20,27 @@ from difftile.diagnostics import ViewerError
 Floats = npt.NDArray[np.float64]
 Vec3 = tuple[float, float, float]
 
-_TURN = math.pi  # what a drag over the height of the picture rotates by [rad]
-_STEEPEST = math.radians(89.0)  # beyond, up would change sides and the picture jump
-_NEAREST = 1e-3  # of the distance: what is nearer to the eye than this part of it is not seen
+_TURN = math.pi  # rotation of a drag over the height of the picture [rad]
+_STEEPEST = math.radians(89.0)  # limit of the pitch; beyond the pole the picture would flip
+_NEAREST = 1e-3  # depth of the near plane, as a share of the distance
 _LEAST, _MOST = 1e-6, 1e9  # bounds of the distance, so that a long scroll keeps numbers finite
-_ROOM = 1.1  # how much larger than what is framed the picture is
+_ROOM = 1.1  # size of the picture relative to the framed points
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a picture of the scene in space shows, for those that render one themselves.
+    """The camera of a picture, for programs that render the scene themselves.
 
-    Its camera is
-    `dt.render.Cameras(view.world_to_camera, view.intrinsics, view.width, view.height)`.
+    `dt.render.Cameras(view.world_to_camera, view.intrinsics, view.width, view.height)` is the same
+    camera for splats.
 
     Attributes:
-        world_to_camera: The motion from the world to the frame of the camera, shape (4, 4): +x to
-            the right, +y down, +z away from the eye.
+        world_to_camera: The rigid motion from world to camera axes, shape (4, 4): +x to the right,
+            +y down, +z away from the eye.
         intrinsics: Focal lengths and centre fx, fy, cx, cy [pixels], shape (4,).
         width: Of the picture [pixels].
-        height: Likewise.
-        near: The depth from which on things are seen [scene units].
+        height: Of the picture [pixels].
+        near: The depth of the near plane [scene units].
     """
 
     world_to_camera: Floats
@@ -52,15 +52,15 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Orbit:
-    """A perspective camera that looks at a target. Every change is a new camera.
+    """A perspective camera that looks at a target. Every change returns a new camera.
 
     Attributes:
-        target: What it looks at, and turns around [scene units].
+        target: The point that it looks at and turns around [scene units].
         distance: From the eye to the target [scene units].
         yaw: Turn around `up` [rad]; at 0 with y up, the eye is on the +z side of the target.
-        pitch: How far above the target the eye is [rad], within 89 degrees.
-        fov: The angle that the height of the picture covers [rad].
-        up: The direction that is up in the picture; any length but 0.
+        pitch: Elevation of the eye above the target [rad], within 89 degrees.
+        fov: Vertical field of view [rad].
+        up: The upward direction of the picture; any length except 0.
     """
 
     target: Vec3 = (0.0, 0.0, 0.0)
@@ -74,7 +74,7 @@ class Orbit:
         """Return a camera with some attributes replaced.
 
         Raises:
-            ViewerError: One of them is out of its range.
+            ViewerError: An attribute is out of its range.
         """
         try:
             made: dict[str, Any] = {
@@ -95,31 +95,31 @@ class Orbit:
             raise ViewerError(f"look: {wrong[0]}")
         return replace(orbit, pitch=min(max(orbit.pitch, -_STEEPEST), _STEEPEST))
 
-    # What the mouse does
+    # Moves of the mouse
 
     def rotated(self, right: float, down: float) -> Orbit:
-        """Turn around the target: a drag moves what is in front along with the mouse.
+        """Turn around the target: near points follow the mouse.
 
         Args:
-            right: Way of the mouse to the right, in heights of the picture.
-            down: Way of the mouse down, in heights of the picture.
+            right: Move of the mouse to the right, in heights of the picture.
+            down: Move of the mouse down, in heights of the picture.
         """
         pitch = float(np.clip(self.pitch + _TURN * down, -_STEEPEST, _STEEPEST))
         yaw = math.remainder(self.yaw - _TURN * right, 2 * math.pi)
         return replace(self, yaw=yaw, pitch=pitch)
 
     def panned(self, right: float, down: float) -> Orbit:
-        """Move sideways: what is as far as the target stays under the mouse; heights as above."""
+        """Move sideways: points at the target's depth follow the mouse; units as `rotated`."""
         x, y, _ = self.axes()
         return self._at(np.array(self.target) - self._span() * (right * x + down * y))
 
     def zoomed(self, factor: float, right: float = 0.0, down: float = 0.0) -> Orbit:
-        """Change the distance; what is as far as the target stays where the mouse is.
+        """Change the distance; the point under the mouse at the target's depth stays there.
 
         Args:
             factor: Of the distance: below 1 nearer, above 1 farther.
-            right: Place of the mouse, from the middle of the picture to the right, in its heights.
-            down: Likewise down.
+            right: Mouse from the middle of the picture to the right, in heights of the picture.
+            down: Mouse from the middle of the picture down, in heights of the picture.
         """
         distance = float(np.clip(self.distance * factor, _LEAST, _MOST))
         kept = 1.0 - distance / self.distance
@@ -128,11 +128,10 @@ class Orbit:
         return replace(self._at(target), distance=distance)
 
     def framed(self, points: npt.ArrayLike, aspect: float = 1.0) -> Orbit:
-        """Look at all of some points from the same side.
+        """Look at points from the same direction, so that all of them are in the picture.
 
         Args:
-            points: Shape (n, 3); what is not finite is left out, and where nothing is left the
-                camera stays.
+            points: Shape (n, 3); non-finite points are ignored. Without points the camera stays.
             aspect: Width of the picture over its height.
         """
         places = np.asarray(points, np.float64).reshape(-1, 3)
@@ -143,15 +142,15 @@ class Orbit:
         radius = float(np.linalg.norm(places - middle, axis=1).max())
         if radius == 0.0:
             return self._at(middle)
-        # The sphere around the points touches the sides of the narrower of both angles.
+        # The sphere around the points fits into the narrower field of view.
         half = math.atan(math.tan(0.5 * self.fov) * min(aspect, 1.0))
         distance = float(np.clip(_ROOM * radius / math.sin(half), _LEAST, _MOST))
         return replace(self._at(middle), distance=distance)
 
-    # Where it is
+    # Pose
 
     def axes(self) -> Floats:
-        """Return the right, the down and the forward of the picture in the world, shape (3, 3)."""
+        """Return the right, down and forward directions in the world, shape (3, 3)."""
         side, back, up = self._ground()
         level = math.sin(self.yaw) * side + math.cos(self.yaw) * back
         right = math.cos(self.yaw) * side - math.sin(self.yaw) * back
@@ -159,48 +158,45 @@ class Orbit:
         return np.array([right, np.cross(forward, right), forward], np.float64)
 
     def eye(self) -> Floats:
-        """Return where the camera is, shape (3,)."""
+        """Return the position of the camera, shape (3,)."""
         return np.array(self.target) - self.distance * self.axes()[2]
 
     def world_to_camera(self) -> Floats:
-        """Return the motion from the world to the frame of the camera, shape (4, 4)."""
+        """Return the rigid motion from world to camera axes, shape (4, 4)."""
         pose = np.eye(4)
         pose[:3, :3] = self.axes()
         pose[:3, 3] = -pose[:3, :3] @ self.eye()
         return pose
 
     def intrinsics(self, width: float, height: float) -> Floats:
-        """Return fx, fy, cx, cy of a picture of that size [pixels], shape (4,)."""
+        """Return fx, fy, cx, cy of a picture of some size [pixels], shape (4,)."""
         focal = 0.5 * height / math.tan(0.5 * self.fov)
         return np.array([focal, focal, 0.5 * width, 0.5 * height])
 
     def view(self, width: int, height: int) -> View:
-        """Return what a picture of that size shows."""
+        """Return the camera of a picture of some size."""
         pose, lens = self.world_to_camera(), self.intrinsics(width, height)
         return View(pose, lens, width, height, self.near)
 
     @property
     def near(self) -> float:
-        """The depth from which on things are seen [scene units]."""
+        """The depth of the near plane [scene units]."""
         return _NEAREST * self.distance
 
     # From the world to the picture, and back
 
     def to_camera(self, points: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Return points in the frame of the camera, shape (n, 3); z is the depth.
+        """Return points in the axes of the camera, shape (n, 3); z is the depth.
 
-        Single precision stays so, which is half the time where there are many points.
+        Single precision is kept, which takes half the time for many points.
         """
         places = np.asarray(points).reshape(-1, 3)
         kind = np.float32 if places.dtype == np.float32 else np.float64
-        # No matrix product: the threads of BLAS would take cores from what is being watched.
+        # Not a matrix product: the threads of BLAS would take cores from the simulation.
         return np.einsum("nk,ck->nc", places - self.eye().astype(kind), self.axes().astype(kind))
 
     def to_pixels(self, points: npt.NDArray[Any], width: float, height: float) -> npt.NDArray[Any]:
-        """Return where points in the frame of the camera are in the picture, shape (n, 2).
-
-        What is nearer than `near` has no place there and is not a number.
-        """
+        """Return pixels of points in camera axes, shape (n, 2); NaN in front of the near plane."""
         fx, fy, cx, cy = self.intrinsics(width, height).tolist()
         pixels = np.empty((len(points), 2), points.dtype)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -212,15 +208,12 @@ class Orbit:
     def project(
         self, points: npt.ArrayLike, width: float, height: float
     ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the pixels, shape (n, 2), and the depths, shape (n,), of points of the world."""
+        """Return the pixels, shape (n, 2), and the depths, shape (n,), of points in the world."""
         seen = self.to_camera(points)
         return self.to_pixels(seen, width, height), seen[:, 2]
 
     def unproject(self, x: float, y: float, depth: float, width: float, height: float) -> Floats:
-        """Return the point of the world under a pixel at a depth, shape (3,).
-
-        With the depth that a point has, the point follows the mouse in the plane of the picture.
-        """
+        """Return the point in the world under a pixel at a depth, shape (3,)."""
         fx, fy, cx, cy = self.intrinsics(width, height)
         place: Floats = np.array([(x - cx) / fx, (y - cy) / fy, 1.0], np.float64) * depth
         return self.eye() + place @ self.axes()
@@ -230,11 +223,11 @@ class Orbit:
         return replace(self, target=(x, y, z))
 
     def _span(self) -> float:
-        """The height of what the picture shows at the distance of the target [scene units]."""
+        """Return the height of the picture at the distance of the target [scene units]."""
         return 2.0 * self.distance * math.tan(0.5 * self.fov)
 
     def _ground(self) -> Floats:
-        """Return two directions that are level, and up: orthonormal, from `up` alone."""
+        """Return two horizontal directions and up: orthonormal, determined by `up` only."""
         up: Floats = np.array(self.up, np.float64) / np.linalg.norm(self.up)
         axis = np.eye(3)[np.argmin(np.abs(up))]
         side: Floats = axis - up * (axis @ up)
@@ -247,14 +240,14 @@ def _is_place(numbers: tuple[float, ...]) -> bool:
 
 
 def cut_segments(segments: Floats, near: float) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """Cut segments off where they come nearer to the eye than `near`.
+    """Clip segments at the near plane.
 
     Args:
-        segments: In the frame of a camera, shape (n, 2, 3).
-        near: The least depth [scene units].
+        segments: In camera axes, shape (n, 2, 3).
+        near: The depth of the near plane [scene units].
 
     Returns:
-        What is left, shape (m, 2, 3), and of which segments, shape (m,).
+        The remaining parts, shape (m, 2, 3), and the indices of their segments, shape (m,).
     """
     depth = segments[:, :, 2]
     kept = np.flatnonzero((depth >= near).any(axis=1))
@@ -266,20 +259,19 @@ def cut_segments(segments: Floats, near: float) -> tuple[Floats, npt.NDArray[np.
 
 
 def cut_triangles(triangles: Floats, near: float) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """Cut triangles off where they come nearer to the eye than `near`.
+    """Clip triangles at the near plane; a triangle that loses one corner becomes two.
 
     Args:
-        triangles: In the frame of a camera, shape (n, 3, 3).
-        near: The least depth [scene units].
+        triangles: In camera axes, shape (n, 3, 3).
+        near: The depth of the near plane [scene units].
 
     Returns:
-        What is left, shape (m, 3, 3), and of which triangles, shape (m,). One that loses a corner
-        becomes two.
+        The remaining parts, shape (m, 3, 3), and the indices of their triangles, shape (m,).
     """
     seen = triangles[:, :, 2] >= near
     count = seen.sum(axis=1)
     whole, one, two = (np.flatnonzero(count == k) for k in (3, 1, 2))
-    # The corner that is alone on its side comes first.
+    # The corner on the other side than the two others comes first.
     tip = _turned(triangles[one], np.argmax(seen[one], axis=1))
     gap = _turned(triangles[two], np.argmin(seen[two], axis=1))
     small = np.stack([tip[:, 0], *(_meeting(tip[:, k], tip[:, 0], near) for k in (1, 2))], axis=1)
@@ -293,14 +285,14 @@ def cut_triangles(triangles: Floats, near: float) -> tuple[Floats, npt.NDArray[n
 
 
 def _turned(triangles: Floats, first: npt.NDArray[np.intp]) -> Floats:
-    """Return triangles with their corners in the same turn, from another one on."""
+    """Return triangles with their corners in the same cyclic order, from another one on."""
     corners = (first[:, None] + np.arange(3)) % 3
     return np.take_along_axis(triangles, corners[..., None], axis=1)
 
 
 def _meeting(behind: Floats, before: Floats, near: float) -> Floats:
-    """Return where segments meet the plane of depth `near`, shape (n, 3)."""
+    """Return the intersections of segments with the near plane, shape (n, 3)."""
     share = (near - behind[:, 2]) / (before[:, 2] - behind[:, 2])
     found = behind + share[:, None] * (before - behind)
-    found[:, 2] = near  # exactly, not by a rounding less, which would not be seen
+    found[:, 2] = near  # exactly: a rounding less would be clipped
     return found

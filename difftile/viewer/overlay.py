@@ -1,7 +1,7 @@
-"""Gradients drawn over what they are the gradients of: arrows at points, colours over images.
+"""Gradients drawn over their fields: arrows at points, colours over images.
 
 Lengths and strengths are relative to a scale that 1 in 100 elements exceeds, so that a few large
-elements do not hide all others; those are drawn as the scale is. What is not finite is magenta.
+elements do not hide all others; larger elements are clamped. Non-finite elements are magenta.
 """
 
 from __future__ import annotations
@@ -25,38 +25,35 @@ _MOST = 2000  # arrows: more are a carpet, and slow
 _LENGTH = 1 / 8  # of the longest arrow, in diagonals of the points
 _NAMES = {Markers: "points", Circles: "circles", Mesh: "vertices"}
 _NONE = "no gradients: nothing that is shown is\ndrawn from a field that has one (grad=True)"
-_LINES = 6  # of what is said: more shapes are not listed
-_ALONE = 0.1  # its length where there is one point, or all are at one place
+_LINES = 6  # of the legend; more shapes are not listed
+_ALONE = 0.1  # of the longest arrow, if all points are in one place
 
 
 def scale_of(gradient: npt.ArrayLike) -> float:
-    """Return the size that counts as large: the percentile 99 of the sizes that are not 0.
-
-    Where there is none, as in a gradient of zeros, it is 1.
-    """
+    """Return the 99th percentile of the nonzero magnitudes; 1 for a gradient of zeros."""
     sizes = np.abs(np.asarray(gradient, np.float64))
     sizes = sizes[np.isfinite(sizes) & (sizes > 0.0)]
     return float(np.percentile(sizes, _PERCENTILE)) if sizes.size else 1.0
 
 
 def strengths(gradient: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return gradients in units of their scale, within [-1, 1]; what is not finite stays so."""
+    """Return gradients in units of their scale, clamped to [-1, 1]; non-finite ones as NaN."""
     values = np.asarray(gradient, np.float64)
     return np.where(np.isfinite(values), np.clip(values / scale_of(values), -1.0, 1.0), np.nan)
 
 
 def tinted(pixels: Bytes, gradient: npt.NDArray[Any]) -> Bytes:
-    """Return an image with colours of a gradient over it: red where it is positive, blue else.
+    """Return an image tinted by its gradient: red where that is positive, blue where negative.
 
     Args:
         pixels: Shape (h, w, 3).
-        gradient: Shape (h, w), or (h, w, c) for elements of c components, whose sum is shown: what
-            the loss does when all of them grow.
+        gradient: Shape (h, w), or (h, w, c) for elements of c components. Their sum is shown: the
+            derivative when all components grow.
     """
     signed = strengths(summed(gradient))[..., np.newaxis]
     strength = np.abs(signed)
     hue = np.where(signed < 0.0, NEGATIVE, POSITIVE)
-    # The square root lets small gradients be seen; grey beneath lets no colour be mistaken.
+    # The square root makes small gradients visible; on grey no colour of the image is mistaken.
     grey = 0.6 * pixels.mean(axis=-1, keepdims=True)
     mixed = grey + np.sqrt(strength) * (hue - grey)
     return np.where(np.isnan(strength), NOT_FINITE, mixed).astype(np.uint8)
@@ -68,13 +65,13 @@ def summed(gradient: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def arrows(positions: npt.ArrayLike, gradient: npt.ArrayLike) -> tuple[Arrows, Markers]:
-    """Return arrows along a gradient, and dots where it is not finite.
+    """Return arrows along a gradient, and markers where it is not finite.
 
-    Of more than 2000 arrows the longest are drawn; a gradient of zero has none.
+    At most 2000 arrows are drawn, the longest ones; a gradient of zero has none.
 
     Args:
         positions: Shape (n, 2) or (n, 3).
-        gradient: Of the loss with respect to them, the same shape.
+        gradient: Of the loss with respect to the positions, same shape.
     """
     places, slopes = np.asarray(positions, np.float32), np.asarray(gradient, np.float64)
     sizes = np.linalg.norm(slopes, axis=1)
@@ -96,9 +93,9 @@ class Overlay:
     """Shapes with their gradients.
 
     Attributes:
-        shapes: What was shown, with images in the colours of their gradients.
-        over: What lies over all of it: arrows, and dots where a gradient is not finite.
-        said: What the colours and lengths mean, in lines; or that there is no gradient.
+        shapes: The shapes, with images in the colours of their gradients.
+        over: Shapes on top: arrows, and markers where a gradient is not finite.
+        said: A legend of colours and lengths, or a note that there is no gradient.
     """
 
     shapes: list[Primitive]
@@ -107,10 +104,10 @@ class Overlay:
 
 
 def overlay(primitives: Iterable[Primitive]) -> Overlay:
-    """Return what shows the gradients of the fields that shapes were drawn from.
+    """Return shapes together with the gradients of their source fields.
 
     Points, circles and the vertices of meshes get arrows, images the colours of their gradient.
-    Shapes without a field, or whose field has no gradient, stay as they are.
+    Shapes without a field, or whose field has no gradient, remain unchanged.
     """
     shapes, over, said = list[Primitive](), list[Primitive](), list[str]()
     for one in primitives:
@@ -140,7 +137,7 @@ def overlay(primitives: Iterable[Primitive]) -> Overlay:
 
 
 def _meaning(name: str, words: str, gradient: npt.NDArray[Any]) -> str:
-    """Return what is shown of a gradient, in a line."""
+    """Return a line of the legend."""
     known = gradient[np.isfinite(gradient)]
     broken = gradient.size - known.size
     found = f"{words} {scale_of(known):.2g}" if known.any() else "0 everywhere"
@@ -148,6 +145,6 @@ def _meaning(name: str, words: str, gradient: npt.NDArray[Any]) -> str:
 
 
 def gradient_of(source: Any) -> npt.NDArray[Any] | None:
-    """Return the gradient of a field, or None where there is none."""
+    """Return the gradient of a field, or None."""
     gradient = getattr(source, "grad_out", None)
     return None if gradient is None else gradient.to_numpy()

@@ -1,4 +1,4 @@
-"""Positions in space on the screen, as an orbit camera sees them, and the mouse that moves it."""
+"""The projection of positions in space by an orbit camera, and its control by the mouse."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from difftile.viewer.primitives import (
 )
 from difftile.viewer.screen import Area
 
-_NOTCH = 0.85  # what one notch of the wheel multiplies the distance by
-_AMBIENT = 0.35  # how bright a face is that is seen from its edge
+_NOTCH = 0.85  # factor of the distance for one notch of the wheel
+_AMBIENT = 0.35  # brightness of a face at a grazing angle
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Perspective:
     Depths are along the axis of view [scene units], not distances from the eye.
 
     Args:
-        area: Where on the screen its picture is.
+        area: The area of its picture on the screen.
         orbit: The camera.
-        over: Draw over what is there, whatever is nearer to the eye.
+        over: Draw on top of all other shapes, regardless of depth.
     """
 
     area: Area
@@ -53,30 +53,30 @@ class Perspective:
         return pixels, depth, scale
 
     def unproject(self, x: float, y: float, depth: float = 0.0) -> Floats:
-        """See `Projection`; a depth of 0 stands for that of the target."""
+        """See `Projection`; a depth of 0 means the depth of the target."""
         x, y = x - self.area.left, y - self.area.top
         depth = depth or self.orbit.distance
         place = self.orbit.unproject(x, y, depth, self.area.width, self.area.height)
         return place.astype(np.float32)
 
     def cut(self, lines: Lines) -> Lines:
-        """Cut segments off where they reach behind the eye, since such an end has no pixel."""
+        """Clip segments that reach behind the eye, where an end has no pixel."""
         ends = np.stack([lines.begins, lines.ends], axis=1).astype(np.float64)
         seen = self.orbit.to_camera(ends).reshape(-1, 2, 3)
         if (seen[:, :, 2] >= self.orbit.near).all():
             return lines
-        # A hair farther than `near`, which rounding to single precision would not keep.
+        # Slightly beyond `near`, which rounding to single precision might fall below.
         cut, kept = cut_segments(seen, 1.01 * self.orbit.near)
         world = (cut @ self.orbit.axes() + self.orbit.eye()).astype(np.float32)
         colours = lines.colours[kept] if lines.colours.ndim == 2 else lines.colours
         return Lines(world[:, 0], world[:, 1], colours, lines.width)
 
     def faces(self, mesh: Mesh) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
-        """Return where the faces of a mesh are on the screen, cut off behind the eye.
+        """Return the faces of a mesh on the screen, clipped behind the eye.
 
         Returns:
-            The pixels of the corners, shape (m, 3, 2); pixels that one unit of length takes there,
-            shape (m, 3); which face each is of, shape (m,).
+            The pixels of the corners, shape (m, 3, 2); the pixels per unit of length there,
+            shape (m, 3); and the indices of the faces, shape (m,).
         """
         pixels, depth, scale = self.project(mesh.vertices)
         if (depth >= self.orbit.near).all():
@@ -90,26 +90,25 @@ class Perspective:
         return pixels.reshape(-1, 3, 2).astype(np.float32), scale, kept
 
     def nearness(self, scale: Floats, thickness: float = 0.0) -> Floats | None:
-        """Return how near shapes are, as `Fragments` says; None if nothing hides them.
+        """Return the nearness of shapes, see `Fragments`; None if they are never hidden.
 
-        Points and lines have no extent but on the screen. They count as nearer by their thickness
-        there, so that what lies on a face is seen on it, even where that is seen from aside.
+        Points and lines have an extent only on the screen. They count as nearer by their thickness
+        there, so that points on a face remain visible even at a grazing angle.
 
         Args:
-            scale: Pixels that one unit of length takes.
+            scale: Pixels per unit of length.
             thickness: Of the shapes on the screen [px].
         """
         return None if self.over else self.lifted(scale, thickness)
 
     def lifted(self, scale: Floats, thickness: float) -> Floats:
-        """Return how near shapes of a thickness count as [px]; see `nearness`."""
+        """Return the nearness of shapes of a thickness [px]; see `nearness`."""
         return scale * np.float32(1.0 / max(1.0 - thickness / self.focal, 0.5))
 
     def shade(self, mesh: Mesh) -> Bytes:
-        """Return the colours of faces with a light at the eye, shape (m, 3).
+        """Return the colours of faces lit from the eye, shape (m, 3).
 
-        Lambert's law on both sides, and an ambient part so that edges do not vanish; a face without
-        an area is as dark as one seen from its edge.
+        Lambert's law on both sides plus an ambient part; a face without area gets only the latter.
         """
         corners = mesh.vertices[mesh.faces].astype(np.float64)
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -122,15 +121,15 @@ class Perspective:
 
     @property
     def focal(self) -> float:
-        """Pixels that one unit of length takes at a depth of 1."""
+        """Pixels per unit of length at a depth of 1."""
         return float(self.orbit.intrinsics(self.area.width, self.area.height)[1])
 
 
 class OrbitMouse:
-    """What a drag and the wheel do to an orbit camera.
+    """The control of an orbit camera by the mouse.
 
-    The left button rotates; the right or the middle one, or the left with shift, pans; the wheel
-    zooms to where the mouse is.
+    The left button rotates; the right or middle button, or the left one with shift, pans; the wheel
+    zooms towards the mouse.
     """
 
     def __init__(self) -> None:
@@ -140,17 +139,11 @@ class OrbitMouse:
 
     @property
     def dragging(self) -> bool:
-        """Whether a button is held that was pressed in the area."""
+        """Whether a drag is going on."""
         return self._held is not None
 
     def moved(self, event: Event, orbit: Orbit, area: Area) -> Orbit:
-        """Return the camera after an event; the same one if the event is none of its business.
-
-        Args:
-            event: What happened.
-            orbit: The camera before.
-            area: Where on the screen its picture is.
-        """
+        """Return the camera of an area after an event; the same one if the event is irrelevant."""
         match event:
             case MouseDown(button, x, y) if self._held is None and area.holds(x, y):
                 pans = button != "left" or self._shift
@@ -176,7 +169,7 @@ class OrbitMouse:
 
 
 def corners(primitives: Iterable[Primitive]) -> Floats:
-    """Return positions that are around all shapes in space, shape (n, 3), for `Orbit.framed`."""
+    """Return positions around all shapes in space, shape (n, 3), for `Orbit.framed`."""
     found: list[Floats] = [np.empty((0, 3), np.float32)]
     for one in primitives:
         match one:

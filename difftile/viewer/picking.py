@@ -1,4 +1,4 @@
-"""What is under the mouse: the element of a field, its value and its gradient."""
+"""Picking: the element of a field under the mouse, its value and its gradient."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from difftile.viewer.primitives import Backdrop, Circles, Floats, Image, Markers
 from difftile.viewer.screen import Area, Projection
 from difftile.viewer.triangles import triangles
 
-_SLACK = 6.0  # how far from a point the mouse may be [px]
-_AS_NEAR = 1.5  # points whose distances from the mouse differ by less are told apart by depth [px]
+_SLACK = 6.0  # largest distance of the mouse from a point [px]
+_AS_NEAR = 1.5  # depth decides between points whose distances differ by less [px]
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """An element that is under the mouse.
+    """An element under the mouse.
 
     Attributes:
-        index: Its index in the field that is shown.
-        at: Where it is on the screen [px].
-        value: Of the element; read when it was picked.
-        gradient: Of the loss with respect to it; None where the field has none.
-        depth: How far it is from the eye; 0 in the plane.
+        index: Its index in the source field.
+        at: Its position on the screen [px].
+        value: Its value when it was picked.
+        gradient: Of the loss with respect to it; None if the field has no gradient.
+        depth: Its depth; 0 in the plane.
     """
 
     index: tuple[int, ...]
@@ -49,11 +49,11 @@ class Pick:
 def pick(
     primitives: Iterable[Primitive], projection: Projection, x: float, y: float
 ) -> Pick | None:
-    """Return what is under a pixel, of the shapes that show a field; None if that is nothing.
+    """Return the element under a pixel, of shapes with a source field; None if there is none.
 
-    Points, circles and the vertices of meshes are picked by their distance on the screen, the one
-    nearer to the eye first where they are on each other, unless faces, discs or a backdrop hide it.
-    An image is picked where no point is. What was drawn later is on top.
+    Points, circles and the vertices of meshes are picked by their distance on the screen, then by
+    depth, unless faces, discs or a backdrop hide them. An image is picked where no point is. Later
+    shapes are on top.
     """
     shapes = list(primitives)
     below: Pick | None = None
@@ -66,7 +66,11 @@ def pick(
             case Mesh(vertices=places) if one.source is not None:
                 found = nearest(places, projection, x, y, _SLACK)
             case Image() if one.source is not None and below is None:
-                below = _pixel(one, projection, x, y)
+                area, (rows, columns) = image_area(one, projection), one.pixels.shape[:2]
+                if area.holds(x, y) and tuple(one.source.shape[:2]) == (rows, columns):
+                    row = min(int((y - area.top) / area.height * rows), rows - 1)
+                    column = min(int((x - area.left) / area.width * columns), columns - 1)
+                    below = _read(one.source, (row, column), (x, y), 0.0)
                 continue
             case _:
                 continue
@@ -74,7 +78,9 @@ def pick(
             number, at, depth = found
             if isinstance(projection, Perspective) and _hidden(shapes, projection, at, depth):
                 continue
-            shape = _grid(one.source, len(places))
+            shape = tuple(one.source.shape)
+            if math.prod(shape) != len(places):
+                shape = shape[:-1]  # of components, which arrays have and fields of vectors do not
             index = tuple(int(k) for k in np.unravel_index(number, shape))
             return _read(one.source, index, at, depth)
     return below
@@ -88,15 +94,15 @@ def nearest(
     within: float,
     radii: Floats | None = None,
 ) -> tuple[int, tuple[float, float], float] | None:
-    """Return which position is the nearest to a pixel, with its own pixel and its depth.
+    """Return the index of the position nearest to a pixel, its pixel and its depth, or None.
 
     Args:
         positions: Shape (n, 2) or (n, 3).
-        projection: Where they are on the screen.
+        projection: Maps them to pixels.
         x: The pixel.
-        y: Likewise.
+        y: The pixel.
         within: The largest distance that counts [px].
-        radii: Of discs around them, in their units, inside of which the distance is 0.
+        radii: Radii of discs around the positions, in their units; the distance inside is 0.
     """
     if not len(positions):
         return None
@@ -116,7 +122,7 @@ def nearest(
 def _hidden(
     shapes: list[Primitive], projection: Perspective, at: tuple[float, float], depth: float
 ) -> bool:
-    """Tell whether something that fills pixels is nearer to the eye than a point."""
+    """Return whether a face, disc or backdrop hides a point."""
     near = float(projection.lifted(np.array([projection.focal / depth], np.float32), _SLACK)[0])
     size = (1, 1)  # a picture of the one pixel
     begin = np.array([np.floor(at)], np.float32)
@@ -144,7 +150,7 @@ def _hidden(
 
 
 def image_area(image: Image, projection: Projection) -> Area:
-    """Return where an image is on the screen."""
+    """Return the area of an image on the screen."""
     rows, columns = image.pixels.shape[:2]
     if image.box is None:
         area = projection.area
@@ -154,24 +160,7 @@ def image_area(image: Image, projection: Projection) -> Area:
         return Area(middle_x - width / 2, middle_y - height / 2, width, height)
     left, bottom, right, top = image.box
     pixels, _, _ = projection.project(np.array([[left, top], [right, bottom]], np.float32))
-    (x0, y0), (x1, y1) = pixels.tolist()
-    return Area(x0, y0, x1 - x0, y1 - y0)
-
-
-def _pixel(image: Image, projection: Projection, x: float, y: float) -> Pick | None:
-    area = image_area(image, projection)
-    rows, columns = image.pixels.shape[:2]
-    if not area.holds(x, y) or tuple(image.source.shape[:2]) != (rows, columns):
-        return None
-    row = min(int((y - area.top) / area.height * rows), rows - 1)
-    column = min(int((x - area.left) / area.width * columns), columns - 1)
-    return _read(image.source, (row, column), (x, y), 0.0)
-
-
-def _grid(source: Any, count: int) -> tuple[int, ...]:
-    """The shape of a field of positions, without the axis of components that arrays have."""
-    shape = tuple(source.shape)
-    return shape if math.prod(shape) == count else shape[:-1]
+    return Area.between(*pixels.ravel().tolist())
 
 
 def _read(source: Any, index: tuple[int, ...], at: tuple[float, float], depth: float) -> Pick:
@@ -181,7 +170,7 @@ def _read(source: Any, index: tuple[int, ...], at: tuple[float, float], depth: f
 
 
 def _element(values: Any, index: tuple[int, ...]) -> Any:
-    """Return one element; of axes that the index leaves out, all."""
+    """Return one element, with all of the axes that the index leaves out."""
     rest = len(values.shape) - len(index)
     return np.asarray(values[(*index, *[slice(None)] * rest)] if rest else values[index])
 

@@ -1,8 +1,8 @@
-"""What pictures are made of: shapes as NumPy arrays, in the coordinates of a projection.
+"""The shapes of pictures as NumPy arrays, in the coordinates of a projection.
 
-Positions have two or three components, which is for the projection to know. Colours are bytes,
-one for all, shape (3,), or one each, shape (n, 3). They are pickled for every picture, which takes
-longer for classes with slots.
+Positions have two or three components. Colours are bytes, one for all, shape (3,), or one each,
+shape (n, 3). The classes have no slots, since they are pickled for every picture, which slots slow
+down.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Image:
 
     Args:
         pixels: Colours, shape (h, w, 3); row 0 is at the top.
-        box: Where it lies; None stands for the largest box of its proportions in the view.
+        box: Its position; None for the largest box with its proportions in the view.
         smooth: Interpolate between pixels instead of showing them as squares.
         source: The field that it shows, for picking.
     """
@@ -38,12 +38,12 @@ class Image:
 
 @dataclass(frozen=True)
 class Backdrop:
-    """A picture that fills the scene behind what is in space.
+    """A picture that fills the scene behind the shapes in space.
 
     Args:
         pixels: Colours, shape (h, w, 3); row 0 is at the top.
-        depth: Of what each shows, along the axis of view [scene units], shape (h, w); 0, negative
-            or not finite where that is nothing. None for a picture that is behind everything.
+        depth: Depth of each pixel along the axis of view [scene units], shape (h, w); empty pixels
+            are 0, negative or not finite. None for a picture that is behind all shapes.
     """
 
     pixels: Bytes
@@ -73,7 +73,7 @@ class Lines:
 
     Args:
         begins: Shape (n, 2) or (n, 3).
-        ends: Likewise.
+        ends: Same shape.
         colours: Shape (3,) or (n, 3).
         width: Of each [px].
     """
@@ -86,13 +86,13 @@ class Lines:
 
 @dataclass(frozen=True)
 class Circles:
-    """Discs that grow with the view.
+    """Discs or rings that scale with the view.
 
     Args:
         centers: Shape (n, 2) or (n, 3).
         radii: Of each, in the units of the positions, shape (n,).
         colours: Shape (3,) or (n, 3).
-        outline: The width of a ring that is drawn instead of a disc [px]; 0 fills the disc.
+        outline: The width of rings [px]; 0 for discs.
         source: The field that holds the centers, for picking.
     """
 
@@ -109,7 +109,7 @@ class Arrows:
 
     Args:
         begins: Shape (n, 2) or (n, 3).
-        vectors: From begin to tip, likewise.
+        vectors: From begin to tip, same shape.
         colours: Shape (3,) or (n, 3).
         width: Of the shafts [px].
     """
@@ -122,7 +122,7 @@ class Arrows:
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles, shaded by how they face the eye.
+    """Triangles, shaded by their angle to the eye.
 
     Args:
         vertices: Shape (n, 2) or (n, 3).
@@ -143,7 +143,7 @@ class Boxes:
 
     Args:
         lows: One corner, shape (n, 2).
-        highs: The opposite one, likewise.
+        highs: The opposite corner, shape (n, 2).
         colours: Shape (3,) or (n, 3).
         rounding: Radius of the corners [px].
     """
@@ -156,15 +156,15 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Text:
-    """A line or lines of text.
+    """One or more lines of text.
 
     Args:
-        at: Where its anchor is, shape (2,) or (3,).
-        text: What it says; lines are parted by newlines.
+        at: The position of the anchor, shape (2,) or (3,).
+        text: The text; newlines separate lines.
         colour: Shape (3,).
         size: Of the letters [px].
-        anchor: Which point of the text is at `at`: "l", "m" or "r" (left, middle, right) and "t",
-            "m" or "b" (top, middle, bottom).
+        anchor: The point of the text at `at`: "l", "m" or "r" (left, middle, right) and "t", "m" or
+            "b" (top, middle, bottom).
         fixed: Use letters of one width.
         bold: Use heavy letters.
     """
@@ -183,11 +183,11 @@ class Plot:
     """A curve with the range of its values.
 
     Args:
-        name: What is plotted.
-        times: Which of all values that were noted are known, in order, the last among them, shape
-            (n,).
-        values: These, likewise.
-        box: Where it lies.
+        name: The name of the curve.
+        times: Indices of the kept values among all values, ascending, including the last one,
+            shape (n,).
+        values: The kept values, shape (n,).
+        box: Its position.
         colour: Shape (3,).
         log: Show a logarithmic axis if all values are positive.
     """

@@ -1,4 +1,4 @@
-"""Pictures from shapes: what a projection says where they are, and a surface fills."""
+"""Drawing of shapes: a projection gives their pixels, and a surface paints them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from difftile.viewer.curve import curve
+from difftile.viewer.discs import discs
 from difftile.viewer.perspective import Perspective
 from difftile.viewer.picking import image_area
 from difftile.viewer.primitives import (
@@ -25,22 +26,24 @@ from difftile.viewer.primitives import (
     Text,
 )
 from difftile.viewer.screen import Area, Pixels, Projection
+from difftile.viewer.strokes import RING, rings, strokes
 from difftile.viewer.surface import Surface, letters
+from difftile.viewer.triangles import triangles
 
-_LIFT = 1.5  # how much nearer than they are points and lines count, in widths or radii
-_HEAD = 0.3  # of an arrow: how long its head is
-_HEAD_MOST = 12.0  # and at most [px]
-_HEAD_ANGLE = np.radians(28.0)  # of the sides of a head to the shaft
+_LIFT = 1.5  # by which points and lines count as nearer, in widths or radii
+_HEAD = 0.3  # length of the head, as a share of the arrow
+_HEAD_MOST = 12.0  # its largest length [px]
+_HEAD_ANGLE = np.radians(28.0)  # between the sides of a head and the shaft
 
 
 def draw(surface: Surface, primitives: Iterable[Primitive], projection: Projection) -> None:
     """Draw shapes: in the plane the last on top, in space the nearest.
 
-    In space faces come first, whose edges are hard, then what has smooth ones, then text, which
-    nothing hides.
+    In space faces with hard edges come first, then shapes with smooth edges, which blend with the
+    pixels below, then text, which is never hidden.
     """
     if isinstance(projection, Perspective):
-        primitives = sorted(primitives, key=lambda one: _TURN.get(type(one), 0))
+        primitives = sorted(primitives, key=lambda one: _ORDER.get(type(one), 0))
     for one in primitives:
         _DRAWN[type(one)](surface, one, projection)
 
@@ -62,17 +65,18 @@ def _points(surface: Surface, points: Markers, projection: Projection) -> None:
     pixels, _, scale = projection.project(points.positions)
     near = _nearness(projection, scale, _LIFT * points.radius)
     radii = np.full(len(pixels), points.radius, np.float32)
-    surface.discs(pixels, radii, points.colours, near)
+    surface.paint(discs(surface.size, pixels, radii, near), points.colours)
 
 
 def _circles(surface: Surface, circles: Circles, projection: Projection) -> None:
     pixels, _, scale = projection.project(circles.centers)
-    radii = circles.radii * scale
+    radii, colours = circles.radii * scale, circles.colours
+    near = _nearness(projection, scale, _LIFT * circles.outline)
     if circles.outline:
-        near = _nearness(projection, scale, _LIFT * circles.outline)
-        surface.rings(pixels, radii, circles.colours, circles.outline, near)
+        each = colours if colours.ndim == 1 else np.repeat(colours, RING, axis=0)
+        surface.paint(rings(surface.size, pixels, radii, circles.outline, near), each)
     else:
-        surface.discs(pixels, radii, circles.colours, _nearness(projection, scale))
+        surface.paint(discs(surface.size, pixels, radii, near), colours)
 
 
 def _lines(surface: Surface, lines: Lines, projection: Projection) -> None:
@@ -81,7 +85,7 @@ def _lines(surface: Surface, lines: Lines, projection: Projection) -> None:
     begins, _, scale0 = projection.project(lines.begins)
     ends, _, scale1 = projection.project(lines.ends)
     near = _nearness(projection, np.stack([scale0, scale1], axis=1), _LIFT * lines.width)
-    surface.strokes(begins, ends, lines.colours, lines.width, near)
+    surface.paint(strokes(surface.size, begins, ends, lines.width, near), lines.colours)
 
 
 def _arrows(surface: Surface, arrows: Arrows, projection: Projection) -> None:
@@ -101,25 +105,29 @@ def _arrows(surface: Surface, arrows: Arrows, projection: Projection) -> None:
         sides.append((tips + side).astype(np.float32))
     # A head lies in the plane of the screen, at the depth of its tip.
     near = np.stack([np.stack([scale, scale1], axis=1) for scale in (scale0, scale1, scale1)])
-    surface.strokes(
+    parts = strokes(
+        surface.size,
         np.concatenate([begins, *sides]),
         np.concatenate([tips] * 3),
-        shafts.colours if shafts.colours.ndim == 1 else np.tile(shafts.colours, (3, 1)),
         arrows.width,
         _nearness(projection, near.reshape(-1, 2), _LIFT * arrows.width),
     )
+    colours = shafts.colours if shafts.colours.ndim == 1 else np.tile(shafts.colours, (3, 1))
+    surface.paint(parts, colours)
 
 
 def _mesh(surface: Surface, mesh: Mesh, projection: Projection) -> None:
     if isinstance(projection, Perspective):
         corners, scale, kept = projection.faces(mesh)
-        surface.triangles(corners, projection.shade(mesh)[kept], projection.nearness(scale))
+        near, colours = projection.nearness(scale), projection.shade(mesh)[kept]
     else:
-        surface.triangles(projection.project(mesh.vertices)[0][mesh.faces], mesh.colours)
+        corners, near = projection.project(mesh.vertices)[0][mesh.faces], None
+        colours = mesh.colours
+    surface.paint(triangles(surface.size, corners, near), colours)
 
 
 def _nearness(projection: Projection, scale: Floats, thickness: float = 0.0) -> Floats | None:
-    """Return how near shapes are; None in the plane."""
+    """Return the nearness of shapes; None in the plane."""
     if isinstance(projection, Perspective):
         return projection.nearness(scale, thickness)
     return None
@@ -131,8 +139,7 @@ def _boxes(surface: Surface, boxes: Boxes, projection: Projection) -> None:
     for low, high, colour in zip(
         np.minimum(lows, highs).tolist(), np.maximum(lows, highs).tolist(), colours, strict=True
     ):
-        area = Area(low[0], low[1], high[0] - low[0], high[1] - low[1])
-        surface.box(area, colour, boxes.rounding)
+        surface.box(Area.between(*low, *high), colour, boxes.rounding)
 
 
 def _text(surface: Surface, text: Text, projection: Projection) -> None:
@@ -149,8 +156,7 @@ def _text(surface: Surface, text: Text, projection: Projection) -> None:
 def _plot(surface: Surface, plot: Plot, projection: Projection) -> None:
     left, bottom, right, top = plot.box
     ends = projection.project(np.array([[left, bottom], [right, top]], np.float32))[0]
-    low, high = ends.min(axis=0).tolist(), ends.max(axis=0).tolist()
-    area = Area(low[0], low[1], high[0] - low[0], high[1] - low[1])
+    area = Area.between(*ends.min(axis=0).tolist(), *ends.max(axis=0).tolist())
     draw(surface, curve(plot, area), Pixels(area))
 
 
@@ -166,4 +172,4 @@ _DRAWN: dict[type[Any], Callable[[Surface, Any, Projection], None]] = {
     Text: _text,
     Plot: _plot,
 }
-_TURN: dict[type[Any], int] = {Mesh: 1, Markers: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}
+_ORDER: dict[type[Any], int] = {Mesh: 1, Markers: 2, Circles: 2, Lines: 3, Arrows: 3, Text: 4}

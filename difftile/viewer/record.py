@@ -1,4 +1,4 @@
-"""Frames as files: an animation, a video, or a folder of pictures."""
+"""Recording of pictures as an animation, a video, or a folder of images."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from difftile.diagnostics import ViewerError
 
 
 class VideoWriter(Protocol):
-    """Takes pictures of one size."""
+    """A destination of pictures of one size."""
 
     def add(self, image: npt.NDArray[np.uint8]) -> None:
-        """Take the next picture, shape (height, width, 3)."""
+        """Append a picture, shape (height, width, 3)."""
         ...
 
     def close(self) -> None:
@@ -27,22 +27,22 @@ class VideoWriter(Protocol):
 
 
 def open_writer(path: str | Path, width: int, height: int, fps: float) -> VideoWriter:
-    """Return what writes a file, by its ending: .gif, .webp, .mp4, or none for a folder.
+    """Return a writer by the suffix of a file: .gif, .webp, .mp4, or none for a folder.
 
     Args:
-        path: The file or folder; folders above it are made.
+        path: The file or folder; missing parent folders are created.
         width: Of the pictures [px].
-        height: Likewise.
-        fps: Pictures a second.
+        height: Of the pictures [px].
+        fps: Pictures per second.
 
     Raises:
-        ViewerError: The ending is none of these, a library is missing, or nothing can be written.
+        ViewerError: The suffix is unknown, a library is missing, or the folder cannot be written.
     """
     file = Path(path)
     kind = file.suffix.lower()
     if kind not in ("", ".gif", ".webp", ".mp4"):
         raise ViewerError(
-            f"cannot record {file.name!r}: take .gif, .webp, .mp4, or a folder (no ending)"
+            f"cannot record {file.name!r}: use .gif, .webp, .mp4, or a folder (no suffix)"
         )
     try:
         (file if kind == "" else file.parent).mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def open_writer(path: str | Path, width: int, height: int, fps: float) -> VideoW
 
 
 class _ImageSequence:
-    """A PNG for each picture."""
+    """A folder with a PNG for each picture."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._count = folder, 0
@@ -72,7 +72,7 @@ class _ImageSequence:
 
 
 class _Animation:
-    """A looping GIF or WebP; its pictures are kept until the end."""
+    """A looping GIF or WebP; keeps all pictures until the end."""
 
     def __init__(self, file: Path, fps: float) -> None:
         self._file, self._fps = file, fps
@@ -80,7 +80,7 @@ class _Animation:
 
     def add(self, image: npt.NDArray[np.uint8]) -> None:
         frame = Image.fromarray(image)
-        # A GIF has at most 256 colours: fewer bytes to keep as well.
+        # A GIF has at most 256 colours, which also takes less memory until the end.
         self._frames.append(frame.quantize(256) if self._file.suffix.lower() == ".gif" else frame)
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class _Animation:
 
 
 class _Video:
-    """An MP4, which ffmpeg encodes as pictures come."""
+    """An MP4, encoded by ffmpeg as pictures arrive."""
 
     def __init__(self, file: Path, width: int, height: int, fps: float) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The scene: shapes in the plane and in space, from where one looks at them, and handles in it."""
+"""The scene: shapes in the plane and in space, their cameras, and handles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
+from difftile.viewer.boxes import text_box
 from difftile.viewer.events import Event, KeyDown, KeyUp, MouseDown, MouseMove, MouseUp, Scroll
 from difftile.viewer.frame import Layer
 from difftile.viewer.handle import Handle
@@ -20,7 +21,6 @@ from difftile.viewer.primitives import (
     Arrows,
     Backdrop,
     Box,
-    Boxes,
     Circles,
     Floats,
     Lines,
@@ -30,22 +30,22 @@ from difftile.viewer.primitives import (
     Text,
 )
 from difftile.viewer.screen import Area, Flat, Pixels, Projection
-from difftile.viewer.surface import letters, text_width
-from difftile.viewer.theme import ACCENT, INK, PANEL
+from difftile.viewer.surface import text_width
+from difftile.viewer.theme import INK
 
-_NOTCH = 0.85  # what one notch of the wheel multiplies the size of the view by
-_LEAST = 1e-6  # of the first view: it gets no smaller
-_MOST = 1e6  # of the first view: nothing of it goes farther away
+_NOTCH = 0.85  # factor of the size of the view for one notch of the wheel
+_LEAST = 1e-6  # smallest size of the view, in sizes of the first one
+_MOST = 1e6  # farthest distance from the first view, in its sizes
 
 
 @dataclass(slots=True)
 class Mouse:
-    """The mouse over the scene, as steps and drawing may read it.
+    """The mouse over the scene, for steps and drawing to read.
 
     Attributes:
-        at: Where it is in the plane, x and y; None where it is not over the scene.
-        down: Whether the left button is held there, and neither a handle nor the camera has it.
-        clicks: Where it was pressed since the picture before, as `down` says, for drawing.
+        at: Its position in the plane, x and y; None if it is not over the scene.
+        down: Whether the left button is held there, and moves neither a handle nor the camera.
+        clicks: The positions of such presses since the last picture, for drawing.
     """
 
     at: tuple[float, float] | None = None
@@ -54,14 +54,14 @@ class Mouse:
 
 
 class Scene:
-    """What is left of the panel.
+    """The part of the picture to the left of the panel.
 
     Attributes:
-        area: Where it is on the screen.
-        handles: What can be dragged.
-        mouse: Where the mouse is.
+        area: Its area on the screen.
+        handles: Points that can be dragged.
+        mouse: The mouse.
         orbit: The camera of shapes in space.
-        gradients: Whether gradients are drawn over what they are of.
+        gradients: Whether gradients are drawn over their fields.
     """
 
     def __init__(self, area: Area, view: Box) -> None:
@@ -72,9 +72,9 @@ class Scene:
         self.gradients = False
         self._home = self._view = view
         self._looked: Orbit | None = None  # the camera that `frame` returns to
-        self._around: Floats | None = None  # what it looks at instead of all shapes
+        self._around: Floats | None = None  # positions to look at instead of all shapes
         self._orbiting = OrbitMouse()
-        self._framed = False  # whether the camera has looked for what there is in space
+        self._framed = False  # whether the camera has been framed
         self._held: Handle | None = None
         self._panned_from: tuple[float, float] | None = None
         self._at: tuple[float, float] | None = None
@@ -82,22 +82,22 @@ class Scene:
 
     @property
     def holding(self) -> bool:
-        """Whether something in the scene has the mouse."""
+        """Whether the scene holds the mouse."""
         return self._held is not None or self._orbiting.dragging or self._panned_from is not None
 
     def look(self, orbit: Orbit, around: Floats | None = None, *, fixed: bool) -> None:
-        """Say from where the shapes in space are looked at, in the next picture and by `frame`.
+        """Set the camera of shapes in space for the next picture and for `frame`.
 
         Args:
             orbit: The camera.
-            around: Positions that are looked at from its side, shape (n, 3); None for all shapes.
+            around: Positions to look at from its direction, shape (n, 3); None for all shapes.
             fixed: Take the camera as it is instead.
         """
         self.orbit, self._around, self._framed = orbit, around, False
         self._looked = orbit if fixed else None
 
     def frame(self) -> None:
-        """Look at everything: at the first view of the plane; in space at what `look` says."""
+        """Look at everything: at the first view of the plane, and in space as `look` has set."""
         self._view = self._home
         if self._looked is not None:
             self.orbit = self._looked
@@ -107,18 +107,13 @@ class Scene:
         self.orbit = self.orbit.framed(around, self.area.width / self.area.height)
 
     def seen(self, shown: list[Primitive], scale: float) -> View:
-        """Return what a picture with some shapes shows in space.
-
-        Args:
-            shown: The shapes.
-            scale: Pixels of the view for one of the screen.
-        """
+        """Return the view of space in a picture with some shapes; `scale` multiplies its pixels."""
         self._meet(shown, spatial=True)
         width, height = round(self.area.width * scale), round(self.area.height * scale)
         return self.orbit.view(max(width, 1), max(height, 1))
 
     def take(self, event: Event) -> None:
-        """Take an event that the panel had no use for."""
+        """Handle an event that the panel does not use."""
         match event:
             case MouseDown("left", x, y) if (handle := self._handle_at(x, y)) is not None:
                 self._held = handle
@@ -135,7 +130,7 @@ class Scene:
         if self._spatial(self._shown):
             self.orbit = self._orbiting.moved(event, self.orbit, self.area)
         elif isinstance(event, KeyDown | KeyUp):
-            self._orbiting.moved(event, self.orbit, self.area)  # so that it knows of shift
+            self._orbiting.moved(event, self.orbit, self.area)  # which keeps track of shift
         else:
             self._move_flat(event)
         if self._at is None:
@@ -145,7 +140,7 @@ class Scene:
             self.mouse.at = (x, y)
 
     def layers(self, shown: list[Primitive]) -> Iterator[Layer]:
-        """Return shapes, their gradients, handles and what is under the mouse, from below."""
+        """Yield shapes, their gradients, handles and the value under the mouse, bottom first."""
         self._meet(shown, self._spatial(shown))
         self.mouse.clicks.clear()
         found = overlay(shown) if self.gradients else Overlay(shown, [], "")
@@ -164,7 +159,7 @@ class Scene:
             yield Layer.of(Pixels(self.area), self._picked(*self._at))
 
     def _picked(self, x: float, y: float) -> Iterable[Primitive]:
-        """Return the value under the mouse, to be shown beside it."""
+        """Return a label with the value under the mouse."""
         for spatial in (True, False):
             projection = self._projection(spatial)
             these = [one for one in self._shown if is_spatial(one) == spatial]
@@ -198,7 +193,7 @@ class Scene:
                 pass
 
     def _within(self, view: Box) -> Box:
-        """Return a view, or that of before where it goes so far that digits are lost."""
+        """Return a view, or the current one if the new one is too far away to be exact."""
         reach = _MOST * (self._home[2] - self._home[0])
         far = any(abs(now - home) > reach for now, home in zip(view, self._home, strict=True))
         return self._view if far else view
@@ -214,23 +209,24 @@ class Scene:
         return next(near, None)
 
     def _meet(self, shown: list[Primitive], spatial: bool) -> None:
-        """Take the shapes of a picture; if the first in space are among them, look at them."""
+        """Take the shapes of a picture; frame the camera when the first shapes in space appear."""
         self._shown = shown
         if spatial and not self._framed:
             self._framed = True
             self.frame()
 
     def _spatial(self, shown: list[Primitive]) -> bool:
-        """Whether there is anything in space, so that the mouse moves the camera."""
+        """Return whether anything is in space, so that the mouse moves the camera."""
         return any(is_spatial(one) for one in shown) or any(h.spatial for h in self.handles)
 
     def _projection(self, spatial: bool, *, over: bool = False) -> Projection:
-        flat = Flat(self.area, self._view)
-        return Perspective(self.area, self.orbit, over) if spatial else flat
+        if spatial:
+            return Perspective(self.area, self.orbit, over)
+        return Flat(self.area, self._view)
 
 
 def is_spatial(one: Primitive) -> bool:
-    """Tell whether a shape is in space."""
+    """Return whether a shape is in space."""
     match one:
         case Markers(positions=places) | Circles(centers=places) | Mesh(vertices=places):
             return places.shape[1] == 3
@@ -243,20 +239,18 @@ def is_spatial(one: Primitive) -> bool:
 
 
 def label(words: str, x: float, y: float, area: Area) -> Iterable[Primitive]:
-    """Return a text in a box beside a pixel, inside an area."""
-    mask = letters(words, 12.0, fixed=True)
-    height, width = mask.shape[0] + 8.0, mask.shape[1] + 12.0
-    left = x + 14 if x + 14 + width <= area.left + area.width else x - 14 - width
-    top = y + 14 if y + 14 + height <= area.top + area.height else y - 14 - height
-    low = np.array([max(left, area.left), max(top, area.top)], np.float32)
-    size = np.array([width, height], np.float32)
-    rim = Boxes(low[None] - 1, (low + size)[None] + 1, ACCENT, 5)
-    ground = Boxes(low[None], (low + size)[None], PANEL, 4)
-    return [rim, ground, Text(low + np.array([6, 4], np.float32), words, INK, 12.0, fixed=True)]
+    """Return text in a box next to a pixel, inside an area."""
+
+    def place(width: float, height: float) -> tuple[float, float]:
+        left = x + 14 if x + 14 + width <= area.left + area.width else x - 14 - width
+        top = y + 14 if y + 14 + height <= area.top + area.height else y - 14 - height
+        return max(left, area.left), max(top, area.top)
+
+    return text_box(words, place, (6.0, 4.0))
 
 
 def _around(view: Box, old: Floats, new: Floats, factor: float) -> Box:
-    """Return a view in which what was at `old` is scaled and goes to where `new` was."""
+    """Return a view scaled by `factor` around `old`, and moved from `old` to `new`."""
     left, bottom, right, top = view
     (x, y), (u, v) = old.tolist(), new.tolist()
     return (

@@ -1,4 +1,4 @@
-"""Where positions are on the screen."""
+"""Areas of the screen, and the mapping of positions in the plane to pixels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ class Area:
     width: float
     height: float
 
+    @staticmethod
+    def between(left: float, top: float, right: float, bottom: float) -> Area:
+        """Return the rectangle between two corners."""
+        return Area(left, top, right - left, bottom - top)
+
     def holds(self, x: float, y: float) -> bool:
-        """Tell whether a pixel is inside."""
+        """Return whether a pixel is inside."""
         return self.left <= x < self.left + self.width and self.top <= y < self.top + self.height
 
     def pixels(self) -> tuple[slice, slice]:
-        """Return the rows and columns of its pixels."""
+        """Return the rows and columns of the pixels."""
         rows = slice(round(self.top), round(self.top + self.height))
         return rows, slice(round(self.left), round(self.left + self.width))
 
@@ -35,33 +40,33 @@ class Area:
 
 
 class Projection(Protocol):
-    """A way from positions to pixels."""
+    """A mapping of positions to pixels."""
 
     @property
     def area(self) -> Area:
-        """Where on the screen it draws; what is outside is cut off."""
+        """The area of the screen."""
         ...
 
     def project(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return where positions are seen.
+        """Return the pixels of positions.
 
         Args:
-            positions: Shape (n, 2) or (n, 3), as the projection wants them.
+            positions: Shape (n, 2) in the plane, (n, 3) in space.
 
         Returns:
-            Pixels, shape (n, 2), not finite where a position is behind the eye; depth, shape (n,),
-            larger is farther; pixels that one unit of length takes there, shape (n,).
+            Pixels, shape (n, 2), not finite for a position behind the eye; depths, shape (n,),
+            larger is farther; pixels per unit of length at each position, shape (n,).
         """
         ...
 
     def unproject(self, x: float, y: float, depth: float = 0.0) -> Floats:
-        """Return the position that is seen at a pixel at a depth."""
+        """Return the position at a pixel and a depth."""
         ...
 
 
 @dataclass(frozen=True)
 class Pixels:
-    """Positions that are pixels already, y down: for what lies over the scene."""
+    """Positions that are pixels already, y down, as of panel and notices."""
 
     area: Area
 
@@ -77,19 +82,19 @@ class Pixels:
 
 @dataclass(frozen=True)
 class Flat:
-    """A box of the plane, y up, as large as it fits into the area without distortion."""
+    """A box of the plane, y up, scaled to fit into the area without distortion."""
 
     area: Area
     box: Box = (0.0, 0.0, 1.0, 1.0)
 
     @property
     def scale(self) -> float:
-        """Pixels that one unit of length takes."""
+        """Pixels per unit of length."""
         left, bottom, right, top = self.box
         return min(self.area.width / (right - left), self.area.height / (top - bottom))
 
     def project(self, positions: Floats) -> tuple[Floats, Floats, Floats]:
-        """See `Projection`; a third component is left out."""
+        """See `Projection`; a third component is ignored."""
         left, bottom, right, top = self.box
         middle = np.array([(left + right) / 2, (bottom + top) / 2], np.float32)
         flip = np.array([self.scale, -self.scale], np.float32)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from difftile.viewer.fragments import Fragments, Indices, chunks, spread
 from difftile.viewer.primitives import Floats
 
-_FAR = 16.0  # how far outside of the picture segments still are looked at [px]
+_FAR = 16.0  # the margin around the picture to which segments are clipped [px]
+RING = 48  # segments of a ring
 
 
 def strokes(
@@ -20,20 +21,20 @@ def strokes(
     width: float,
     nearness: Floats | None = None,
 ) -> Iterator[Fragments]:
-    """Yield the fragments of segments.
+    """Yield the fragments of segments with round ends.
 
     Args:
-        size: Of the picture, its width and height.
-        begins: Shape (n, 2); what is not finite is left out.
-        ends: Likewise.
-        width: Of each.
-        nearness: At begin and end, as `Fragments` says, shape (n, 2); None in the plane.
+        size: Width and height of the picture [px].
+        begins: Begins of the segments, shape (n, 2); segments that are not finite are left out.
+        ends: Ends of the segments, shape (n, 2).
+        width: Width of the segments [px].
+        nearness: At begin and end, see `Fragments`, shape (n, 2); None in the plane.
     """
     begins, ends, shares, kept = _clipped(size, begins, ends, width)
     way = ends - begins
     steep = np.abs(way[:, 1]) > np.abs(way[:, 0])
-    # Along the axis in which it is longer, a segment has one run of pixels at each pixel: u counts
-    # along this axis, v across.
+    # At each pixel along its longer axis a segment covers one run of pixels across: u counts along
+    # this axis, v across.
     u0, u1 = (np.where(steep, ends_[:, 1], ends_[:, 0]) for ends_ in (begins, ends))
     v0 = np.where(steep, begins[:, 0], begins[:, 1])
     span = u1 - u0
@@ -51,7 +52,7 @@ def strokes(
     step_u = np.where(steep, size[0], 1).astype(np.int32)
     step_v = np.where(steep, 1, size[0]).astype(np.int32)
     for part in chunks(length * runs):
-        # Of each pixel along: the middle of the run, its first pixel, and how far that is away.
+        # For each pixel along: the middle of the run, its first pixel, and their distance.
         each, number = spread(length[part])
         each += part.start
         u = first[each] + number.astype(np.int32)
@@ -60,7 +61,7 @@ def strokes(
         v = np.ceil(middle - rise[each] - np.float32(0.5)).astype(np.int32)
         cosines = cosine[each]
         gap = (v.astype(np.float32) + np.float32(0.5) - middle) * cosines
-        # Near the ends it counts how far pixels are from the middle of the segment, along it.
+        # Near the ends the cover depends on the distance along the segment from its middle, too.
         caps = np.flatnonzero(np.minimum(place - low[each], high[each] - place) < reach)
         tip = each[caps]
         along_it = (place[caps] - (low[tip] + high[tip]) / 2) / cosine[tip]
@@ -87,16 +88,31 @@ def strokes(
         yield Fragments(np.concatenate(cells).astype(np.intp), kept[each][column], cover, near)
 
 
+def rings(
+    size: tuple[int, int],
+    centers: Floats,
+    radii: Floats,
+    width: float,
+    nearness: Floats | None = None,
+) -> Iterator[Fragments]:
+    """Yield the fragments of circles as `RING` strokes each; arguments as for `discs`."""
+    turns = np.linspace(0.0, 2 * np.pi, RING + 1, dtype=np.float32)
+    around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    loops = centers[:, None] + radii[:, None, None] * around
+    near = None if nearness is None else np.repeat(nearness, 2 * RING).reshape(-1, 2)
+    return strokes(size, loops[:, :-1].reshape(-1, 2), loops[:, 1:].reshape(-1, 2), width, near)
+
+
 def _clipped(
     size: tuple[int, int], begins: Floats, ends: Floats, width: float
 ) -> tuple[Floats, Floats, Floats, Indices]:
-    """Cut segments off far outside, so that no segment is longer than the picture.
+    """Clip segments far outside, so that none is much longer than the picture.
 
-    The method is that of Liang and Barsky (1984).
+    Source: Liang and Barsky, "A new concept and method for line clipping" (1984).
 
     Returns:
-        Begins and ends of what is left, shape (m, 2); at which shares of the segments these are,
-        likewise; and which segments they are of, shape (m,).
+        The remaining begins and ends, shape (m, 2); their positions as shares of the segments,
+        shape (m, 2); and the indices of the segments, shape (m,).
     """
     kept = np.flatnonzero(np.isfinite(begins).all(axis=1) & np.isfinite(ends).all(axis=1))
     first, last = begins[kept].astype(np.float64), ends[kept].astype(np.float64)

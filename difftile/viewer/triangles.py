@@ -15,21 +15,21 @@ from difftile.viewer.primitives import Floats
 def triangles(
     size: tuple[int, int], corners: Floats, nearness: Floats | None = None
 ) -> Iterator[Fragments]:
-    """Yield the fragments of triangles: pixels whose middles are inside.
+    """Yield the fragments of triangles with hard edges: the pixels whose middles are inside.
 
-    A pixel on a side that two triangles share is of one of them.
+    A pixel on a side that two triangles share belongs to one of them.
 
     Args:
-        size: Of the picture, its width and height.
+        size: Width and height of the picture [px].
         corners: Shape (n, 3, 2); triangles that are not finite are left out.
-        nearness: At the corners, as `Fragments` says, shape (n, 3); None in the plane.
+        nearness: At the corners, see `Fragments`, shape (n, 3); None in the plane.
     """
     width, height = size
     with np.errstate(invalid="ignore"):
         low, high = corners.min(axis=1), corners.max(axis=1)
         seen = (high > 0.0) & (low < np.array(size, np.float32)) & np.isfinite(high - low)
     kept = np.flatnonzero(seen.all(axis=1))
-    # Of each corner x, y, and the nearness; the topmost first.
+    # x, y and nearness of each corner; the topmost corner first.
     tips = np.zeros((len(kept), 3, 3))
     tips[:, :, :2] = corners[kept]
     if nearness is not None:
@@ -61,7 +61,7 @@ def triangles(
 
 
 def _crossing(sides: npt.NDArray[Any], level: npt.NDArray[Any], a: int, b: int) -> npt.NDArray[Any]:
-    """Return x and the nearness of where a side is in a row, shape (rows, 2)."""
+    """Return x and nearness at the intersection of a side with a row, shape (rows, 2)."""
     begin, end = sides[:, a], sides[:, b]
     way = np.where(begin[:, 1:2] == end[:, 1:2], 1.0, end[:, 1:2] - begin[:, 1:2])
     share = np.clip((level - begin[:, 1:2]) / way, 0.0, 1.0)

@@ -40,9 +40,9 @@ def test_a_page_is_not_told_what_it_did() -> None:
     choice = Choice("show", ["points", "lines"], None)
     diff = diff_of(slider, box, choice)
     diff.controls()
-    diff.take(ControlChange(0, 3.3))
-    diff.take(ControlChange(1, True))
-    diff.take(ControlChange(2, 1))
+    diff.apply(ControlChange(0, 3.3))
+    diff.apply(ControlChange(1, True))
+    diff.apply(ControlChange(2, 1))
     assert (stiffness[None], box.value, choice.value) == (pytest.approx(3.3), True, "lines")
     assert diff.controls() == {}
 
@@ -51,7 +51,7 @@ def test_a_page_is_told_where_a_slider_has_no_such_place() -> None:
     slider = Slider("sides", None, 3, 9, step=2, value=3)
     diff = diff_of(slider)
     diff.controls()
-    diff.take(ControlChange(0, 6.4))
+    diff.apply(ControlChange(0, 6.4))
     assert slider.value == 7
     assert diff.controls() == {0: SliderState("sides", 3, 9, 2, False, True, 7, 4 / 6)}
 
@@ -61,7 +61,7 @@ def test_a_value_that_was_changed_at_both_ends_is_that_of_the_page() -> None:
     diff = diff_of(slider)
     diff.controls()
     slider.value = 0.2
-    diff.take(ControlChange(0, 0.9))
+    diff.apply(ControlChange(0, 0.9))
     assert slider.value == 0.9
     assert diff.controls() == {}
 
@@ -72,7 +72,7 @@ def test_buttons_are_pressed_by_their_places() -> None:
     keys = [Key(lambda: words[0], lambda: pressed.append("play")), Key(lambda: "step", print)]
     diff = diff_of(Buttons(keys, label=lambda: "time"))
     assert diff.controls() == {0: ButtonsState("time", ("play", "step"))}
-    diff.take(ControlChange(0, 0))
+    diff.apply(ControlChange(0, 0))
     assert pressed == ["play"]
     words[0] = "pause"
     assert diff.controls() == {0: ButtonsState("time", ("pause", "step"))}

@@ -298,11 +298,11 @@ def test_sites_that_may_show_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     found = page_guests.allowed_origins(["https://c.d"])
     assert found == ("https://c.d", "https://hub.org", "http://a.b:81")
     for wrong in ("hub.org", "https://hub.org/user", "ws://hub.org", "https://"):
-        with pytest.raises(ViewerError, match=r"is like https://hub\.org, not"):
+        with pytest.raises(ViewerError, match=r"like https://hub\.org, not"):
             page_guests.allowed_origins([wrong])
 
 
 def test_a_server_without_a_gate_is_not_served() -> None:
-    with pytest.raises(RuntimeError, match="is not known here"):
+    with pytest.raises(RuntimeError, match="serves pages in an unknown way"):
         with page_gate.gated(page_guests.Guests("localhost"), page_gate.Log()):
             pass

@@ -138,8 +138,8 @@ def test_without_a_display_one_line_says_what_to_do(
     with pytest.raises(ViewerError) as caught:
         WindowBackend().open("difftile test", WIDTH, HEIGHT)
     assert str(caught.value) == (
-        "no window can be opened: no DISPLAY is set; start it on a desktop (over ssh: ssh -X), "
-        "or take backend='web' or 'null' (environment variable DIFFTILE_VIEWER)"
+        "cannot open a window: DISPLAY is not set; start the program on a desktop (over ssh: "
+        "ssh -X), or use backend='web' or 'null' (environment variable DIFFTILE_VIEWER)"
     )
     assert capfd.readouterr() == ("", "")
 
@@ -149,7 +149,7 @@ def test_a_display_that_does_not_answer_or_has_other_colours_is_said(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":9999")
-    with pytest.raises(ViewerError, match="the display :9999 does not answer"):
+    with pytest.raises(ViewerError, match="the display :9999 does not respond"):
         WindowBackend().open("difftile test", WIDTH, HEIGHT)
     with opened(depth=16) as screen:
         monkeypatch.setenv("DISPLAY", screen.display)

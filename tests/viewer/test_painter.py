@@ -35,9 +35,7 @@ ENDS = {
     "is terminated": "os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)",
     "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
     "is killed, and a child lives on": "os.fork() or time.sleep(5); os.kill(os.getpid(), 9)",
-    "is killed while it sends": (
-        "window._flow.child._connection._send(b'abc'); os.kill(os.getpid(), 9)"
-    ),
+    "is killed while it sends": ("window.child._connection._send(b'abc'); os.kill(os.getpid(), 9)"),
 }
 # One process makes an app for each of them, as most of the time goes into imports.
 APPS = """
@@ -47,7 +45,7 @@ for title, end in {ends!r}.items():
     if os.fork() == 0:
         window = WindowBackend()
         window.open("the app that " + title, 320, 200)
-        print(window._flow.child.pid, title, flush=True)
+        print(window.child.pid, title, flush=True)
         exec(end)
         sys.exit()
 for _ in range({count}):
@@ -103,14 +101,14 @@ def test_it_ends_with_the_app_however_that_ends(screen: Screen) -> None:
 def test_an_app_ends_with_it_and_says_so(
     window: WindowBackend, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert window._flow.child is not None
-    os.kill(window._flow.child.pid, signal.SIGKILL)
+    assert window.child is not None
+    os.kill(window.child.pid, signal.SIGKILL)
     events = []
     await_true(lambda: events.extend(window.poll()) or window.closed)
     assert events == [Close()]
     assert capfd.readouterr().err == (
-        "difftile: the process of the window was ended by signal 9: "
-        "the app ends as if it was closed\n"
+        "difftile: the window process was ended by signal 9; "
+        "the app ends as if it had been closed\n"
     )
     assert window.ready  # nobody waits for it
 
@@ -123,7 +121,7 @@ def test_one_that_does_not_start_is_said(
     with pytest.raises(ViewerError, match="/nowhere/python does not start: No such file"):
         WindowBackend().open("painted", 320, 200)
     monkeypatch.setattr("sys.executable", "/bin/false")
-    with pytest.raises(ViewerError, match="the process of the window ended with exit code 1"):
+    with pytest.raises(ViewerError, match="the window process ended with exit code 1"):
         WindowBackend().open("painted", 320, 200)
     assert capfd.readouterr() == ("", "")
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from difftile.viewer.discs import discs
+from difftile.viewer.strokes import strokes
 from difftile.viewer.surface import Surface
+from difftile.viewer.triangles import triangles
 
 WIDTH, HEIGHT = 90, 60
 BLACK, WHITE = np.zeros(3, np.uint8), np.full(3, 255, np.uint8)
@@ -30,7 +33,7 @@ def test_strokes_cover_what_is_near_to_a_segment(width: float) -> None:
     begins[3], ends[3] = (-1e4, 20.0), (1e4, 25.0)
     begins[4] = np.nan
     surface = blank()
-    surface.strokes(begins, ends, WHITE, width)
+    surface.paint(strokes(surface.size, begins, ends, width), WHITE)
     places = np.stack([X, Y], axis=-1)
     cover = np.zeros((HEIGHT, WIDTH))
     for a, b in zip(begins.astype(float), ends.astype(float), strict=True):
@@ -45,7 +48,9 @@ def test_strokes_cover_what_is_near_to_a_segment(width: float) -> None:
 
 def test_discs_cover_what_is_within_their_radius_the_last_on_top() -> None:
     surface = blank()
-    surface.discs(f32([40, 30], [50, 30], [-3, -3]), f32(12, 9, 10), np.stack([RED, GREEN, RED]))
+    centers = f32([40, 30], [50, 30], [-3, -3])
+    parts = discs(surface.size, centers, f32(12, 9, 10))
+    surface.paint(parts, np.stack([RED, GREEN, RED]))
     image = surface.image()
     for (x, y), radius, layer in (((50, 30), 9, 1), ((-3, -3), 10, 0)):
         gap = np.hypot(X - x, Y - y)
@@ -66,12 +71,13 @@ def test_many_discs_are_those_of_few_with_hard_edges() -> None:
             front[(X - x) ** 2 + (Y - y) ** 2 <= radii[k] ** 2] = k
         expected = np.where((front >= 0)[..., None], colours[front], 0)
         surface, copies = blank(), 200  # each behind each other, so that there are many
-        surface.discs(
+        parts = discs(
+            surface.size,
             np.repeat(few, copies, axis=0),
             np.repeat(radii, copies),
-            np.repeat(colours, copies, axis=0),
             None if near is None else np.repeat(near, copies),
         )
+        surface.paint(parts, np.repeat(colours, copies, axis=0))
         np.testing.assert_array_equal(surface.image(), expected)
 
 
@@ -85,25 +91,26 @@ def test_triangles_fill_a_rectangle_without_gaps_or_overlap() -> None:
     covered = np.zeros((HEIGHT, WIDTH), int)
     for three in corners.astype(np.float32):
         surface = blank()
-        surface.triangles(three[None], WHITE)
+        surface.paint(triangles(surface.size, three[None]), WHITE)
         covered += surface.image()[..., 0] > 0
     inside = (X > 5) & (X < 85) & (Y > 5) & (Y < 55)
     np.testing.assert_array_equal(covered, inside)
     whole = blank()
-    whole.triangles(f32([[-1e6, -1e6], [1e6, -1e6], [0, 1e6]], [[np.nan, 0], [1, 1], [2, 0]]), RED)
+    two = f32([[-1e6, -1e6], [1e6, -1e6], [0, 1e6]], [[np.nan, 0], [1, 1], [2, 0]])
+    whole.paint(triangles(whole.size, two), RED)
     assert (whole.image() == RED).all()
 
 
 def test_where_strokes_cross_or_meet_the_last_is_seen_whole() -> None:
     surface = blank()
     cross = f32([0, 30], [45, 0]), f32([90, 30], [45, 60])
-    surface.strokes(*cross, np.stack([RED, GREEN]), 6.0)
+    surface.paint(strokes(surface.size, *cross, 6.0), np.stack([RED, GREEN]))
     image = surface.image()
     assert image[30, 45].tolist() == GREEN.tolist()
     assert (image[28:33, 10] == RED).all() and (image[28:33, 43:48] == GREEN).all()
     thin = blank()
     joint = f32([10, 30], [40.3, 30.2]), f32([40.3, 30.2], [80, 31])
-    thin.strokes(*joint, WHITE, 1.5)
+    thin.paint(strokes(thin.size, *joint, 1.5), WHITE)
     columns = thin.image()[..., 0].astype(int).sum(axis=0)[12:78]
     assert columns.min() > 0.9 * 1.5 * 255  # no notch where they meet
 
@@ -111,6 +118,6 @@ def test_where_strokes_cross_or_meet_the_last_is_seen_whole() -> None:
 def test_a_disc_may_be_far_larger_than_the_picture() -> None:
     for radius in (1e3, 1e5, 1e7):
         surface = blank()
-        surface.discs(f32([30.0 - radius, 20.0]), f32(radius), RED)
+        surface.paint(discs(surface.size, f32([30.0 - radius, 20.0]), f32(radius)), RED)
         image = surface.image()
         assert (image[:, :29] == RED).all() and not image[:, 32:].any()

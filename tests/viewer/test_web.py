@@ -57,8 +57,8 @@ def test_a_missing_library_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(dt.ViewerError) as raised:
         dt.viewer.App(backend="web")
     assert str(raised.value) == (
-        "the viewer backend 'web' needs viser: pip install 'difftile[viewer]', or take another one "
-        "(environment variable DIFFTILE_VIEWER)"
+        "the viewer backend 'web' needs viser: pip install 'difftile[viewer]', or choose another "
+        "backend (environment variable DIFFTILE_VIEWER)"
     )
 
 
@@ -88,9 +88,9 @@ def test_a_browser_that_is_left_while_a_picture_is_encoded_is_no_warning(
 @pytest.mark.parametrize(
     ("backend", "said"),
     [
-        ("null:8080", "the viewer backend 'null' has no address, but '8080' is given"),
-        ("web:here", "the page is at a port or at host:port, not at 'here'"),
-        ("web:70000", "the page is at a port or at host:port, not at '70000'"),
+        ("null:8080", "the viewer backend 'null' takes no address; leave out '8080'"),
+        ("web:here", "the address of a page is port or host:port, not 'here'"),
+        ("web:70000", "the address of a page is port or host:port, not '70000'"),
     ],
 )
 def test_an_address_that_is_none_is_refused(backend: str, said: str) -> None:
@@ -102,7 +102,7 @@ def test_an_address_that_is_none_is_refused(backend: str, said: str) -> None:
 @needs_viser
 def test_a_host_of_others_is_refused() -> None:
     app = dt.viewer.App(backend="web:192.0.2.1:8080")  # RFC 5737: nobody has it
-    with pytest.raises(dt.ViewerError, match=r"^no page can be served at '192\.0\.2\.1': .+$"):
+    with pytest.raises(dt.ViewerError, match=r"^cannot serve a page at '192\.0\.2\.1': .+$"):
         app.run(frames=1)
 
 
@@ -145,7 +145,7 @@ def test_a_binding_that_breaks_is_an_error_of_the_next_picture() -> None:
     page.attach(panel, {})
     page._diff = ControlDiff(panel, {})
     page._diff.controls()
-    page._flow.happened = [ControlChange(0, 5.0)]
+    page.arrived = [ControlChange(0, 5.0)]
     assert page.poll() == []
     layer = Layer(Pixels(Area(0.0, 0.0, 480.0, 320.0)), ())
     frame = Frame(480, 320, (), None, layer)

@@ -1,1 +1,1 @@
-"""Windows, pages and files that show what an app draws; GUI libraries are imported here alone."""
+"""Windows, pages and files that show what an app draws; only these modules import GUI libraries."""

@@ -1,4 +1,4 @@
-"""What an app asks of a backend: a place to show pictures, which reports events."""
+"""The interface of backends: a place that shows pictures and reports events."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from difftile.viewer.panel import Panel
 
 
 class Backend(Protocol):
-    """A window, a page or nothing at all. One is made without arguments and opened once."""
+    """A window, a page, or no display. Made without arguments and opened once."""
 
     @property
     def closed(self) -> bool:
-        """Whether the person has closed it, or `close` was called."""
+        """Whether the person or `close` has closed the window."""
         ...
 
     @property
     def ready(self) -> bool:
-        """Whether it takes a frame now, so that they never pile up; one that is closed does."""
+        """Whether the backend takes a frame now, so that frames never pile up; true once closed."""
         ...
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
-        """Get to know what can be changed, once, before it is opened.
+        """Receive the controls and keys of the app, once, before the window opens.
 
         Args:
-            panel: The controls, what is plotted and the status; all of them change during a run.
-                They are looked at and changed in `poll` and `show` alone.
-            keys: What each key does; it may grow.
+            panel: The controls, plots and status, which change during a run. The backend reads and
+                changes them only in `poll` and `show`.
+            keys: The action of each key; may grow.
 
         Returns:
-            Whether controls and plots are shown by its own means. The picture then has none.
+            Whether the backend shows controls and plots itself. The picture then has none.
         """
         ...
 
@@ -41,27 +41,27 @@ class Backend(Protocol):
         """Open a window.
 
         Args:
-            title: What its frame says.
-            width: Of the pictures [px].
-            height: Likewise.
+            title: The title of the window.
+            width: Width of the pictures [px].
+            height: Height of the pictures [px].
 
         Raises:
-            ViewerError: A display or a library is missing; one line says what to do.
+            ViewerError: A display or a library is missing; the message says what to do.
         """
         ...
 
     def poll(self) -> list[Event]:
-        """Return what happened since the last call, in order; never wait for it."""
+        """Return the events since the last call, in order; never block."""
         ...
 
     def show(self, frame: Frame) -> None:
-        """Show a frame; it may be kept, and drawn later or elsewhere. Never wait for that."""
+        """Show a frame, which may be kept and drawn later or in another process; never block."""
         ...
 
     def time(self) -> float:
-        """Return the time by which frames are paced [s]."""
+        """Return the time that paces frames [s]."""
         ...
 
     def close(self) -> None:
-        """Close the window; a second call does nothing."""
+        """Close the window; a second call has no effect."""
         ...

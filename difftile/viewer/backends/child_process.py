@@ -1,7 +1,7 @@
-"""A process beside the app's, which draws and shows what the app sends.
+"""A child process of the app that draws and shows the frames that the app sends.
 
-The app starts it with its end of a connection. The process ends when the connection does, or when
-the app's process has ended, however that came.
+The app starts the process with one end of a connection. The process ends when the connection closes
+or when the app's process has ended, for whatever reason.
 """
 
 from __future__ import annotations
@@ -26,39 +26,43 @@ if sys.platform == "win32":
 else:
     Connection: TypeAlias = multiprocessing.connection.Connection
 
-_PROTOCOL = 5  # of pickle: arrays are copied once
-_PATIENCE = 5.0  # how long the process may take to end [s]
-_NICE = 5  # how far it stands back where processors are short
-_ORPHANED = 0.5  # between its looks for the app's process [s]
+_PROTOCOL = 5  # of pickle; copies arrays only once
+_PATIENCE = 5.0  # the time that the process may take to end [s]
+_NICE = 5  # added to the niceness of the process, so that the app goes first
+_ORPHANED = 0.5  # interval of checks that the app's process lives [s]
 
 
 class Ended(Exception):
-    """The process has ended; the message says how."""
+    """The process has ended; the message is a predicate such as "ended with exit code 1"."""
 
 
 class ChildProcess:
-    """The app's side.
+    """The process, as the app sees it.
 
     Args:
-        module: What the process runs, whose arguments are the number of its end of the connection
-            and the words.
-        words: What else it has to know.
+        module: The module to run. Its arguments are the file descriptor of the connection, then
+            the words.
+        words: Further arguments.
 
     Attributes:
-        said: The first thing that it says.
-        pid: The number of the process.
+        greeting: The first message of the process.
+        pid: The process identifier.
 
     Raises:
-        Ended: It does not start, or ends without a word.
+        Ended: The process does not start, or ends without a message.
     """
 
     def __init__(self, module: str, *words: object) -> None:
         self._connection, theirs = Pipe()
-        self._has_mail = _mail(self._connection)
+        self._arrived: Callable[[], bool] = self._connection.poll
+        if sys.platform != "win32":  # where polling by hand takes a tenth of the time
+            poll = select.poll()
+            poll.register(self._connection.fileno(), select.POLLIN)
+            self._arrived = lambda: bool(poll.poll(0))
         number = theirs.fileno()
         command = [sys.executable, "-m", module, str(number), *map(str, words)]
         options: dict[str, Any] = {
-            # The same library as here, whatever there is in the folder where the app was started.
+            # The same library as here, whatever the working directory of the app contains.
             "cwd": Path(__file__).parents[3],
             "env": {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
             "stdin": subprocess.DEVNULL,
@@ -78,28 +82,28 @@ class ChildProcess:
             theirs.close()
         self.pid = self._process.pid
         try:
-            self.said: Any = self._connection.recv()
+            self.greeting: Any = self._connection.recv()
         except (EOFError, OSError):
             ending = self._ending()
             self.close()
             raise Ended(ending) from None
 
     def send(self, message: object) -> None:
-        """Send something; that the process has ended is found out by `receive`."""
+        """Send a message; `receive` notices if the process has ended."""
         try:
             self._connection.send_bytes(pickle.dumps(message, _PROTOCOL))
         except OSError:
             return
 
     def receive(self) -> list[Any]:
-        """Return what has come; never wait for it.
+        """Return the messages that have arrived; never block.
 
         Raises:
-            Ended: There is nothing more to come.
+            Ended: The process has ended and all its messages are taken.
         """
         found: list[Any] = []
         try:
-            while self._has_mail():
+            while self._arrived():
                 found.append(self._connection.recv())
         except (EOFError, OSError):
             if not found:
@@ -107,7 +111,7 @@ class ChildProcess:
         return found
 
     def close(self) -> None:
-        """Have the process end, and wait until it has."""
+        """End the process and wait for it."""
         self._connection.close()
         try:
             self._process.wait(_PATIENCE)
@@ -119,40 +123,25 @@ class ChildProcess:
         try:
             code = self._process.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            return "has stopped to answer"
+            return "stopped responding"
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
 def join_app(number: str) -> Connection:
-    """Be the process that a `Partner` has started; return its end of the connection."""
-    _stand_back()
+    """Set up this process as a `ChildProcess`; return its end of the connection."""
+    if sys.platform != "win32":
+        os.nice(_NICE)
+    if sys.platform == "linux":
+        # Otherwise a frame that arrives takes the processor from the app until it is drawn.
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the app gets it too, and closes the connection
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     return Connection(int(number))
 
 
-def _stand_back() -> None:
-    """Leave the processors to the app where they are short."""
-    if sys.platform == "win32":
-        return
-    os.nice(_NICE)
-    if sys.platform == "linux":
-        # Else a frame wakes this process in the place of the app, until the frame is drawn.
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-
-
-def _mail(connection: Connection) -> Callable[[], bool]:
-    """Return what tells whether something has come; `Connection.poll` takes ten times as long."""
-    if sys.platform == "win32":
-        return connection.poll
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return lambda: bool(poll.poll(0))
-
-
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent, even if others hold on to the connection."""
+    """End this process soon after its parent, even if other processes hold the connection open."""
     while os.getppid() == parent:
         time.sleep(_ORPHANED)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Which backend an app opens."""
+"""The choice of the backend that an app opens."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ VARIABLE = "DIFFTILE_VIEWER"
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Where a backend is.
+    """The class of a backend, and what it needs.
 
     Args:
-        module: Imported when the backend is asked for.
+        module: Its module, imported on demand.
         name: The class.
-        library: What it needs and difftile does not bring along.
-        extra: Of difftile's extras the one that does.
-        addressed: Whether it is told where to be, as in "web:8080".
+        library: A library that difftile does not depend on.
+        extra: The extra of difftile that installs the library.
+        addressed: Whether the name may be followed by an address, as in "web:8080".
     """
 
     module: str
@@ -43,11 +43,11 @@ def choose(wanted: str | Backend | None) -> Backend:
     """Return a backend that is not open yet.
 
     Args:
-        wanted: The name of one, or one; None for what the environment variable DIFFTILE_VIEWER
-            says, and else a window. The name may be followed by ":" and an address.
+        wanted: A backend, or a name with an optional ":" and address; None for the name in the
+            environment variable DIFFTILE_VIEWER, or else a window.
 
     Raises:
-        ViewerError: There is none of that name, or a library is missing.
+        ViewerError: No backend has that name, or a library is missing.
     """
     if wanted is not None and not isinstance(wanted, str):
         return wanted
@@ -55,14 +55,14 @@ def choose(wanted: str | Backend | None) -> Backend:
     row = _BACKENDS.get(name)
     if row is None:
         raise ViewerError(
-            f"there is no viewer backend {name!r}; take one of {', '.join(_BACKENDS)}"
+            f"there is no viewer backend {name!r}; choose one of {', '.join(_BACKENDS)}"
         )
     if address and not row.addressed:
-        raise ViewerError(f"the viewer backend {name!r} has no address, but {address!r} is given")
+        raise ViewerError(f"the viewer backend {name!r} takes no address; leave out {address!r}")
     if row.library and importlib.util.find_spec(row.library) is None:
         raise ViewerError(
             f"the viewer backend {name!r} needs {row.library}: pip install 'difftile[{row.extra}]',"
-            " or take another one (environment variable DIFFTILE_VIEWER)"
+            " or choose another backend (environment variable DIFFTILE_VIEWER)"
         )
     make = getattr(importlib.import_module(row.module), row.name)
     made: Backend = make(address) if address else make()

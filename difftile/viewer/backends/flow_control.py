@@ -1,4 +1,4 @@
-"""Turns between an app and the process that shows its frames: whose it is, and what has come."""
+"""Flow control between an app and the process that shows its frames: one message at a time."""
 
 from __future__ import annotations
 
@@ -8,52 +8,63 @@ from typing import Any, Generic, TypeVar
 
 from difftile.diagnostics import ViewerError
 from difftile.viewer.backends.child_process import ChildProcess, Ended
-from difftile.viewer.backends.messages import DisplayReport
 from difftile.viewer.events import Close
 
-_Happening = TypeVar("_Happening")
+_Event = TypeVar("_Event")
 
 
-class FlowControl(Generic[_Happening]):
-    """The app's side. It sends something when it has been told that there is room for it.
+class FlowControl(Generic[_Event]):
+    """The part that window and page share: sends a message only after the last one is shown.
 
     Args:
-        place: What the process has, "window" or "page", for the line that says how it ended.
+        place: "window" or "page", for the message that says how the process ended.
 
     Attributes:
-        child: The process; None while there is none.
-        happened: What has come and is not taken out yet, in order.
+        child: The process; None while the window or page is closed.
+        arrived: Events that were received and not yet returned, in order.
     """
 
     def __init__(self, place: str) -> None:
         self._place = place
         self.child: ChildProcess | None = None
-        self.happened: list[_Happening | Close] = []
+        self.arrived: list[_Event | Close] = []
         self._ready = True
         self._fault: str | None = None
 
     @property
+    def closed(self) -> bool:
+        """See `Backend`."""
+        return self.child is None
+
+    @property
     def ready(self) -> bool:
-        """Whether what was sent before is shown; so it is where nobody is left to show it."""
+        """See `Backend`; a frame that is shown too early is dropped."""
         if not self._ready:
-            self.receive()
+            self._receive()
         return self._ready
 
-    def open(self, module: str, *words: object) -> Any:
-        """Start the process, as `ChildProcess` does, and return the first thing that it says.
+    def time(self) -> float:
+        """See `Backend`."""
+        return time.perf_counter()
 
-        Raises:
-            Ended: It does not start, or ends without a word.
-        """
-        self.happened = []
+    def close(self) -> None:
+        """See `Backend`."""
+        if self.child is not None:
+            self.child.close()
+            self.child = None
+        self._ready, self._fault = True, None
+
+    def _start(self, module: str, *words: object) -> Any:
+        """Start the process and return its first message; raises `Ended`."""
+        self.arrived = []
         self.child = ChildProcess(module, *words)
-        return self.child.said
+        return self.child.greeting
 
-    def free(self) -> bool:
-        """Tell whether something may be sent now.
+    def _can_send(self) -> bool:
+        """Return whether a message may be sent now.
 
         Raises:
-            ViewerError: What was sent before could not be drawn.
+            ViewerError: The last message could not be drawn.
         """
         if not self.ready or self.child is None:
             return False
@@ -62,38 +73,23 @@ class FlowControl(Generic[_Happening]):
             raise ViewerError(f"a shape cannot be drawn: {fault}")
         return True
 
-    def send(self, message: object) -> None:
-        """Send something, for which it has to be free."""
+    def _send(self, message: object) -> None:
         if self.child is not None:
             self._ready = False
             self.child.send(message)
 
-    def receive(self) -> None:
-        """Take what was reported; a process that has ended without a word was closed."""
-        if self.child is None or Close() in self.happened:
+    def _receive(self) -> None:
+        """Take the reports that have arrived; a process that ended by itself counts as closed."""
+        if self.child is None or Close() in self.arrived:
             return
         try:
             for report in self.child.receive():
-                self._take(report)
+                # A closed window does not report that the last frame is shown.
+                self._ready = self._ready or report.ready or Close() in report.events
+                self._fault = report.fault or self._fault
+                self.arrived += report.events
         except Ended as ended:
-            said = f"the process of the {self._place} {ended}: the app ends as if it was closed"
+            said = f"the {self._place} process {ended}; the app ends as if it had been closed"
             print(f"difftile: {said}", file=sys.stderr)
-            self.happened.append(Close())
+            self.arrived.append(Close())
             self._ready = True
-
-    def time(self) -> float:
-        """Return the time by which frames are paced [s]."""
-        return time.perf_counter()
-
-    def close(self) -> None:
-        """Have the process end; a second call does nothing."""
-        if self.child is not None:
-            self.child.close()
-            self.child = None
-        self._ready, self._fault = True, None
-
-    def _take(self, report: DisplayReport[_Happening]) -> None:
-        # One that is closed does not answer for the last frame.
-        self._ready = self._ready or report.ready or Close() in report.happened
-        self._fault = report.fault or self._fault
-        self.happened += report.happened

@@ -1,4 +1,4 @@
-"""What happens in a thread of viser, kept until it is reported."""
+"""Events from the thread of viser, kept until the page process reports them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from difftile.viewer.backends.messages import PageEvent
 
 
 class Inbox:
-    """A queue between two threads."""
+    """A queue of events between two threads."""
 
     def __init__(self) -> None:
-        self._waiting: deque[PageEvent] = deque()  # whose methods no other thread interrupts
+        self._events: deque[PageEvent] = deque()  # whose methods are atomic
 
-    def add(self, *happened: PageEvent) -> None:
-        """Put something in."""
-        self._waiting.extend(happened)
+    def add(self, *events: PageEvent) -> None:
+        """Append events."""
+        self._events.extend(events)
 
     def take(self) -> list[PageEvent]:
-        """Take out what there is, in the order in which it came."""
-        return [self._waiting.popleft() for _ in range(len(self._waiting))]
+        """Remove and return all events, in the order of arrival."""
+        return [self._events.popleft() for _ in range(len(self._events))]

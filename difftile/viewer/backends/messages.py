@@ -1,4 +1,4 @@
-"""What an app and the process of its page tell each other: plain data, which can be pickled."""
+"""Messages between an app and the process that shows its frames: plain data, which is pickled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Event = TypeVar("_Event")
 
 @dataclass(frozen=True, slots=True)
 class SliderState:
-    """A slider; `fraction` is where its knob is, from 0 to 1, and `whole` says that it counts."""
+    """A slider; its knob is at `fraction`, from 0 to 1, and `whole` marks integers."""
 
     label: str
     low: float
@@ -27,7 +27,7 @@ class SliderState:
 
 @dataclass(frozen=True, slots=True)
 class CheckboxState:
-    """A box to tick."""
+    """A checkbox."""
 
     label: str
     value: bool
@@ -35,7 +35,7 @@ class CheckboxState:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceState:
-    """One of several options, each of which has a name of its own; `value` is its index."""
+    """A choice among options with distinct names; `value` is the index of the chosen one."""
 
     label: str
     options: tuple[str, ...]
@@ -44,7 +44,7 @@ class ChoiceState:
 
 @dataclass(frozen=True, slots=True)
 class ButtonsState:
-    """Buttons side by side, and what they are about."""
+    """Buttons side by side, under one label."""
 
     label: str
     texts: tuple[str, ...]
@@ -55,12 +55,12 @@ ControlState: TypeAlias = SliderState | CheckboxState | ChoiceState | ButtonsSta
 
 @dataclass(frozen=True, slots=True)
 class PlotState:
-    """A curve with few points, and what is said of it.
+    """A curve with few points.
 
     Args:
-        said: Its name, its last value and the range of all.
+        said: The caption: name, last value and range.
         x: Shape (n,).
-        y: Likewise.
+        y: Shape (n,).
         log: Show a logarithmic axis.
     """
 
@@ -72,13 +72,13 @@ class PlotState:
 
 @dataclass(frozen=True, slots=True)
 class PageUpdate:
-    """What the page is to show: what is not there has not changed.
+    """The next frame of a page, and the changes since the update before.
 
     Args:
         frame: The scene.
-        controls: By their places.
-        plots: By their names.
-        keys: What they do.
+        controls: Changed controls, by position.
+        plots: Changed plots, by name.
+        keys: New keys and their descriptions.
     """
 
     frame: Frame
@@ -87,47 +87,46 @@ class PageUpdate:
     keys: dict[str, str] = field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class ControlChange:
-    """A person has changed a control.
-
-    Args:
-        which: Its place.
-        value: What there is now: a number, whether it is ticked, the index of an option, or the one
-            of the button that was pressed.
-    """
-
-    which: int
-    value: float
-
-
-# What happens on the page; what follows a None is for the next time that the app asks.
-PageEvent: TypeAlias = Event | ControlChange | None
-
-
 @dataclass(frozen=True)
 class WindowUpdate:
-    """A frame on its way to a window.
+    """The next frame of a window.
 
     Args:
-        frame: Without its panel where the window has that already.
-        same_panel: Whether it has.
+        frame: The frame, without a panel that the window has already.
+        same_panel: Whether the panel is the same as in the frame before.
     """
 
     frame: Frame
     same_panel: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ControlChange:
+    """A change that a person made to a control on the page.
+
+    Args:
+        which: The position of the control.
+        value: Its new value: a number, a truth value, or the index of an option or a button.
+    """
+
+    which: int
+    value: float
+
+
+# An event on the page; None ends the events of one call of `poll`.
+PageEvent: TypeAlias = Event | ControlChange | None
+
+
 @dataclass(frozen=True)
 class DisplayReport(Generic[_Event]):
-    """What the window or the page has to say.
+    """The answer of a window or page.
 
     Args:
         ready: Whether there is room for another frame since the last report.
-        happened: What happened, in order.
-        fault: Why the last frame could not be drawn; None if it could.
+        events: The events since then, in order.
+        fault: Why the last frame could not be drawn, or None.
     """
 
     ready: bool
-    happened: list[_Event]
+    events: list[_Event]
     fault: str | None = None

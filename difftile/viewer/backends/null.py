@@ -1,4 +1,4 @@
-"""No window at all: the app runs the same, and its pictures can be looked at or written."""
+"""A backend without a display: the app runs the same, and its pictures can be read or written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from difftile.viewer.panel import Panel
 
 
 class NullBackend:
-    """Shows nothing and reports nothing; what happens is what `app.run(events=...)` says.
+    """A backend that draws pictures and reports no events; scripts pass `app.run(events=...)`.
 
     Attributes:
         image: The last picture, shape (height, width, 3); None before the first.
@@ -32,31 +32,31 @@ class NullBackend:
 
     @property
     def ready(self) -> bool:
-        """Always: a frame is shown at once."""
+        """Always true: frames are drawn at once."""
         return True
 
     def attach(self, panel: Panel, keys: Mapping[str, Shortcut]) -> bool:
-        """Leave the controls to the picture."""
+        """Return False: the picture shows the controls."""
         return False
 
     def open(self, title: str, width: int, height: int) -> None:
-        """Begin; nothing is needed."""
+        """Start a run."""
         self._closed = False
         self._shown = 0
 
     def poll(self) -> list[Event]:
-        """Return nothing: nobody is there."""
+        """Return no events."""
         return []
 
     def show(self, frame: Frame) -> None:
-        """Draw the frame, and keep the picture."""
+        """Draw the frame and keep the picture."""
         self.image = frame.image()
         self._shown += 1
 
     def time(self) -> float:
-        """Return a time that goes on by 1/30 s a picture, so that runs repeat exactly."""
+        """Return a time that advances by 1/30 s per picture, so that runs are reproducible."""
         return self._shown / 30.0
 
     def close(self) -> None:
-        """End."""
+        """End the run."""
         self._closed = True

@@ -1,7 +1,6 @@
-"""The process that serves a page: it draws the frames of an app, and reports what happens there.
+"""The page process: serves a page, draws the frames of an app and reports events.
 
-The scene is a picture, which viser shows behind its own, empty scene. The app sends a frame when it
-has been told that there is room for one.
+The scene is a picture that viser shows behind its own, empty scene.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from difftile.viewer.layout import SMALLEST
 from difftile.viewer.theme import ACCENT
 
 _LARGEST = 1.1e6  # pixels of a picture; a larger canvas shows it enlarged
-_MOST = 8192  # pixels of a canvas each way; one that says more has as many
-_THINNEST = 8.0  # how much wider than high a canvas counts, or the other way round
-_ALIKE = 0.01  # shapes of pictures that differ by less are the same
-_LOOK = 1 / 60  # between two looks for what happened while no frame comes [s]
+_MOST = 8192  # limit of the width and height of a canvas [px]
+_THINNEST = 8.0  # limit of the aspect ratio of a canvas, either way
+_ALIKE = 0.01  # aspect ratios that differ by less count as equal
+_LOOK = 1 / 60  # interval of polls for events while no frame arrives [s]
 _RED, _GREEN, _BLUE = ACCENT.tolist()
 
 
 class Page:
-    """Shows what comes over a connection.
+    """Shows the frames and controls that arrive over a connection.
 
     Args:
-        connection: To the app.
-        server: Has nothing on its page yet.
-        title: What stands above the controls.
-        size: Width and height of the pictures, until a browser has said how large they can be [px].
-        log: Takes what goes wrong with what a browser says.
+        connection: The connection to the app.
+        server: A viser server with an empty page.
+        title: The heading of the controls.
+        size: Width and height of the pictures until a browser has reported its canvas [px].
+        log: Records messages of browsers that cannot be used.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Page:
         self._connection = connection
         self._log = log
         self._size = size  # of the picture that is shown
-        # By the numbers that viser gives browsers: the finest canvas [px] since it has this shape.
+        # By client number of viser: the finest canvas [px] since it has this aspect ratio.
         self._canvases: dict[int, tuple[int, int]] = {}
         self._inbox = Inbox()
         self._easel = Easel()
@@ -80,26 +79,26 @@ class Page:
         server.on_client_disconnect(self._disconnected)
 
     def run(self) -> None:
-        """Go on until the connection ends, which is an EOFError or OSError."""
+        """Run until the connection ends with EOFError or OSError."""
         while True:
             came, fault = self._connection.poll(_LOOK), None
             if came:
                 fault = self._show(self._connection.recv())
-            happened = self._inbox.take()
-            if came or happened:
-                self._connection.send(DisplayReport(came, happened, fault))
+            events = self._inbox.take()
+            if came or events:
+                self._connection.send(DisplayReport(came, events, fault))
 
-    def _show(self, news: PageUpdate) -> str | None:
-        """Show what is new; return what is wrong with the frame, whose scene is then left out."""
-        self._controls.show(news)
-        self._size = news.frame.width, news.frame.height
+    def _show(self, update: PageUpdate) -> str | None:
+        """Show an update, without its scene if that cannot be drawn; return the fault."""
+        self._controls.show(update)
+        self._size = update.frame.width, update.frame.height
         if not self._pictures.wanted:
             return None
-        image, fault = self._easel.attempt(news.frame)
+        image, fault = self._easel.attempt(update.frame)
         self._pictures.show(image)
         return fault
 
-    # In the thread of viser
+    # Called in the thread of viser
 
     async def _connected(self, client: viser.ClientHandle) -> None:
         wheel = Wheel(client)
@@ -113,10 +112,10 @@ class Page:
         await looked(client.camera)
         self._pictures.follow(client, lambda: self._aspect(client.client_id))
 
-    def _went_wrong(self, _: asyncio.AbstractEventLoop, what: dict[str, Any]) -> None:
-        """Say in a line what viser could not do with a message, such as a value of another type."""
-        error = what.get("exception")
-        said = what.get("message") if error is None else f"{type(error).__name__}: {error}"
+    def _went_wrong(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log that viser could not handle a message, such as a value of another type."""
+        error = context.get("exception")
+        said = context.get("message") if error is None else f"{type(error).__name__}: {error}"
         self._log.write(f"ignored a message: {said}")
 
     async def _disconnected(self, client: viser.ClientHandle) -> None:
@@ -124,9 +123,9 @@ class Page:
         self._canvases.pop(client.client_id, None)
 
     def _fit(self, browser: int, width: int, height: int) -> None:
-        """Ask for pictures of the shape of a canvas, if it has changed.
+        """Request pictures with the aspect ratio of a canvas, if it has changed.
 
-        A page that is slow makes its canvas coarser, which is no reason to draw less.
+        A slow page makes its canvas coarser, which is no reason to draw fewer pixels.
         """
         if min(width, height) <= 0:
             return
@@ -148,7 +147,7 @@ class Page:
         return width / height
 
     def _place(self, browser: int, at: tuple[float, float]) -> tuple[float, float]:
-        """Return the pixel of a place on the canvas of a browser, as `Place` says."""
+        """Return the pixel at a position on the canvas of a browser; see `Place`."""
         width, height = self._size
         wide, high = sheet(width, height, self._aspect(browser))
         return at[0] * wide - 0.5 * (wide - width), at[1] * high - 0.5 * (high - height)
@@ -157,16 +156,16 @@ class Page:
 def main(
     connection: str, host: str, port: str, title: str, width: str, height: str, origins: str
 ) -> None:
-    """Serve a page, and tell the app its port.
+    """Serve a page for the app at the other end of an inherited connection, and send it the port.
 
     Args:
-        connection: The number of the end of a connection that this process has inherited.
-        host: By which the page is reached.
-        port: The first one to try.
-        title: What stands above the controls.
-        width: Of the first pictures [px].
-        height: Likewise.
-        origins: Other sites that may show the page, with blanks between them.
+        connection: The file descriptor of the connection.
+        host: The host name of the page.
+        port: The first port to try.
+        title: The heading of the controls.
+        width: Width of the first pictures [px].
+        height: Height of the first pictures [px].
+        origins: Other sites that may show the page, separated by blanks.
     """
     app = join_app(connection)
     log = Log()
@@ -182,7 +181,7 @@ def main(
 
 @contextlib.contextmanager
 def _silence() -> Generator[None]:
-    """Keep viser's own announcements to itself."""
+    """Suppress viser's own announcements."""
     with contextlib.redirect_stdout(io.StringIO()):
         yield
 

@@ -1,4 +1,4 @@
-"""Controls, plots and keys of an app as viser's own; they change in both directions."""
+"""Controls, plots and keys of an app as widgets of viser; changes go in both directions."""
 
 from __future__ import annotations
 
@@ -24,53 +24,48 @@ from difftile.viewer.controls import along
 from difftile.viewer.events import KeyDown, KeyUp
 from difftile.viewer.theme import SERIES
 
-_PLACES = 200  # that a slider has at least
-_PLOTS = 1e6  # where plots begin: controls that are added later stand above them too
+_PLACES = 200  # the least number of positions of a slider
+_PLOTS = 1e6  # order of the first plot: controls that are added later still come first
 _HEIGHT = 115  # of a plot [px]
-_BUTTON = "gray"  # the colour of theme is for what can be moved
-_AXIS = 30  # height of the numbers below it [px]
-# What viser calls keys that have other names here.
+_BUTTON = "gray"  # the theme colour is for widgets that can be moved
+_AXIS = 30  # height of the numbers below a plot [px]
+# viser's names of keys.
 _NAMES = {
     "return": "enter",
     **{key: f"arrow{key}" for key in ("left", "right", "up", "down")},
 }
-# A sign is what the keyboard makes of a key, with Shift or without: plus is above "=" on some.
+# Keyboards differ in whether plus needs Shift; on some it is above "=".
 _PLUS = (("=", None), ("[plus]", None), ("[plus]", "shift"))
 
 
 class Widget(Protocol):
-    """A control on the page, which is made for a first state."""
+    """A control on the page, made for an initial state."""
 
     def show(self, state: Any, /) -> None:
-        """Show what has become of the control."""
+        """Show a new state of the control."""
         ...
 
 
 class Controls:
-    """What stands beside the scene.
-
-    Args:
-        gui: Where viser adds things.
-        inbox: Where it goes what a person does.
-    """
+    """The widgets next to the scene; a person's changes go to the inbox."""
 
     def __init__(self, gui: viser.GuiApi, inbox: Inbox) -> None:
         self._gui, self._inbox = gui, inbox
         self._widgets: dict[int, Widget] = {}
         self._plots: dict[str, _Plot] = {}
 
-    def show(self, news: PageUpdate) -> None:
-        """Show what has changed."""
-        for which, state in news.controls.items():
+    def show(self, update: PageUpdate) -> None:
+        """Show changed controls and plots, and add new keys."""
+        for which, state in update.controls.items():
             if which in self._widgets:
                 self._widgets[which].show(state)
             else:
                 self._widgets[which] = _WIDGETS[type(state)](self._gui, state, self._inbox, which)
-        for name, plot in news.plots.items():
+        for name, plot in update.plots.items():
             if name not in self._plots:
                 self._plots[name] = _Plot(self._gui, len(self._plots))
             self._plots[name].show(plot)
-        for key, said in news.keys.items():
+        for key, said in update.keys.items():
             self._add_key(key, said)
 
     def _add_key(self, key: str, said: str) -> None:
@@ -86,7 +81,7 @@ class Controls:
 
 
 class _Slider:
-    """A slider; one that moves by factors has its value in its label."""
+    """A slider; a logarithmic one shows its value in its label."""
 
     def __init__(self, gui: viser.GuiApi, state: SliderState, inbox: Inbox, which: int) -> None:
         low, high, self._state = state.low, state.high, state
@@ -115,11 +110,11 @@ class _Slider:
 
         @self._handle.on_update
         async def _(event: Any) -> None:
-            if event.client is None:  # it was `show`
+            if event.client is None:  # `show` caused it
                 return
             value = self._handle.value
             if state.log:
-                if len(value) != 1:  # what no page says
+                if len(value) != 1:  # not from a page of viser
                     self.show(self._state)
                     return
                 value = along(low, high, True, min(max(value[0], 0.0), 1.0))
@@ -127,7 +122,6 @@ class _Slider:
             inbox.add(ControlChange(which, min(max(value, low), high)))
 
     def show(self, state: SliderState) -> None:
-        """See `Widget`."""
         self._state = state
         if state.log:
             self._handle.value = (state.fraction,)
@@ -140,7 +134,7 @@ class _Slider:
 
     @staticmethod
     def _inside(state: SliderState) -> float:
-        """Return the value, or the end of the slider that is nearest to it."""
+        """Return the value, clamped to the range of the slider."""
         return min(max(state.value, state.low), state.high)
 
 
@@ -154,7 +148,6 @@ class _Checkbox:
                 inbox.add(ControlChange(which, self._handle.value))
 
     def show(self, state: CheckboxState) -> None:
-        """See `Widget`."""
         self._handle.value = state.value
 
 
@@ -175,13 +168,12 @@ class _Choice:
         self._shown = names[state.value]
 
     def show(self, state: ChoiceState) -> None:
-        """See `Widget`."""
         self._shown = state.options[state.value]
         self._handle.value = state.options[state.value]
 
 
 class _Button:
-    """One button, as wide as the panel."""
+    """A button as wide as the panel."""
 
     def __init__(self, gui: viser.GuiApi, state: ButtonsState, inbox: Inbox, which: int) -> None:
         self._handle = gui.add_button(state.texts[0], color=_BUTTON, order=which)
@@ -191,15 +183,14 @@ class _Button:
             inbox.add(ControlChange(which, 0))
 
     def show(self, state: ButtonsState) -> None:
-        """See `Widget`."""
         self._handle.label = state.texts[0]
 
 
 class _Buttons:
-    """Buttons side by side. viser tells what stood on the one that was pressed."""
+    """Buttons side by side; viser reports the text of the pressed one."""
 
     def __init__(self, gui: viser.GuiApi, state: ButtonsState, inbox: Inbox, which: int) -> None:
-        self._places: dict[str, int] = {}  # by all that ever stood on them
+        self._places: dict[str, int] = {}  # by every text that they ever showed
         self._learn(state)
         self._handle = gui.add_button_group(state.label, state.texts, order=which)
 
@@ -210,7 +201,6 @@ class _Buttons:
                 inbox.add(ControlChange(which, place))
 
     def show(self, state: ButtonsState) -> None:
-        """See `Widget`."""
         self._learn(state)
         if self._handle.options != state.texts:
             self._handle.options = state.texts
@@ -226,7 +216,7 @@ def _buttons(gui: viser.GuiApi, state: ButtonsState, inbox: Inbox, which: int) -
 
 
 class _Plot:
-    """A curve, below what is said of it."""
+    """A curve below its caption."""
 
     def __init__(self, gui: viser.GuiApi, which: int) -> None:
         self._log = False
@@ -248,7 +238,6 @@ class _Plot:
         )
 
     def show(self, state: PlotState) -> None:
-        """Show what there is now."""
         self._title.content = state.said
         if state.log != self._log:
             self._log = state.log

@@ -1,4 +1,4 @@
-"""The gate of a page: viser gets to see connections and messages that have been let in alone."""
+"""The gate of a page, which passes only permitted connections and messages on to viser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_LINES = 20
 
 
 class Log:
-    """Writes a line to stderr for each thing that was left out, up to a number of them."""
+    """Writes a line to stderr for each refusal, up to a limit."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -27,11 +27,11 @@ class Log:
         if self._count <= _MOST_LINES:
             print(f"difftile: the page {words}", file=sys.stderr)
         if self._count == _MOST_LINES:
-            print("difftile: and so on; more is not reported", file=sys.stderr)
+            print("difftile: further messages of the page are not shown", file=sys.stderr)
 
 
 class _Filtered:
-    """A connection over which comes what may be said; all else is that of the connection."""
+    """A connection that drops messages which are not permitted."""
 
     def __init__(self, connection: Any, log: Log) -> None:
         self._connection, self._log = connection, log
@@ -40,7 +40,7 @@ class _Filtered:
         return getattr(self._connection, name)
 
     async def recv(self) -> Any:
-        """Return the next message that may be said."""
+        """Return the next permitted message."""
         while True:
             raw = await self._connection.recv()
             fault = fault_of(raw)
@@ -51,10 +51,10 @@ class _Filtered:
 
 @contextmanager
 def gated(guests: Guests, log: Log) -> Generator[None]:
-    """Put a gate before each server of viser's that is started while this is open.
+    """Put a gate in front of each server that viser starts inside the block.
 
     Raises:
-        RuntimeError: None was started in the way that is known, so there is no gate.
+        RuntimeError: viser started no server in the known way, so that there is no gate.
     """
     serve: Any = server.serve
     started: list[bool] = []
@@ -82,4 +82,7 @@ def gated(guests: Guests, log: Log) -> Generator[None]:
     finally:
         server.serve = serve
     if not started:
-        raise RuntimeError("this version of viser serves pages in a way that is not known here")
+        raise RuntimeError(
+            "this version of viser serves pages in an unknown way; install the version that "
+            "'difftile[viewer]' asks for"
+        )

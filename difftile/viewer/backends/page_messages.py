@@ -1,7 +1,7 @@
-"""What browsers may say to a page: the one place where it is looked at.
+"""The messages that a page accepts from browsers, and their validation.
 
-viser takes messages by their type and sets what they name. Here stands which messages a page has a
-use for, and what may be in them; whatever else comes is left out before viser sees it.
+viser dispatches messages by type and sets the attributes that they name. The table here lists the
+messages that a page needs and the permitted values; others are dropped before viser sees them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 Check: TypeAlias = Callable[[Any], bool]
 
 MOST_BYTES = 1 << 16  # of a message
-_FAR = 1e9  # beyond it is no place in a scene [units]
-_BESIDE = 16.0  # sizes of a canvas beside which there is no mouse
+_FAR = 1e9  # limit of positions in a scene [units]
+_BESIDE = 16.0  # limit of positions of the mouse, in sizes of a canvas
 _MODIFIERS = tuple(
     "+".join(keys)
     for keys in (
@@ -59,23 +59,18 @@ def _none_or(check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
-def _is_value(value: Any) -> bool:
-    """Tell whether a control may have this value; whether it fits, the control says."""
+def _is_update(update: Any) -> bool:
+    """Return whether an update sets only the value of a control, to one that some control has."""
+    if not isinstance(update, dict) or cast("dict[Any, Any]", update).keys() != {"value"}:
+        return False
+    value = cast("dict[Any, Any]", update)["value"]
     if isinstance(value, list):
         several = cast("list[Any]", value)
         return len(several) <= 16 and all(map(_number(-_BIG, _BIG), several))
     return isinstance(value, bool) or _number(-_BIG, _BIG)(value) or _text(1000)(value)
 
 
-def _is_update(value: Any) -> bool:
-    """Tell whether a control is given a value, and nothing else is set about it."""
-    if not isinstance(value, dict):
-        return False
-    update = cast("dict[Any, Any]", value)
-    return update.keys() == {"value"} and _is_value(update["value"])
-
-
-_BIG = 9e18  # what 64 bits hold: viser makes integers of it, and sends them to all browsers
+_BIG = 9e18  # fits in 64 bits: viser converts such values to integers for all browsers
 _NAME = _text(200)
 _POINT = _numbers(3, _number(-_FAR, _FAR))
 _PLACE = _numbers(2, _number(-_BESIDE, _BESIDE))
@@ -84,7 +79,7 @@ _POSITIVE = _number(0, _BIG)
 _COUNT = _none_or(_number(0, 2**31))
 _MODIFIER = _one_of(None, *_MODIFIERS)
 
-# By the type of a message, what each of its parts has to be.
+# The required members of each type of message.
 FORMS: Mapping[str, Mapping[str, Check]] = {
     "ViewerCameraMessage": {
         "wxyz": _numbers(4, _number(-2, 2)),
@@ -128,21 +123,17 @@ _OPTIONAL: Mapping[str, Check] = {"owner": _NAME}
 
 
 def fault_of(raw: object) -> str | None:
-    """Return why a message is left out; None for one that viser may see.
-
-    Args:
-        raw: What has come.
-    """
+    """Return why a message is dropped, or None for one that viser may see."""
     if not isinstance(raw, bytes):
         return "it is text"
     if len(raw) > MOST_BYTES:
         return f"it has {len(raw)} bytes"
     try:
         message: Any = msgspec.msgpack.decode(raw)
-    except Exception:  # of a coder that is given anything at all
-        return "it is no MessagePack"
+    except Exception:  # a decoder may raise anything on arbitrary bytes
+        return "it is not MessagePack"
     if not isinstance(message, dict):
-        return "it is no message"
+        return "it is not an object"
     parts = cast("dict[Any, Any]", message)
     kind = parts.pop("type", None)
     form = FORMS.get(kind) if isinstance(kind, str) else None

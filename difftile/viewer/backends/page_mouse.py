@@ -1,8 +1,7 @@
-"""The mouse over the canvas of a page: what viser tells of it, as events in pixels.
+"""The mouse over the canvas of a page, from viser's callbacks to events in pixels.
 
-A box without colour is around viser's camera: it catches what is pressed and dragged. Where the
-mouse is while no button is held viser does not tell. The wheel moves viser's camera, of which
-nothing else is seen.
+An invisible box around viser's camera catches presses and drags. viser does not report the mouse
+while no button is held. The wheel moves viser's camera, which has no other visible effect.
 """
 
 from __future__ import annotations
@@ -26,26 +25,20 @@ from difftile.viewer.events import (
     Scroll,
 )
 
-_BOX = 1e5  # larger than viser lets the wheel move its camera [units]
-_NOTCH = math.log(0.95)  # what one notch of the wheel multiplies that distance by, as a logarithm
-_MOST_NOTCHES = 100.0  # at once
-_NEAREST = 1e-6  # that viser's camera counts to be [units]
+_BOX = 1e5  # larger than the range of viser's camera [units]
+_NOTCH = math.log(0.95)  # logarithm of the factor of the camera distance for one notch
+_MOST_NOTCHES = 100.0  # in one event
+_NEAREST = 1e-6  # least distance of viser's camera [units]
 _BUTTONS: tuple[Button, ...] = ("left", "middle", "right")
 _MODIFIERS = (None, "shift")
 
-# The pixel of a place on the canvas of a browser, of which (0, 0) is the upper left corner and
-# (1, 1) the opposite. The browser goes by the number that viser gives it.
+# Returns the pixel at a position on the canvas of a browser, by viser's client number; (0, 0) is
+# the upper left corner and (1, 1) the opposite one.
 Place = Callable[[int, tuple[float, float]], tuple[float, float]]
 
 
 def catch_mouse(scene: viser.SceneApi, inbox: Inbox, place: Place) -> None:
-    """Have presses, clicks and drags come as events.
-
-    Args:
-        scene: Where the box is put.
-        inbox: Where events go.
-        place: Says where in the picture that is.
-    """
+    """Put the box into a scene, and presses, clicks and drags as events into the inbox."""
     size = (_BOX, _BOX, _BOX)
     box = scene.add_box("/mouse", dimensions=size, opacity=0.0, side="double", cast_shadow=False)
 
@@ -75,7 +68,7 @@ class Wheel:
         self._distance = _distance(client)
 
     def turned(self, client: viser.ClientHandle, at: tuple[float, float]) -> list[Scroll]:
-        """Return the event, if viser's camera has come nearer or gone farther away."""
+        """Return the event if viser's camera has moved nearer or farther away."""
         before, self._distance = self._distance, _distance(client)
         notches = math.log(self._distance / before) / _NOTCH
         notches = min(max(notches, -_MOST_NOTCHES), _MOST_NOTCHES)
@@ -83,7 +76,7 @@ class Wheel:
 
 
 def _pressed(button: Button, modifier: str | None, at: tuple[float, float]) -> list[PageEvent]:
-    """Return what a press is; what follows waits, so that steps see that the button is down."""
+    """Return the events of a press; the next ones wait, so that steps see the button down."""
     press: list[PageEvent] = [MouseMove(*at), MouseDown(button, *at)]
     if modifier == "shift":
         press = [KeyDown("shift"), *press, KeyUp("shift")]

@@ -1,7 +1,6 @@
-"""The process that has the window: it draws the frames of an app, and reports what happens in it.
+"""The window process: draws the frames of an app and reports events.
 
-The two take turns: the app sends a frame when it has been told that there is room for one, so that
-frames neither pile up nor make it wait.
+The app sends a frame only after the last one is shown, so that frames neither pile up nor block it.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from difftile.viewer.frame import Easel, Frame
 _BUTTONS: dict[str, Button] = {"LMB": "left", "MMB": "middle", "RMB": "right"}
 _MODIFIERS = ("Shift", "Control", "Alt")
 _SIGNS = {"win32": {"Vk187": "=", "Vk189": "-"}, "darwin": {"Vk24": "=", "Vk27": "-"}}
-# Keys that go by another name than the character they give.
+# Keys with another name than the character they give.
 _KEYS: dict[str, str] = {
     " ": "space",
     "KP_Add": "+",
@@ -40,17 +39,12 @@ _KEYS: dict[str, str] = {
     **{key + side: key.lower() for key in _MODIFIERS for side in ("", "_L", "_R")},
     **_SIGNS.get(sys.platform, {}),
 }
-_SHIFTED = {"=": "+"}  # keys come without what Shift makes of them
-_LOOK = 1 / 25  # between two looks for events while no frame comes [s]
+_SHIFTED = {"=": "+"}  # the window reports keys as if Shift were not held
+_LOOK = 1 / 25  # interval of polls for events while no frame arrives [s]
 
 
 class Painter:
-    """Draws what comes over a connection.
-
-    Args:
-        connection: To the app.
-        desktop: The window.
-    """
+    """Draws the frames that arrive over a connection to the app in a window."""
 
     def __init__(self, connection: Connection, desktop: Desktop) -> None:
         self._connection, self._desktop = connection, desktop
@@ -58,7 +52,7 @@ class Painter:
         self._frame: Frame | None = None
 
     def run(self) -> None:
-        """Go on until the window is closed; EOFError and OSError say that the app has ended."""
+        """Run until the window is closed; EOFError or OSError mean that the app has ended."""
         events: list[Event] = []
         while Close() not in events:
             came, fault = self._connection.poll(_LOOK), None
@@ -71,10 +65,10 @@ class Painter:
             if came or events:
                 self._connection.send(DisplayReport(came, events, fault))
 
-    def _show(self, parcel: WindowUpdate) -> str | None:
-        """Show a frame, without its scene if that cannot be drawn; return why it cannot."""
-        frame = parcel.frame
-        if parcel.same_panel and self._frame is not None:
+    def _show(self, update: WindowUpdate) -> str | None:
+        """Show a frame, without its scene if that cannot be drawn; return the fault."""
+        frame = update.frame
+        if update.same_panel and self._frame is not None:
             frame = replace(frame, panel=self._frame.panel)
         self._frame = frame
         image, fault = self._easel.attempt(frame)
@@ -83,13 +77,13 @@ class Painter:
 
 
 class Keyboard:
-    """Events as apps know them, of those that the window reports; it knows of shift."""
+    """Translates the events of a window to those of apps; keeps track of Shift."""
 
     def __init__(self) -> None:
         self._shift = False
 
     def event(self, raw: RawEvent) -> Event | None:
-        """Return an event as apps know it; None for one that they have no use for."""
+        """Return the event for apps, or None if they have no use for it."""
         down = raw.act == "press"
         if raw.key == "WMClose":
             return Close()
@@ -104,20 +98,13 @@ class Keyboard:
             self._shift = down
         elif self._shift:
             key = _SHIFTED.get(key, key)
-        # What has a longer name is a key that apps do not know, or what a wheel sends as a button.
+        # Other long names are keys that apps do not know, or a wheel that reports as a button.
         known = len(key) == 1 or key in _KEYS.values()
         return (KeyDown if down else KeyUp)(key) if known else None
 
 
 def main(connection: str, title: str, width: str, height: str) -> None:
-    """Open a window and be its painter.
-
-    Args:
-        connection: The number of the end of a connection that this process has inherited.
-        title: What the frame of the window says.
-        width: Of the pictures [px].
-        height: Likewise.
-    """
+    """Open a window of width and height [px], and paint frames from an inherited connection."""
     app = join_app(connection)
     try:
         desktop = open_desktop(title, int(width), int(height))
