@@ -23,9 +23,9 @@ from difftile.diagnosis.report import Level, Tie
 from difftile.diagnosis.sandbox import Contents, Sandbox, copies
 from difftile.diagnosis.search import Search
 from difftile.diagnostics import Span, located
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import NO_GRAD
-from difftile.fields.values import Values
 from difftile.ir.nodes import Array, Load, Ruled
 from difftile.ir.walk import array_of, rules, walk
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -319,7 +319,7 @@ class Diagnosis:
 
     # In reverse
 
-    def check_seeds(self, seeds: Mapping[Values, Any], replay: Replay) -> None:
+    def check_seeds(self, seeds: Mapping[ArrayLike, Any], replay: Replay) -> None:
         """Look at the adjoints with which the pass begins."""
         self.grown, self.levels, self.alive, self.gradient = [], [], {}, None
         self.seed = 0.0

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from difftile.ad.missing_gradients import NOTHING, Cut, Flow, Passage, follow
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk
@@ -115,7 +115,12 @@ class Ways:
             way.replaced[Cut(None, f"Python overwrites elements of '{name}' {when}")] = None
 
     def _copy(
-        self, target: Values, origin: Field, source: Storage, flows: dict[Storage, Flow], way: Way
+        self,
+        target: ArrayLike,
+        origin: Field,
+        source: Storage,
+        flows: dict[Storage, Flow],
+        way: Way,
     ) -> None:
         flow = flows.get(origin.storage, NOTHING)
         way.read |= bool(flow) and origin.storage is source

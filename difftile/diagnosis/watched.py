@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.diagnosis.diagnosis import Diagnosis
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.history import History
@@ -45,7 +45,7 @@ class WatchedHistory:
         self._diagnosis.steps.append(HostWrite(field, where, None))
         return self._history.host_write(field, where, values)
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Remember a copy from Python that is about to happen."""
         self._diagnosis.steps.append(HostCopy(target, source))
         self._history.host_copy(target, source)

@@ -12,7 +12,7 @@ import numpy as np
 from difftile.fields.tracked import replaced
 
 if TYPE_CHECKING:
-    from difftile.fields.values import Values
+    from difftile.fields.array_like import ArrayLike
 
 
 class Operators:
@@ -109,7 +109,7 @@ _EQUALITY = {"equal": operator.eq, "not_equal": operator.ne}
 _OPERATORS = ("add", "subtract", "multiply", "divide", "power", "negative", "positive")
 
 
-def operated(name: str, *operands: Any, into: Values | Arithmetic | None = None) -> Any:
+def operated(name: str, *operands: Any, into: ArrayLike | Arithmetic | None = None) -> Any:
     """Return the result of an operator, or `NotImplemented` for what is no number and no field."""
     if Operators.apply is None or not all(isinstance(one, (Arithmetic, Real)) for one in operands):
         return NotImplemented

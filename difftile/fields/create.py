@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import Shape, as_array, as_integer, as_shape, float_element
 from difftile.fields.field import Field, make
 from difftile.fields.structs import Member, StructField, has_floats
-from difftile.fields.values import Values
 from difftile.ir.types import (
     F64,
     Matrix,
@@ -126,22 +126,22 @@ def empty(shape: Shape, dtype: Any = float, *, grad: bool = False) -> Field:
     return made.with_grads() if grad else made
 
 
-def zeros_like(other: Values, *, grad: bool | None = None) -> Field:
+def zeros_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field of zeros like another, with a gradient if that has one or `grad` says so."""
     return _like(other, 0, grad)
 
 
-def ones_like(other: Values, *, grad: bool | None = None) -> Field:
+def ones_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field of ones like another; see `zeros_like`."""
     return _like(other, 1, grad)
 
 
-def full_like(other: Values, value: npt.ArrayLike, *, grad: bool | None = None) -> Field:
+def full_like(other: ArrayLike, value: npt.ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field with one value in every element, like another; see `zeros_like`."""
     return _like(other, value, grad)
 
 
-def empty_like(other: Values, *, grad: bool | None = None) -> Field:
+def empty_like(other: ArrayLike, *, grad: bool | None = None) -> Field:
     """Return a field with any contents, like another; see `zeros_like`."""
     wants_grad = _wants_grad(other, grad)
     made = _make(other.element, other.shape)
@@ -215,13 +215,13 @@ def _make(element: Type, shape: tuple[int, ...]) -> Field:
     return make(element, shape)
 
 
-def _like(other: Values, value: npt.ArrayLike, grad: bool | None) -> Field:
+def _like(other: ArrayLike, value: npt.ArrayLike, grad: bool | None) -> Field:
     wants_grad = _wants_grad(other, grad)
     return _filled(other.element, other.shape, value, wants_grad)
 
 
-def _wants_grad(other: Values, grad: bool | None) -> bool:
-    if not isinstance(other, Values):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+def _wants_grad(other: ArrayLike, grad: bool | None) -> bool:
+    if not isinstance(other, ArrayLike):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
         raise FieldError(f"A field is wanted here, not {type(other).__name__}.")
     return other.has_grads if grad is None else grad
 

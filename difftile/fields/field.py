@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE, as_read
-from difftile.fields.values import Values, check_is_field
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
@@ -111,7 +111,7 @@ class Storage:
         pack(relieve(self, copy=copy))
 
 
-class Field(Values):
+class Field(ArrayLike):
     """Elements of one type in a grid of any number of dimensions, `()` included.
 
     Made by `dt.field`, `dt.from_numpy`, `dt.zeros` and their like. Kernels take fields as
@@ -179,7 +179,7 @@ class Field(Values):
         """Return a field with memory of its own: the contents, and a gradient of zeros."""
         return self.copied(self)
 
-    def copied(self, part: Values) -> Field:
+    def copied(self, part: ArrayLike) -> Field:
         """Return a field of its own with the contents of the field or of a part of it."""
         twin = make(self.element, part.shape)
         twin = twin.with_grads() if self.has_grads else twin
@@ -210,7 +210,7 @@ class Field(Values):
     def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:
         self.before_write(None, values if constant else None).write(values)
 
-    def write_from(self, other: Values) -> None:
+    def write_from(self, other: ArrayLike) -> None:
         """Copy what fits without a word to the tape."""
         if isinstance(other, Field):
             source = other.buffer
@@ -417,7 +417,7 @@ class Field(Values):
         _ = self.buffer  # raises if it is gone
         return self.storage
 
-    def _checked_gradient(self, gradient: Values | None) -> Field | None:
+    def _checked_gradient(self, gradient: ArrayLike | None) -> Field | None:
         if gradient is None:
             return None
         self._check_is_smooth()
@@ -442,7 +442,7 @@ class Field(Values):
             self.storage.graded = weakref.ref(self)
 
 
-def zero_grads(fields: Values | Iterable[Values] | None = None) -> None:
+def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
     """Set the gradients of fields to zero.
 
     Args:
@@ -454,7 +454,7 @@ def zero_grads(fields: Values | Iterable[Values] | None = None) -> None:
     pool = current_session().pool
     if fields is None:
         fields = fields_with_grads()
-    for field in (fields,) if isinstance(fields, Values) else fields:
+    for field in (fields,) if isinstance(fields, ArrayLike) else fields:
         check_is_field(field, "zero_grads() takes")
         for gradient in (field.grad_in, field.grad_out):
             if gradient is None or gradient.base.storage.buffer.pool is not pool:

@@ -11,8 +11,8 @@ from difftile.diagnostics import TapeError
 from difftile.fields.tracked import HostRead, track
 
 if TYPE_CHECKING:
+    from difftile.fields.array_like import ArrayLike
     from difftile.fields.field import Field
-    from difftile.fields.values import Values
     from difftile.fields.window import Window
 
 
@@ -37,7 +37,7 @@ class Recorder(Protocol):
         """
         ...
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record that Python is about to copy one field, or part of one, into another."""
         ...
 

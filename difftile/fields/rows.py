@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, FieldIndexError, TapeError, counted, did_you_mean
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.recording import OPEN_IN, check_no_tape
-from difftile.fields.values import Values
 from difftile.ir.types import I32, shape_of
 from difftile.substrate import current_session
 
@@ -350,7 +350,7 @@ def rows_of(field: Field) -> Rows | None:
 
 def _check_is_whole(name: str, field: object) -> None:
     if not isinstance(field, Field) or field.origin is not field:
-        a_part = isinstance(field, Values)
+        a_part = isinstance(field, ArrayLike)
         raise FieldError(
             f"Rows are made of whole fields, and '{name}' is {field!r}."
             + (" Copy it into a field of its own: copy.copy(x)." if a_part else "")

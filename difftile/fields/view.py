@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_view_shape
 from difftile.fields.recording import OPEN_IN, as_read
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.ir.views import ViewKind
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class View(Values):
+class View(ArrayLike):
     """A part of a field, in the memory of the field: writing through it changes the field.
 
     Its gradient is the same part of the field's gradient. Kernels take it like a field.
@@ -159,7 +159,7 @@ def assign_part(part: View, value: npt.ArrayLike) -> None:
     """Set a part of a field to one value, or from an array of its shape: `x[1:3] = value`."""
     if isinstance(value, View) and part.is_same(value):
         return  # `x[1:3] += 1` has written there already
-    if isinstance(value, Values) or as_array(value).shape not in ((), shape_of(part.element)):
+    if isinstance(value, ArrayLike) or as_array(value).shape not in ((), shape_of(part.element)):
         part.from_numpy(value)
     else:
         part.fill(value)

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from difftile.compile.meanings import field_meaning
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
 from difftile.frontend.lower import SameAs, ViewOf
@@ -32,7 +32,7 @@ class Passed:
         shares: Position of the first argument that it may have elements in common with.
     """
 
-    value: Values
+    value: ArrayLike
     same: int | None = None
     shares: int | None = None
 
@@ -81,7 +81,7 @@ def passed(args: Sequence[Any]) -> AllPassed:
     found: AllPassed = {}
     by_storage: dict[Storage, list[int]] = {}
     for position, arg in enumerate(args):
-        if isinstance(arg, Values):
+        if isinstance(arg, ArrayLike):
             found[position] = Passed(arg)
             by_storage.setdefault(arg.base.storage, []).append(position)
     for together in by_storage.values():
@@ -91,7 +91,7 @@ def passed(args: Sequence[Any]) -> AllPassed:
 
 
 def _related(args: Sequence[Any], positions: list[int]) -> AllPassed:
-    values: dict[int, Values] = {k: args[k] for k in positions}
+    values: dict[int, ArrayLike] = {k: args[k] for k in positions}
     shapes = {value.base.shape for value in values.values()}
     if len(shapes) > 1:
         raise LaunchError(
@@ -113,7 +113,7 @@ def _related(args: Sequence[Any], positions: list[int]) -> AllPassed:
     return found
 
 
-def _window(value: Values) -> Window:
+def _window(value: ArrayLike) -> Window:
     return whole(value.base.shape) if value.window is None else value.window
 
 

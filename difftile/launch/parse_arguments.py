@@ -12,10 +12,10 @@ from difftile.compile.generated import Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.tracked import TrackedFloat
-from difftile.fields.values import Values
 from difftile.frontend.captures import Capture, key_of, look_up, plain
 from difftile.frontend.lower import FLOAT, Given, Members, StaticArgument, Threads
 from difftile.ir.nodes import Array
@@ -78,7 +78,7 @@ def parse_arguments(
     by_name = {names[k]: one for k, one in fields.items()}
     for position, (parameter, arg) in enumerate(zip(parameters, args, strict=True)):
         name = parameter.name
-        if isinstance(arg, (Values, StructField)):
+        if isinstance(arg, (ArrayLike, StructField)):
             taken.signature[name] = _take_field(taken, by_name, names, name, arg)
             taken.others.append(position)
             continue
@@ -123,7 +123,7 @@ def _take_field(
     fields: Mapping[str, Passed],
     names: Sequence[str],
     name: str,
-    arg: Values | StructField,
+    arg: ArrayLike | StructField,
 ) -> Given:
     if isinstance(arg, StructField):
         taken.key.append((tuple(arg.members), arg.methods))

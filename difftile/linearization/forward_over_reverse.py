@@ -16,8 +16,8 @@ import numpy.typing as npt
 from difftile.compile.adjoint_plan import AdjointPlan, Source, make_plans
 from difftile.compile.specialisation import argument_of, make_writable, scratch_for
 from difftile.diagnostics import TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -53,8 +53,8 @@ class DualRecord:
 def push_pull(
     stretch: Pullback,
     tangents: Mapping[Field, npt.NDArray[Any]],
-    seeds: Mapping[Values, Any],
-    seed_tangents: Mapping[Values, Any],
+    seeds: Mapping[ArrayLike, Any],
+    seed_tangents: Mapping[ArrayLike, Any],
     wrt: Iterable[Field],
 ) -> tuple[dict[Field, Field], dict[Field, Field]]:
     """Return cotangents of what fields held before the function, and their tangents.

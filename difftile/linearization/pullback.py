@@ -20,10 +20,10 @@ import numpy.typing as npt
 from difftile.compile.adjoint_plan import check_ownership, make_plans
 from difftile.compile.specialisation import make_writable
 from difftile.diagnostics import TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
 from difftile.fields.tracked import HostRead, reads_in
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -171,7 +171,7 @@ class Pullback(Recorder):
         self._touch(field)
         return False
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Remember a copy from Python that is about to happen."""
         if NO_GRAD.get():
             self.host_write(target.base, target.window, source.to_numpy())
@@ -278,7 +278,7 @@ class Pullback(Recorder):
                     pass
             active.follow(step)
 
-    def pull(self, seeds: Mapping[Values, Any], wrt: Iterable[Field]) -> dict[Field, Field]:
+    def pull(self, seeds: Mapping[ArrayLike, Any], wrt: Iterable[Field]) -> dict[Field, Field]:
         """Return the cotangents of what fields held before the function.
 
         Args:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy.typing as npt
 
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import NO_GRAD, Recorder
 from difftile.fields.tracked import HostRead, reads_in
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -61,7 +61,7 @@ class Pushforward(Recorder):
         self._dots.wrote(HostWrite(field, where, None))
         return False
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Copy the tangent of what Python is about to copy."""
         constant = HostWrite(target.base, target.window, None)
         self._dots.wrote(constant if NO_GRAD.get() else HostCopy(target, source))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
-from difftile.fields.values import Values
+from difftile.fields.array_like import ArrayLike
 from difftile.optim.parameters import NamedParameter
 from difftile.recording.counts import REPLAYS
 from difftile.solvers.state import State
@@ -94,7 +94,7 @@ class Objective:
             returned = self._f()
         except LossNotFinite:
             return math.inf
-        if isinstance(returned, Values):
+        if isinstance(returned, ArrayLike):
             returned = returned.to_numpy()
         try:
             value = float(np.asarray(returned, dtype=np.float64).reshape(()))

@@ -8,8 +8,8 @@ from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.diagnostics import GradientCut, Label, Span, render
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.recording.opaque import Opaque
 
@@ -41,7 +41,7 @@ class Cuts:
             if values[k].storage in held:
                 self._warn(values[k].storage, plan.code.params[k].name)
 
-    def copied(self, target: Values, source: Values) -> None:
+    def copied(self, target: ArrayLike, source: ArrayLike) -> None:
         """Note that Python copied a field into another."""
         if target.has_grads:
             self._warn(source.base.storage, "source")

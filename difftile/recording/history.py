@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.diagnostics import TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage, fields_with_grads
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -50,7 +50,7 @@ class Recording(Protocol):
         """Remember a write that is about to happen; tell whether kept memory may take it."""
         ...
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Remember a copy from Python that is about to happen."""
         ...
 
@@ -141,7 +141,7 @@ class FullHistory:
             return None if where.repeats else patch_of(field, where.of)
         return patch_of(field, box_of(tuple((i, i) for i in where)))
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python."""
         if self._region is not None:
             self._region.host_copy(target, source)
@@ -285,7 +285,7 @@ class LimitedHistory:
         self._steps.append(step)
         return False
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Remember a copy from Python that is about to happen."""
         step = HostCopy(target, source)
         self._run.announce(step, self._enter(step))

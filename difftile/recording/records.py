@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import shape_of
 from difftile.launch.patch import Patch
@@ -71,8 +71,8 @@ class HostWrite:
 class HostCopy:
     """Python copied one field, or a part of one, into another."""
 
-    target: Values
-    source: Values
+    target: ArrayLike
+    source: ArrayLike
 
     def release(self) -> None:
         """Hold nothing, as ever."""

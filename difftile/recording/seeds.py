@@ -8,15 +8,15 @@ from typing import Any, cast
 import numpy as np
 
 from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.values import Values
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.recording.work_fields import add_to
 
 
 def checked_seeds(
-    seeds: Values | Mapping[Values, Any] | None, written: Container[Storage]
-) -> Mapping[Values, Any]:
+    seeds: ArrayLike | Mapping[ArrayLike, Any] | None, written: Container[Storage]
+) -> Mapping[ArrayLike, Any]:
     """Return seeds as a mapping.
 
     Args:
@@ -28,7 +28,7 @@ def checked_seeds(
     """
     if seeds is None:
         raise TapeError("backward() needs an output: backward(loss), or backward({y: seed}).")
-    if isinstance(seeds, Values):
+    if isinstance(seeds, ArrayLike):
         check_loss(seeds)
         seeds = {seeds: 1.0}
     if not _is_seeds(seeds):
@@ -47,17 +47,17 @@ def checked_seeds(
 
 def _is_seeds(seeds: object) -> bool:
     return isinstance(seeds, Mapping) and all(
-        isinstance(field, Values) for field in cast("Mapping[object, object]", seeds)
+        isinstance(field, ArrayLike) for field in cast("Mapping[object, object]", seeds)
     )
 
 
-def check_loss(loss: Values) -> None:
+def check_loss(loss: ArrayLike) -> None:
     """Check that a field is one number and has a gradient.
 
     Raises:
         TapeError: It does not.
     """
-    if not isinstance(loss, Values):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(loss, ArrayLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TapeError(f"A loss is a field of one element, not {loss!r}.")
     if loss.size != 1 or shape_of(loss.element):
         raise TapeError(
@@ -67,9 +67,9 @@ def check_loss(loss: Values) -> None:
         raise TapeError(f"The loss {loss!r} has no gradient; make it with grad=True.")
 
 
-def add_seed(gradient: Field, output: Values, seed: Any) -> None:
+def add_seed(gradient: Field, output: ArrayLike, seed: Any) -> None:
     """Add the seed of an output, a field or a part of one, to the gradient of the field."""
-    if isinstance(seed, Values):
+    if isinstance(seed, ArrayLike):
         values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()
     else:
         values = np.asarray(seed)

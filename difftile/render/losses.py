@@ -6,7 +6,7 @@ from math import prod
 
 from difftile.compile.functions import safe_divide
 from difftile.diagnostics import FieldError
-from difftile.fields.values import Values
+from difftile.fields.array_like import ArrayLike
 from difftile.ir.types import is_float, shape_of
 from difftile.render.similarity import add_dissimilarity
 from difftile.runtime.kernel import kernel
@@ -33,12 +33,12 @@ def _add_differences(
 
 
 def l1(
-    image: Values,
-    target: Values,
-    loss: Values,
+    image: ArrayLike,
+    target: ArrayLike,
+    loss: ArrayLike,
     weight: float = 1.0,
     *,
-    mask: Values | None = None,
+    mask: ArrayLike | None = None,
 ) -> None:
     """Add weight times the mean of |image - target| to `loss`.
 
@@ -57,25 +57,25 @@ def l1(
 
 
 def l2(
-    image: Values,
-    target: Values,
-    loss: Values,
+    image: ArrayLike,
+    target: ArrayLike,
+    loss: ArrayLike,
     weight: float = 1.0,
     *,
-    mask: Values | None = None,
+    mask: ArrayLike | None = None,
 ) -> None:
     """Add weight times the mean of (image - target)^2 to `loss`; arguments as for `l1`."""
     _differences(image, target, loss, weight, mask, squared=True)
 
 
 def dssim(
-    image: Values,
-    target: Values,
-    loss: Values,
+    image: ArrayLike,
+    target: ArrayLike,
+    loss: ArrayLike,
     weight: float = 1.0,
     padding: str = "valid",
     *,
-    mask: Values | None = None,
+    mask: ArrayLike | None = None,
 ) -> None:
     """Add weight times the mean of 1 - SSIM to `loss`.
 
@@ -102,11 +102,11 @@ def dssim(
 
 
 def _differences(
-    image: Values,
-    target: Values,
-    loss: Values,
+    image: ArrayLike,
+    target: ArrayLike,
+    loss: ArrayLike,
     weight: float,
-    mask: Values | None,
+    mask: ArrayLike | None,
     *,
     squared: bool,
 ) -> None:
@@ -118,7 +118,7 @@ def _differences(
     _add_differences(image, target, mask, loss, weight, bool(inner), squared)
 
 
-def check(image: Values, target: Values, mask: Values | None = None) -> None:
+def check(image: ArrayLike, target: ArrayLike, mask: ArrayLike | None = None) -> None:
     """Check that two images can be compared.
 
     Raises:

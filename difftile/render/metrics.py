@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from difftile.compile.annotations import In
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
-from difftile.fields.values import Values
 from difftile.ir.types import F64
 from difftile.render.losses import check, dssim, l2
 from difftile.runtime.custom_op import custom_op
@@ -26,7 +26,7 @@ def _dissimilarity(image: In, target: In, padding: str) -> float:
     return float(loss[None])
 
 
-def psnr(image: Values, target: Values) -> float:
+def psnr(image: ArrayLike, target: ArrayLike) -> float:
     """Return the peak signal-to-noise ratio of an image whose numbers are from 0 to 1 [dB].
 
     That of several images is that of their common mean square error. It is infinite where images
@@ -40,7 +40,7 @@ def psnr(image: Values, target: Values) -> float:
     return -10.0 * math.log10(error) if error > 0.0 else math.inf if error == 0.0 else math.nan
 
 
-def ssim(image: Values, target: Values, padding: str = "valid") -> float:
+def ssim(image: ArrayLike, target: ArrayLike, padding: str = "valid") -> float:
     """Return the mean structural similarity of two images, 1 where they are equal; see `dssim`.
 
     Raises:

@@ -17,9 +17,9 @@ import numpy as np
 from difftile.compile.func import func
 from difftile.compile.functions import safe_divide
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros
 from difftile.fields.field import Field, scratch
-from difftile.fields.values import Values
 from difftile.ir.types import promote, scalar_of, shape_of, with_scalar
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session, ti
@@ -106,7 +106,7 @@ _KEPT = 4  # kinds of images; more at a time are rare, and their fields are larg
 _averages: OrderedDict[Any, _Averages] = OrderedDict()
 
 
-def _averages_for(x: Values, y: Values, pad: int) -> _Averages:
+def _averages_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Averages:
     """Return fields for the averages of two images; images of the same kind share them.
 
     A tape that needs what they hold keeps it when they are written again.
@@ -130,7 +130,12 @@ def _averages_for(x: Values, y: Values, pad: int) -> _Averages:
 
 
 def add_dissimilarity(
-    image: Values, target: Values, mask: Values | None, loss: Values, weight: float, padding: str
+    image: ArrayLike,
+    target: ArrayLike,
+    mask: ArrayLike | None,
+    loss: ArrayLike,
+    weight: float,
+    padding: str,
 ) -> None:
     """Add weight times the mean of 1 - SSIM to `loss`; see `dssim`.
 

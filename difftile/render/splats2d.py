@@ -21,9 +21,9 @@ from typing import Any
 
 from difftile.compile.func import func
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import vec, zeros
 from difftile.fields.field import Field, scratch
-from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.ir.types import I32
 from difftile.render.compositing import MIN_ALPHA, composite, composite_plain
@@ -168,7 +168,7 @@ def _(means, factors, colours, image):
             )
 
 
-def sum_splats(means: Values, factors: Values, colours: Values, image: Values) -> None:
+def sum_splats(means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: ArrayLike) -> None:
     """Set an image to the sum of gaussians: a launch, which tapes record.
 
     The derivative is a rule that walks the pixels of each gaussian again and adds without atomics.
@@ -189,13 +189,15 @@ def sum_splats(means: Values, factors: Values, colours: Values, image: Values) -
     _add(means, factors, colours, image)
 
 
-def sum_splats_plain(means: Values, factors: Values, colours: Values, image: Values) -> None:
+def sum_splats_plain(
+    means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: ArrayLike
+) -> None:
     """Do what `sum_splats` does, without its rule: difftile differentiates the loops."""
     _check_rows("sum_splats_plain", means, factors=factors, colours=colours)
     _add_plainly(means, factors, colours, image)
 
 
-def _check_rows(who: str, means: Values, **others: Values) -> None:
+def _check_rows(who: str, means: ArrayLike, **others: ArrayLike) -> None:
     """Check that there is a row for each of the means."""
     shape = means.shape
     for name, field in {"means": means, **others}.items():

@@ -12,10 +12,10 @@ from difftile.compile.definition import annotation
 from difftile.compile.func import Func
 from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.launch.parse_arguments import Parameter
 from difftile.runtime.inputs import as_input
@@ -222,7 +222,7 @@ class Caller:
     def _argument(self, name: str, value: Any) -> Argument:
         if self._asks[name] == "template" or self._axes.get(name, ()) is None:
             return Argument(name, value, None)
-        shape = value.shape if isinstance(value, (Values, StructField, Grid)) else None
+        shape = value.shape if isinstance(value, (ArrayLike, StructField, Grid)) else None
         return Argument(name, value, shape, self._axes.get(name) if shape is not None else None)
 
     def _taker(self, result: Any) -> Argument | None:
@@ -235,7 +235,7 @@ class Caller:
             return None
         parts = _parts(result)
         for part in parts:
-            if not isinstance(part, (Values, StructField)):
+            if not isinstance(part, (ArrayLike, StructField)):
                 raise LaunchError(
                     f"{self!r}: '_result' is a field, a tuple of fields, "
                     f'"field", "numpy" or "torch", not {shown(part)}.'
@@ -302,7 +302,7 @@ def _passed(one: Argument, shape: tuple[int, ...]) -> tuple[How, Any]:
     if isinstance(value, Drawn):
         return Draw(value.name == "randn"), value.seed
     if one.shape is None:
-        is_field = isinstance(value, (Values, StructField))
+        is_field = isinstance(value, (ArrayLike, StructField))
         return Whole() if is_field else Each(), value
     axes = one.along(len(shape))
     if isinstance(value, Grid):
@@ -312,7 +312,7 @@ def _passed(one: Argument, shape: tuple[int, ...]) -> tuple[How, Any]:
 
 
 def _has_grads(value: object) -> bool:
-    return isinstance(value, (Values, StructField)) and value.has_grads
+    return isinstance(value, (ArrayLike, StructField)) and value.has_grads
 
 
 def _parts(result: Any) -> tuple[Any, ...]:
@@ -321,7 +321,7 @@ def _parts(result: Any) -> tuple[Any, ...]:
     return cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
 
 
-def _leaves(part: Values | StructField) -> list[Values]:
+def _leaves(part: ArrayLike | StructField) -> list[ArrayLike]:
     return [one for _, one in part.fields()] if isinstance(part, StructField) else [part]
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeError, render
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, fields_with_grads
 from difftile.fields.recording import NO_GRAD
-from difftile.fields.values import Values
 from difftile.recording.access_observer import Refusing, looking
 from difftile.recording.opaque import OpaqueStep, Use, nbytes_of
 from difftile.recording.replayed_fields import ReverseContext
@@ -128,7 +128,7 @@ class HostCall(OpaqueStep):
             if not np.array_equal(part.to_numpy(), before, equal_nan=True):
                 raise LaunchError(f"'{name}' is written by {self.title}, and declared dt.In.")
 
-        def counted(field: Values) -> Any:
+        def counted(field: ArrayLike) -> Any:
             return None if field.base.storage in own else field
 
         prints = fingerprint(value) if self._checked else None
@@ -184,7 +184,7 @@ class HostCall(OpaqueStep):
             )
         uses = {use.field.storage: use for use in self.uses}
 
-        def stand(value: Values) -> Any:
+        def stand(value: ArrayLike) -> Any:
             return stand_in(then, uses, value)
 
         arguments = {name: replaced(arg, stand) for name, arg in self._bound.arguments.items()}

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from difftile.compile.definition import annotated
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
 from difftile.ops.vocabulary import VectorMeaning
 from difftile.substrate import dtype_of, value_type
@@ -36,7 +36,7 @@ def as_input(title: str, parameter: inspect.Parameter, function: FunctionType, v
     Raises:
         LaunchError: It is no array that a field can hold, or a gradient would be lost.
     """
-    if isinstance(value, (Values, StructField)):
+    if isinstance(value, (ArrayLike, StructField)):
         return value
     if isinstance(value, list):
         raise LaunchError(

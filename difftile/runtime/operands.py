@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.structs import Member, StructField
-from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.fields.window import Window, whole
 from difftile.recording.opaque import Keeps, Use
@@ -32,7 +32,7 @@ class Operand:
     """
 
     name: str
-    value: Values
+    value: ArrayLike
     role: str | None
 
     @property
@@ -55,7 +55,7 @@ def operands_of(name: str, arg: object, role: str | None) -> Iterator[Operand]:
         arg: The argument.
         role: What the parameter is annotated with.
     """
-    if isinstance(arg, Values):
+    if isinstance(arg, ArrayLike):
         yield Operand(name, arg, role)
     elif isinstance(arg, StructField):
         for dotted, field in arg.fields(name):
@@ -68,9 +68,9 @@ def operands_of(name: str, arg: object, role: str | None) -> Iterator[Operand]:
             yield from operands_of(f"{name}[{key!r}]", one, role)
 
 
-def replaced(arg: Any, stand: Callable[[Values], Any]) -> Any:
+def replaced(arg: Any, stand: Callable[[ArrayLike], Any]) -> Any:
     """Return an argument with other fields in the place of its own."""
-    if isinstance(arg, Values):
+    if isinstance(arg, ArrayLike):
         return stand(arg)
     if isinstance(arg, StructField):
         members: dict[str, Member] = {n: replaced(m, stand) for n, m in arg.members.items()}
@@ -86,7 +86,7 @@ def replaced(arg: Any, stand: Callable[[Values], Any]) -> Any:
     return arg
 
 
-def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: Values) -> Any:
+def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: ArrayLike) -> Any:
     """Return what stands in a reverse for a field, or for a part of one, of the operation.
 
     A field that shares its memory with one that has a gradient, and has none itself, stands apart.

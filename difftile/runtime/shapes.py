@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from difftile.diagnostics import LaunchError, counted
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.fields.window import whole
 
@@ -131,6 +131,6 @@ def spread(value: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     if isinstance(value, StructField):
         members: Any = {name: spread(one, axes, shape) for name, one in value.members.items()}
         return StructField(members, value.methods)
-    assert isinstance(value, Values)
+    assert isinstance(value, ArrayLike)
     window = whole(value.shape) if value.window is None else value.window
     return View(value.base, window.spread(axes, shape))

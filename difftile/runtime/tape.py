@@ -35,11 +35,11 @@ from difftile.diagnostics import (
     counted,
     render,
 )
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
 from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
 from difftile.fields.tracked import HostRead
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.access_observer import look_back
@@ -89,7 +89,7 @@ class Tape(Recorder):
 
     def __init__(
         self,
-        loss: Values | None = None,
+        loss: ArrayLike | None = None,
         *,
         accumulate: bool = False,
         memory: str | int | None = None,
@@ -271,7 +271,7 @@ class Tape(Recorder):
             self._written[field.storage] = field
         return stays
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen."""
         if NO_GRAD.get():
             self.host_write(target.base, target.window, source.to_numpy())
@@ -357,7 +357,7 @@ class Tape(Recorder):
         finally:
             history.end_region()
 
-    def _check_number(self, loss: Values) -> None:
+    def _check_number(self, loss: ArrayLike) -> None:
         value = float(loss.to_numpy().item())
         if math.isfinite(value):
             return
@@ -373,7 +373,7 @@ class Tape(Recorder):
 
     def backward(
         self,
-        seeds: Values | Mapping[Values, Any] | None = None,
+        seeds: ArrayLike | Mapping[ArrayLike, Any] | None = None,
         *,
         retain: Field | Sequence[Field] = (),
         keep: bool = False,
@@ -410,7 +410,7 @@ class Tape(Recorder):
                 "or call the first one with keep=True."
             )
         seeds = self.loss if seeds is None else seeds
-        loss = seeds if isinstance(seeds, Values) else None
+        loss = seeds if isinstance(seeds, ArrayLike) else None
         try:
             seeds = checked_seeds(seeds, self._written)
         except TapeError as error:
@@ -419,7 +419,7 @@ class Tape(Recorder):
             raise TapeError("\n\n".join((str(error), *self._why_nothing(seeds)))) from None
         if loss is not None:
             self._check_dependence(loss)
-        retain = (retain,) if isinstance(retain, Values) else tuple(retain)
+        retain = (retain,) if isinstance(retain, ArrayLike) else tuple(retain)
         for field in retain:
             if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise TapeError(f"retain takes whole fields, not {field!r}.")
@@ -439,7 +439,7 @@ class Tape(Recorder):
             text = "\n\n".join(finding.text for finding in self._report.findings)
             warnings.warn(GradientWarning(text), stacklevel=3 if self.loss is not None else 2)
 
-    def _check_dependence(self, loss: Values) -> None:
+    def _check_dependence(self, loss: ArrayLike) -> None:
         """Warn of a loss that depends on nothing, unless the diagnosis will say so."""
         constant = not depends(reversed(list(self._history.steps())), {loss.base.storage})
         if self._diagnosis is not None:
@@ -454,8 +454,8 @@ class Tape(Recorder):
 
     def _why_nothing(self, seeds: object) -> list[str]:
         """Return why there is nothing to differentiate, and let go of old values."""
-        fields: Any = (seeds,) if isinstance(seeds, Values) else seeds
-        outputs = [f.base.storage for f in fields or () if isinstance(f, Values)]
+        fields: Any = (seeds,) if isinstance(seeds, ArrayLike) else seeds
+        outputs = [f.base.storage for f in fields or () if isinstance(f, ArrayLike)]
         assert self._diagnosis is not None
         self._report = report_of(self._diagnosis, Replay((), self.accumulate), outputs)
         self.release()
@@ -475,7 +475,7 @@ class Tape(Recorder):
 
     def _replay(
         self,
-        seeds: Mapping[Values, Any],
+        seeds: Mapping[ArrayLike, Any],
         retain: Sequence[Field],
         *,
         keep: bool,
@@ -559,7 +559,7 @@ def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
     """
     if isinstance(diagnose, bool):
         return Diagnosis(()) if diagnose else None
-    diagnose = (diagnose,) if isinstance(diagnose, Values) else tuple(diagnose)
+    diagnose = (diagnose,) if isinstance(diagnose, ArrayLike) else tuple(diagnose)
     for field in diagnose:
         if not isinstance(field, Field):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TapeError(f"diagnose is True, or takes whole fields, not {field!r}.")

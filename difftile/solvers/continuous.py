@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, NotConverged, SolverError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field, scratch
 from difftile.fields.recording import OPEN_TAPE
-from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
@@ -200,7 +200,7 @@ class _Backward:
                 temporary = one.storage not in found and not one.has_grads
                 if one.storage not in own and one.storage not in self._known and not temporary:
                     raise not_known(one, t)
-            seeds: dict[Values, Any] = dict(zip(dy.leaves, a.leaves, strict=True))
+            seeds: dict[ArrayLike, Any] = dict(zip(dy.leaves, a.leaves, strict=True))
             bars = launches.pull(seeds, [*y.leaves, *self.integrals])
             for leaf, rate in zip(y.leaves, da.leaves, strict=True):
                 combine(rate, rate, [(-1.0, bars[leaf])])

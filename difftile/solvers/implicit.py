@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, NotConverged, SolverError, counted
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import OPEN_TAPE
-from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
@@ -283,7 +283,9 @@ def _add(then: ReverseContext, field: Field, values: npt.NDArray[Any]) -> None:
 
 def transposed(function: Function, launches: Pullback, w: Vector) -> Vector:
     """Return J^T w with the Jacobian of a function by its unknown."""
-    seeds: dict[Values, Any] = dict(zip(function.out.leaves, split(function.out, w), strict=True))
+    seeds: dict[ArrayLike, Any] = dict(
+        zip(function.out.leaves, split(function.out, w), strict=True)
+    )
     return pick(function.x, launches.pull(seeds, function.x.leaves))
 
 

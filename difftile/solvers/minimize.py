@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, make
-from difftile.fields.values import Values
 from difftile.ir.types import FLOATS, scalar_of
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
@@ -207,7 +207,7 @@ def curvature(function: Function, launches: Pullback, v: Vector) -> Vector:
     return pick(x, found)
 
 
-def _ones(function: Function) -> dict[Values, float]:
+def _ones(function: Function) -> dict[ArrayLike, float]:
     return dict.fromkeys(function.out.leaves, 1.0)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.linearization.pullback import Pullback
 from difftile.recording.snapshots import Snapshot
 from difftile.solvers.integrator import Integrator, OdeResult
@@ -126,7 +126,7 @@ def fields_of(problem: Problem) -> tuple[list[Field], list[Field]]:
 def fields_among(args: Sequence[object]) -> Iterator[Field]:
     """Yield the fields among some arguments."""
     for one in args:
-        if isinstance(one, Values):
+        if isinstance(one, ArrayLike):
             yield one.base.origin
         elif isinstance(one, StructField):
             yield from (leaf.origin for _, leaf in one.fields())

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import empty_like, zeros_like
 from difftile.fields.field import Field, scratch
 from difftile.fields.structs import Member, StructField
-from difftile.fields.values import Values
 from difftile.ir.types import Type, is_float
 from difftile.runtime.kernel import kernel
 from difftile.substrate import grouped, static
@@ -43,7 +43,7 @@ def _combine_one(out: Any, y: Any, terms: Any) -> None:
     out[None] = total
 
 
-def combine(out: Values, y: Values, terms: Sequence[tuple[float, Values]]) -> None:
+def combine(out: ArrayLike, y: ArrayLike, terms: Sequence[tuple[float, ArrayLike]]) -> None:
     """Set a field to y + sum weight * rate, without the terms whose weight is 0."""
     ours = tuple((float(weight), rate) for weight, rate in terms if weight != 0.0)
     add = _combine if out.shape else _combine_one

@@ -10,8 +10,8 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -143,7 +143,7 @@ class _Watching(Pushforward):
         self._look_at(field)
         return super().host_write(field, where, values)
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Copy the tangent of the elements that Python is about to copy."""
         self._look_at(target.base)
         self._look_at(source.base)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from difftile.diagnostics import LaunchError, did_you_mean
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.subject import Subject, leaves
@@ -15,7 +15,7 @@ from difftile.testing.subject import Subject, leaves
 
 def outputs_named(
     subject: Subject, asked: Any, result: Any, shadows: ShadowFields
-) -> dict[str, Values] | None:
+) -> dict[str, ArrayLike] | None:
     """Return the outputs that were asked for, or returned, by name; None if there are none such.
 
     Raises:
@@ -23,7 +23,7 @@ def outputs_named(
     """
     if asked is not None:
         given = cast("Iterable[Any]", asked)
-        if isinstance(asked, (str, Values, StructField)):
+        if isinstance(asked, (str, ArrayLike, StructField)):
             given = (asked,)
         elif isinstance(asked, Mapping):
             given = cast("Mapping[Any, Any]", asked).values()
@@ -35,7 +35,7 @@ def outputs_named(
     return _floats([("", result)], shadows)
 
 
-def outputs_written(shadows: ShadowFields) -> dict[str, Values]:
+def outputs_written(shadows: ShadowFields) -> dict[str, ArrayLike]:
     """Return the user's fields that were written and have gradients, by name."""
     return {
         one.name: one.field
@@ -55,10 +55,10 @@ def _asked_for(subject: Subject, asked: Any) -> tuple[str, Any]:
     raise LaunchError(f"gradcheck(): {subject.title} has no argument '{asked}'{end}")
 
 
-def _floats(given: list[tuple[str, Any]], shadows: ShadowFields) -> dict[str, Values]:
-    found: dict[str, Values] = {}
+def _floats(given: list[tuple[str, Any]], shadows: ShadowFields) -> dict[str, ArrayLike]:
+    found: dict[str, ArrayLike] = {}
     for name, value in (leaf for one in given for leaf in leaves(*one)):
-        if not isinstance(value, Values):
+        if not isinstance(value, ArrayLike):
             raise LaunchError(
                 f"gradcheck(): an output is {value!r}, through which no gradient flows; "
                 "return fields, such as a loss of shape ()."
@@ -73,7 +73,7 @@ def _floats(given: list[tuple[str, Any]], shadows: ShadowFields) -> dict[str, Va
     return found
 
 
-def _same(a: Values, b: Values) -> bool:
+def _same(a: ArrayLike, b: ArrayLike) -> bool:
     """Tell whether two outputs are the same elements, which have one adjoint."""
     return a is b or (
         a.base.storage is b.base.storage and a.shape == b.shape and a.window == b.window

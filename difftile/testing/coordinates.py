@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.ir.types import shape_of
 
 Vector = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ class CoordinateBlock:
     """
 
     name: str
-    values: Values
+    values: ArrayLike
     entries: npt.NDArray[np.int64]
     places: npt.NDArray[np.int64]
 
@@ -49,7 +49,9 @@ class CoordinateBlock:
         return f"{text}[{', '.join(map(str, inner))}]" if inner else text
 
 
-def block_of(name: str, values: Values, taken: dict[int, npt.NDArray[np.bool_]]) -> CoordinateBlock:
+def block_of(
+    name: str, values: ArrayLike, taken: dict[int, npt.NDArray[np.bool_]]
+) -> CoordinateBlock:
     """Return a block; entries that another one has are left out.
 
     Args:

@@ -9,9 +9,9 @@ from types import FunctionType
 from typing import Any
 
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import field
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.ir.types import F64, is_float, with_scalar
 from difftile.runtime.kernel import Kernel, kernel
 
@@ -36,7 +36,7 @@ def call_once(func: Any, arguments: Mapping[str, Any], elements: Collection[str]
 
 def map_over(
     func: Any, arguments: Mapping[str, Any], whole: Collection[str] = ()
-) -> tuple[Kernel, dict[str, Values]]:
+) -> tuple[Kernel, dict[str, ArrayLike]]:
     """Return a kernel that maps a func over its arguments, and fields for its results.
 
     Fields of one shape are mapped element by element; those of shape () give their element to all,
@@ -54,7 +54,7 @@ def map_over(
     elements = {
         name: value
         for name, value in arguments.items()
-        if isinstance(value, (Values, StructField)) and name not in whole
+        if isinstance(value, (ArrayLike, StructField)) and name not in whole
     }
     shape = _shape_of(func, elements)
 
@@ -71,7 +71,7 @@ def map_over(
     if not any(is_float(type_) for type_ in types):
         raise LaunchError(f"{func!r} returns no float, so it has no derivative.")
     names = ["result"] if len(types) == 1 else [f"result_{k}" for k in range(len(types))]
-    results: dict[str, Values] = {
+    results: dict[str, ArrayLike] = {
         name: field(with_scalar(type_, F64) if is_float(type_) else type_, shape)
         for name, type_ in zip(names, types, strict=True)
     }
@@ -85,7 +85,7 @@ def map_over(
     return _kernel("mapped", [*arguments, *names], body, func), results
 
 
-def _shape_of(func: Any, fields: Mapping[str, Values | StructField]) -> tuple[int, ...]:
+def _shape_of(func: Any, fields: Mapping[str, ArrayLike | StructField]) -> tuple[int, ...]:
     shapes = {value.shape for value in fields.values() if value.shape}
     if len(shapes) > 1:
         shown = ", ".join(f"'{name}' {value.shape}" for name, value in fields.items())

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, LaunchError, TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import zero_grads
-from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.launch.streams import STREAMS
 from difftile.recording.counts import REPLAYS
@@ -69,7 +69,7 @@ class Evaluator:
         self._given = [
             leaf for name, value in subject.arguments.items() for leaf in leaves(name, value)
         ]
-        self._held: list[tuple[str, Values]] = []
+        self._held: list[tuple[str, ArrayLike]] = []
         if not subject.takes_all:
             self._held = [leaf for name, value in self._given for leaf in held(name, value)]
         self.skipped: dict[str, str] = {}
@@ -99,7 +99,7 @@ class Evaluator:
 
     def _discover(self) -> None:
         """Run once, to see which fields are touched; let copies in double stand in for them."""
-        self._shadows.take((n, v.base) for n, v in self._given if isinstance(v, Values))
+        self._shadows.take((n, v.base) for n, v in self._given if isinstance(v, ArrayLike))
         self._shadows.take((name, value.base) for name, value in self._held)
         if self._subject.is_launch:
             self._shadows.widen()  # a launch takes fields of several types: nothing need match
@@ -141,9 +141,9 @@ class Evaluator:
         Raises:
             LaunchError: A field that was asked for cannot be checked.
         """
-        chosen: list[tuple[str, Values]] = []
+        chosen: list[tuple[str, ArrayLike]] = []
         for given, value in self._given:
-            if not isinstance(value, Values):
+            if not isinstance(value, ArrayLike):
                 self._skip_object(given, value)
                 continue
             one = self._shadows.of(value.base)
@@ -160,7 +160,7 @@ class Evaluator:
                     f"{_REFUSED[reason].format(self._subject.title)}"
                 )
             self.skipped[name] = reason
-        known = {value.base.storage for _, value in self._given if isinstance(value, Values)}
+        known = {value.base.storage for _, value in self._given if isinstance(value, ArrayLike)}
         for name, value in self._held:
             one = self._shadows.find(value.base)
             if one is None or one.storage in known or one.storage not in self._touched:
@@ -180,7 +180,7 @@ class Evaluator:
         taken: dict[int, npt.NDArray[np.bool_]] = {}
         return Coordinates(block_of(name, value, taken) for name, value in chosen)
 
-    def _why_not(self, one: ShadowField, value: Values) -> str:
+    def _why_not(self, one: ShadowField, value: ArrayLike) -> str:
         """Return why a field is not checked, as a key of `_REFUSED`; or ''."""
         if not is_float(value.element):
             return "integers"
@@ -222,14 +222,14 @@ class Evaluator:
 
     # Values and gradient
 
-    def _outputs(self, result: Any) -> dict[str, Values]:
+    def _outputs(self, result: Any) -> dict[str, ArrayLike]:
         named = self._named_outputs(result)
         return outputs_written(self._shadows) if named is None else named
 
-    def _named_outputs(self, result: Any) -> dict[str, Values] | None:
+    def _named_outputs(self, result: Any) -> dict[str, ArrayLike] | None:
         return outputs_named(self._subject, self._asked, result, self._shadows)
 
-    def _run(self, contents: Vector) -> dict[str, Values]:
+    def _run(self, contents: Vector) -> dict[str, ArrayLike]:
         self._reset(contents)
         with STREAMS.given_back():
             return self._outputs(self._subject.run())
@@ -282,7 +282,7 @@ class Evaluator:
             for name, output in outputs.items():
                 self._check_same(name, self._first[name], output.to_numpy())
             written = {field.storage for field in tape.written}
-            seeds: dict[Values, Any] = {
+            seeds: dict[ArrayLike, Any] = {
                 output: weight
                 for output, weight in zip(outputs.values(), weights, strict=True)
                 if output.base.storage in written

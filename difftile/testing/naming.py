@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.rows import Rows
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 
 Named = tuple[str, Any]
 
@@ -48,16 +48,16 @@ class FieldNames:
     def of(self, value: Any) -> str:
         """Return the name of an object, or of the field that it is a shape or a part of; or ''."""
         name = self._by_object.get(id(value), "")
-        if name or not isinstance(value, Values):
+        if name or not isinstance(value, ArrayLike):
             return name
         base = self._by_storage.get(value.base.storage, "")
         return f"{base} (part)" if base and value.window is not None else base
 
 
-def fields_in(name: str, value: Any) -> Iterator[tuple[str, Values]]:
+def fields_in(name: str, value: Any) -> Iterator[tuple[str, ArrayLike]]:
     """Yield the fields that an object holds, by name, each once."""
     for found, one in _reached([(name, value)]):
-        if isinstance(one, Values):
+        if isinstance(one, ArrayLike):
             yield found, one
 
 
@@ -177,7 +177,7 @@ def _home(value: Any) -> str:
 
 
 _KINDS: dict[type, Callable[[str, Any], Iterable[Named]]] = {
-    Values: _nothing,
+    ArrayLike: _nothing,
     StructField: _of_struct,
     Rows: _of_rows,
     Mapping: _of_mapping,

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import KernelError, Label, LaunchError, TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.frontend.source import source_of
 from difftile.ir.types import F64, is_float, shaped
 from difftile.launch.streams import STREAMS
@@ -106,7 +106,7 @@ def _check_func(
         raise LaunchError(f"check_rule(): {f!r} takes {', '.join(names)}, and is given more.")
     given = dict(zip(names, examples, strict=False))
     fixed = {name: one for name, one in given.items() if not _is_floats(one)}
-    whole = [name for name, one in fixed.items() if isinstance(one, (Values, StructField))]
+    whole = [name for name, one in fixed.items() if isinstance(one, (ArrayLike, StructField))]
     known = {n: np.asarray(one, np.float64) for n, one in given.items() if n not in fixed}
     shapes = {name: known[name].shape if name in known else () for name in names}
     shapes = {name: shape for name, shape in shapes.items() if name not in fixed}

@@ -13,10 +13,10 @@ import numpy as np
 from difftile.compile.func import Func
 from difftile.compile.methods import BoundKernel
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.rows import Rows
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.ir.types import is_float
 from difftile.runtime.custom_op import BoundOp, CustomOp
 from difftile.runtime.kernel import Kernel
@@ -44,7 +44,7 @@ class Subject:
     title: str
     run: Callable[[], Any]
     arguments: dict[str, Any]
-    outputs: dict[str, Values]
+    outputs: dict[str, ArrayLike]
     is_launch: bool
     takes_all: bool
     push: Callable[[], None] | None = None
@@ -66,7 +66,7 @@ def subject_of(f: Any, given: Any) -> Subject:
     Raises:
         LaunchError: It cannot be called with them.
     """
-    alone = isinstance(given, (Values, StructField, Rows, np.ndarray))
+    alone = isinstance(given, (ArrayLike, StructField, Rows, np.ndarray))
     if alone or not isinstance(given, Iterable):
         given = (given,)
     by_name = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
@@ -152,7 +152,7 @@ def _by_name(f: Any, asked: Sequence[Any]) -> dict[str, Any]:
         name = names.of(one)
         if not name or name in found:
             name = f"{name}, fields[{k}]" if name else f"fields[{k}]"
-            name += f" of shape {one.shape}" if isinstance(one, Values) else ""
+            name += f" of shape {one.shape}" if isinstance(one, ArrayLike) else ""
         found[name] = one
     return found
 
@@ -173,6 +173,6 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def held(name: str, value: Any) -> list[tuple[str, Values]]:
+def held(name: str, value: Any) -> list[tuple[str, ArrayLike]]:
     """Return the fields that an object among the arguments holds, by name."""
-    return [] if isinstance(value, Values) else list(fields_in(name, value))
+    return [] if isinstance(value, ArrayLike) else list(fields_in(name, value))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import Label, render
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import OPEN_TAPE, Outlook, Recorder
-from difftile.fields.values import Values
 from difftile.fields.window import Window
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import arrays_loaded, walk
@@ -81,7 +81,7 @@ class Watch(Recorder, Outlook):
         self._met(field).written = True
         return False
 
-    def host_copy(self, target: Values, source: Values) -> None:
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Note that Python is about to copy."""
         self._met(source.base).read = True
         self.used.add(source.base.storage)

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import element_type, from_numpy, vec
 from difftile.fields.exchange import as_array
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.ir.types import Scalar, Vector, is_float
 
 MOST_CHANNELS = 16  # more are no vector that kernels unroll well
@@ -39,7 +39,7 @@ def texels_of(
         raise FieldError(f"The faces of a cube map have 2 dimensions, not {dims!r}.")
     if dims is not None and dims not in range(1, MOST_DIMENSIONS + 1):
         raise FieldError(f"A texture has 1 to {MOST_DIMENSIONS} dimensions, not {dims!r}.")
-    if isinstance(data, Values):
+    if isinstance(data, ArrayLike):
         found = _taken(data, srgb, dtype, grad)
         axes = len(found.shape)
     else:
@@ -55,7 +55,7 @@ def texels_of(
     return found, space
 
 
-def _taken(data: Values, srgb: bool, dtype: Any, grad: bool) -> Field:
+def _taken(data: ArrayLike, srgb: bool, dtype: Any, grad: bool) -> Field:
     """Return a user's field, which the texture shares."""
     if not isinstance(data, Field):
         raise FieldError(f"A texture is made of a whole field, not {data!r}; make a copy of it.")

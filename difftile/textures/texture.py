@@ -10,10 +10,10 @@ import numpy as np
 
 from difftile.compile.methods import data_oriented
 from difftile.diagnostics import FieldError, did_you_mean
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import full
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.ir.types import Vector
 from difftile.runtime.funcs import func
 from difftile.substrate import dtype_of, ti
@@ -230,7 +230,7 @@ def _check_cube(texture: Texture, border: Any) -> None:
             "filter='cubic' has no meaning at the corners of a cube map; use 'linear'."
         )
     plain = (
-        set(texture.wrap) == {"clamp"} and not isinstance(border, Values) and np.all(border == 0)
+        set(texture.wrap) == {"clamp"} and not isinstance(border, ArrayLike) and np.all(border == 0)
     )
     if not plain or texture.axes != "image":
         raise FieldError("A cube map has no outside: leave wrap, border and axes out.")
@@ -245,7 +245,7 @@ def _count(max_aniso: Any) -> int:
 
 def _border(border: Any, data: Field, grad: bool) -> Field:
     """Return the field of the constant outside a texture."""
-    if not isinstance(border, Values):
+    if not isinstance(border, ArrayLike):
         return full((), border, dtype=dtype_of(data.element), grad=grad)
     if not isinstance(border, Field) or border.shape != () or border.element != data.element:
         raise FieldError(f"The border is a field of shape () of {data.element}, not {border!r}.")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.linearization.batched import pull_many, push_many
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
@@ -96,7 +96,7 @@ def hessian(f: Callable[..., Tree], argnums: Argnums = 0) -> Any:
         refuse_nesting("hessian", "jvp of dt.grad")
         stretch = Stretch(f, args, argnums, kwargs=kwargs)
         linear = stretch.run()
-        seed: dict[Values, Any] = {stretch.number(): 1.0}
+        seed: dict[ArrayLike, Any] = {stretch.number(): 1.0}
         blocks = _Blocks(stretch.inputs, stretch.inputs)
         for column, one in enumerate(stretch.inputs):
             for cell, unit in units(one):

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field
-from difftile.fields.values import Values
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
@@ -90,7 +90,7 @@ class TransformStep(OpaqueStep):
         with then.restored():
             linear, fresh = self.again()
         now = dict(zip(self.outputs, fresh, strict=True))
-        seeds: dict[Values, Any] = {
+        seeds: dict[ArrayLike, Any] = {
             now.get(one, one): _array(then[one].grad_in) for one in self.written
         }
         first = {one: bar.to_numpy() for one, bar in linear.pull(seeds, self.found).items()}
@@ -166,7 +166,7 @@ class TangentStep(TransformStep):
         self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
         """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
-        seeds: dict[Values, Any] = dict(zip(fresh, cotangents, strict=True))
+        seeds: dict[ArrayLike, Any] = dict(zip(fresh, cotangents, strict=True))
         bars = linear.pull(seeds, self.stretch.inputs)
         for one, given in zip(self.stretch.inputs, self._tangents, strict=True):
             target = then[given].grad_out if isinstance(given, Field) else None

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field, make
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.structs import StructField
-from difftile.fields.values import Values
 from difftile.fields.view import View
 from difftile.ir.types import F64, is_float
 
@@ -41,7 +41,7 @@ class TreeLeaf:
 
     def like(self, values: Field) -> Any:
         """Return a derivative in the kind of the argument: a field, an array or a number."""
-        if isinstance(self.given, Values) or OPEN_TAPE.get() is not None:
+        if isinstance(self.given, ArrayLike) or OPEN_TAPE.get() is not None:
             return values
         array = values.to_numpy()
         given: Any = self.given
@@ -55,7 +55,7 @@ class TreeLeaf:
         Raises:
             FieldError: The tangent has another shape.
         """
-        array = given.to_numpy() if isinstance(given, Values) else np.asarray(given, np.float64)
+        array = given.to_numpy() if isinstance(given, ArrayLike) else np.asarray(given, np.float64)
         wanted = self.field.to_numpy().shape
         if array.shape != wanted:
             raise FieldError(
@@ -110,7 +110,7 @@ def lifted(tree: Tree, name: str, leaves: list[TreeLeaf]) -> Tree:
 
 
 def _field_of(value: Any, name: str) -> Field:
-    if isinstance(value, Values):
+    if isinstance(value, ArrayLike):
         base = value.base
         if not is_float(base.element):
             raise LaunchError(f"{name} is a field of {base.element}, which has no derivative.")
@@ -204,11 +204,11 @@ def outputs_in(tree: Tree) -> list[Field]:
 
 def shown(tree: Tree, leaves: Sequence[TreeLeaf]) -> Tree:
     """Return the result of a function as arrays and numbers, if no fields were passed."""
-    if OPEN_TAPE.get() is not None or any(isinstance(leaf.given, Values) for leaf in leaves):
+    if OPEN_TAPE.get() is not None or any(isinstance(leaf.given, ArrayLike) for leaf in leaves):
         return tree
 
     def show(value: Any, name: str) -> Any:
-        if not isinstance(value, Values):
+        if not isinstance(value, ArrayLike):
             return value
         array = value.to_numpy()
         return array.item() if array.ndim == 0 else array

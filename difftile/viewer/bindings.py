@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from difftile.diagnostics import ViewerError
-from difftile.fields.values import Values
+from difftile.fields.array_like import ArrayLike
 
 # A field of one element, (field, index), (object, "attribute"), or None.
-Bind: TypeAlias = Values | tuple[Any, Any] | None
+Bind: TypeAlias = ArrayLike | tuple[Any, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
     if bind is None:
         held = [initial]
         return Binding(lambda: held[0], lambda v: held.__setitem__(0, v))
-    if isinstance(bind, Values):
+    if isinstance(bind, ArrayLike):
         if bind.size != 1:
             raise ViewerError(
                 f"{label!r} is bound to {bind!r}, which has {bind.size} elements; "
@@ -51,7 +51,7 @@ def bind_to(bind: Bind, initial: Any, label: str) -> Binding:
         return _element(bind, (0,) * bind.ndim)
     if isinstance(cast(object, bind), tuple) and len(bind) == 2:
         owner, which = bind
-        if isinstance(owner, Values):
+        if isinstance(owner, ArrayLike):
             found = _element(owner, which)
             found.get()  # an index out of range is an error now, not when the mouse arrives
             return found

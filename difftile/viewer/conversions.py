@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import ViewerError
-from difftile.fields.values import Values
+from difftile.fields.array_like import ArrayLike
 from difftile.viewer.primitives import Backdrop, Bytes, Floats
 
-Data: TypeAlias = Values | npt.ArrayLike
+Data: TypeAlias = ArrayLike | npt.ArrayLike
 Colour: TypeAlias = Any  # "#4db6ac", "teal", three numbers, or an array or field with one each
 
 _PIECE = 1 << 16  # numbers per piece, which stays in the cache
@@ -146,4 +146,4 @@ def as_bytes(colours: npt.NDArray[Any]) -> Bytes:
 def source_of(values: Any) -> Any:
     """Return the field or array that the mouse reads values from, or None."""
     shown: type[Any] = np.ndarray
-    return values if isinstance(values, (Values, shown)) else None
+    return values if isinstance(values, (ArrayLike, shown)) else None

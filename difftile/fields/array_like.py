@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field
 
 
-class Values(Arithmetic, ABC):
+class ArrayLike(Arithmetic, ABC):
     """Elements of one type in a grid, wherever they are."""
 
     __slots__ = ()
@@ -50,12 +50,12 @@ class Values(Arithmetic, ABC):
 
     @property
     @abstractmethod
-    def grad_in(self) -> Values | None:
+    def grad_in(self) -> ArrayLike | None:
         """The gradient with respect to the contents after a launch."""
 
     @property
     @abstractmethod
-    def grad_out(self) -> Values | None:
+    def grad_out(self) -> ArrayLike | None:
         """The gradient with respect to the contents before a launch."""
 
     @abstractmethod
@@ -150,7 +150,7 @@ class Values(Arithmetic, ABC):
         """Set everything to zero."""
         self.fill(0)
 
-    def copy_from(self, other: Values) -> None:
+    def copy_from(self, other: ArrayLike) -> None:
         """Set the contents from a field of the same shape and element; gradients flow through.
 
         Raises:
@@ -173,12 +173,12 @@ class Values(Arithmetic, ABC):
             tape.host_copy(self, other)
         self.write_from(other)
 
-    def write_from(self, other: Values) -> None:
+    def write_from(self, other: ArrayLike) -> None:
         """Copy what fits without a word to the tape."""
         self._set(other.to_numpy(), constant=False)
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        if isinstance(values, Values):
+        if isinstance(values, ArrayLike):
             raise FieldError(
                 f"{self!r} takes numbers here, through which no gradient flows. "
                 "Use x.copy_from(y), or a kernel."
@@ -192,5 +192,5 @@ def check_is_field(value: object, what: str) -> None:
     Raises:
         FieldError: It is none.
     """
-    if not isinstance(value, Values):
+    if not isinstance(value, ArrayLike):
         raise FieldError(f"{what} a field, not {type(value).__name__}.")
