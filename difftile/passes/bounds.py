@@ -59,21 +59,50 @@ def _unchecked(block: Block) -> Block:
     return replace(block, stmts=tuple(kept))
 
 
+class Ranges:
+    """The indices of a program that its text shows to be inside a shape."""
+
+    def __init__(self, program: Program) -> None:
+        stmts = list(walk(program.body))
+        self._sizes = {s.out: (s.array, s.axis) for s in stmts if isinstance(s, Size)}
+        self._ranges: dict[Var, tuple[Value, Value]] = {}
+        for s in stmts:
+            if isinstance(s, For):
+                self._ranges[s.index] = (s.start, s.stop)
+            elif isinstance(s, ParallelFor):
+                bounds = zip(s.starts, s.stops, strict=True)
+                self._ranges |= dict(zip(s.indices, bounds, strict=True))
+
+    def inside(self, array: Array, axis: int, index: Value) -> bool:
+        """Tell whether an index of a loop, or a literal, is inside for sure."""
+        ndim = array.type.ndim
+        size = None
+        if axis >= ndim:
+            size = shape_of(array.type.element)[axis - ndim]
+        elif array.size is not None:
+            size = array.size
+        if isinstance(index, Const):
+            # There are no fields without elements.
+            return index.value == 0 or (size is not None and 0 <= index.value < size)
+        start, stop = self._ranges.get(index, (None, None))
+        if not isinstance(start, Const) or start.value < 0:
+            return False
+        if isinstance(stop, Const):
+            return size is not None and stop.value <= size
+        return size is None and isinstance(stop, Var) and self._sizes.get(stop) == (array, axis)
+
+    def doubtful(self, array: Array, index: Sequence[Value]) -> list[int]:
+        """Return the axes of an access that may be outside."""
+        return [k for k, i in enumerate(index) if not self.inside(array, k, i)]
+
+
 class _Bounds:
-    """Rewrites blocks; `within` are loops around whose index cannot leave a shape."""
+    """Rewrites blocks by a rule."""
 
     def __init__(self, program: Program, rule: _Rule) -> None:
         self.b = OpBuilder()
         self.rule = rule
-        stmts = list(walk(program.body))
-        self.sizes = {s.out: (s.array, s.axis) for s in stmts if isinstance(s, Size)}
-        self.ranges: dict[Var, tuple[Value, Value]] = {}
-        for s in stmts:
-            if isinstance(s, For):
-                self.ranges[s.index] = (s.start, s.stop)
-            elif isinstance(s, ParallelFor):
-                bounds = zip(s.starts, s.stops, strict=True)
-                self.ranges |= dict(zip(s.indices, bounds, strict=True))
+        self.ranges = Ranges(program)
 
     def rewritten(self, program: Program) -> Program:
         return replace(program, body=self.block(program.body))
@@ -94,28 +123,6 @@ class _Bounds:
         if axis >= ndim:
             return shape_of(array.type.element)[axis - ndim]
         return self.b.size(array, axis) if array.size is None else array.size
-
-    def inside(self, array: Array, axis: int, index: Value) -> bool:
-        """Tell whether an index of a loop, or a literal, is inside for sure."""
-        ndim = array.type.ndim
-        size = None
-        if axis >= ndim:
-            size = shape_of(array.type.element)[axis - ndim]
-        elif array.size is not None:
-            size = array.size
-        if isinstance(index, Const):
-            # There are no fields without elements.
-            return index.value == 0 or (size is not None and 0 <= index.value < size)
-        start, stop = self.ranges.get(index, (None, None))
-        if not isinstance(start, Const) or start.value < 0:
-            return False
-        if isinstance(stop, Const):
-            return size is not None and stop.value <= size
-        return size is None and isinstance(stop, Var) and self.sizes.get(stop) == (array, axis)
-
-    def doubtful(self, array: Array, index: Sequence[Value]) -> list[int]:
-        """Return the axes of an access that may be outside."""
-        return [k for k, i in enumerate(index) if not self.inside(array, k, i)]
 
     def outside(self, indices: Sequence[Value], extents: Sequence[Value]) -> Value:
         """Append the test whether an index is outside."""
@@ -152,7 +159,7 @@ def _guarded(bounds: _Bounds, stmt: Stmt) -> bool:
     access, pick = _accessed(stmt), _picked(stmt)
     if access is not None:
         array, index = access
-        doubtful = bounds.doubtful(array, index)
+        doubtful = bounds.ranges.doubtful(array, index)
         ndim = array.type.ndim
         for axes, what in (
             (range(ndim), f"'{array.name}'"),
@@ -186,7 +193,7 @@ def _confined(bounds: _Bounds, stmt: Stmt) -> bool:
     access, pick = _accessed(stmt), _picked(stmt)
     if access is not None:
         array, index = access
-        doubtful = bounds.doubtful(array, index)
+        doubtful = bounds.ranges.doubtful(array, index)
         if not doubtful:
             return False
         extents = _extents(bounds, array, range(len(index)))

@@ -12,6 +12,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Const,
     For,
     If,
     Load,
@@ -24,6 +25,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
+from difftile.ir.types import BOOL, I32
 from difftile.ir.walk import (
     array_of,
     arrays_written,
@@ -35,17 +37,19 @@ from difftile.ir.walk import (
     with_blocks,
     with_operands,
 )
-from difftile.ops.build import OpBuilder
+from difftile.ops.build import OpBuilder, zero
+from difftile.passes.bounds import Ranges
 from difftile.passes.exclusive import owned_arrays
 
 
 def scalar_replacement(program: Program) -> Program:
     """Return the program with such elements carried as values."""
+    ranges = Ranges(program)
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:
         if isinstance(stmt, ParallelFor):
             owned = owned_arrays(stmt, program) - _written_under_rules(stmt.body)
-            body = _Promoter(owned).scope(stmt.body)
+            body = _Promoter(owned, ranges).scope(stmt.body)
             stmts.append(replace(stmt, body=body))
         else:
             stmts.append(stmt)
@@ -55,7 +59,7 @@ def scalar_replacement(program: Program) -> Program:
     parallel = [s for s in stmts if isinstance(s, ParallelFor)]
     touched = {array_of(s) for loop in parallel for s in walk(loop.body)}
     owned = written - touched - _written_under_rules(body)
-    return replace(program, body=_Promoter(owned).scope(body))
+    return replace(program, body=_Promoter(owned, ranges).scope(body))
 
 
 def _written_under_rules(block: Block) -> set[Array]:
@@ -72,6 +76,7 @@ class _Promoter:
     """Replaces loads in one block; `known` maps an element to the value it holds now."""
 
     owned: set[Array]
+    ranges: Ranges
     b: OpBuilder = field(default_factory=OpBuilder)
     env: dict[Var, Value] = field(default_factory=dict[Var, Value])
     known: dict[Array, tuple[tuple[Value, ...], Value]] = field(
@@ -80,11 +85,7 @@ class _Promoter:
 
     def scope(self, block: Block) -> Block:
         """Promote what can be promoted in this block, then in the blocks inside it."""
-        chosen = {
-            array: index
-            for array in self.owned
-            if (index := _only_index(array, block)) is not None and _reads_after_write(array, block)
-        }
+        chosen = self._chosen(block)
         with self.b.region() as stmts:
             outer = self.known
             self.known = {**outer}
@@ -93,17 +94,48 @@ class _Promoter:
             self.known = outer
         return Block(tuple(stmts), results)
 
+    def _chosen(self, block: Block) -> dict[Array, tuple[Value, ...]]:
+        """Return the arrays to promote in this block, each with its one index."""
+        return {
+            array: index
+            for array in self.owned
+            if array not in self.known
+            and (index := _only_index(array, block)) is not None
+            and _reads_after_write(array, block)
+            and not _in_one_branch(array, block)
+        }
+
     def value(self, value: Value) -> Value:
         return self.env.get(value, value) if isinstance(value, Var) else value
 
     def _run(self, stmts: tuple[Stmt, ...], chosen: dict[Array, tuple[Value, ...]]) -> None:
+        reached = {array_of(stmt) for stmt in stmts}
         for stmt in stmts:
             touched = {array_of(s) for s in (stmt, *(s for r in regions(stmt) for s in walk(r)))}
             for array in [a for a in chosen if a in touched]:
                 index = tuple(self.value(i) for i in chosen.pop(array))
                 self.b.span = stmt.span
-                self.known[array] = (index, self.b.load(array, index))
+                # Branches and loops may be what keeps an index inside the shape.
+                doubtful = [] if array in reached else self.ranges.doubtful(array, index)
+                self.known[array] = (index, self._loaded(array, index, doubtful))
             self._stmt(with_operands(stmt, self.value))
+
+    def _loaded(self, array: Array, index: tuple[Value, ...], doubtful: list[int]) -> Value:
+        """Append the load of an element, tested to be inside along the doubtful axes."""
+        b = self.b
+        if not doubtful:
+            return b.load(array, index)
+        inside: Value = Const(True, BOOL)
+        for axis in doubtful:
+            size = b.size(array, axis) if array.size is None else Const(array.size, I32)
+            inside = b.call("and", inside, b.call("ge", index[axis], Const(0, I32)))
+            inside = b.call("and", inside, b.call("lt", index[axis], size))
+        with b.region() as stmts:
+            found = b.load(array, index)
+        out = Var(found.name, found.type)
+        nothing = Block((), (zero(found.type),))
+        b.append(If(inside, Block(tuple(stmts), (found,)), nothing, (out,), b.span))
+        return out
 
     def _stmt(self, stmt: Stmt) -> None:
         self.b.span = stmt.span
@@ -158,13 +190,7 @@ class _Promoter:
 
     def _inner(self, block: Block) -> Block:
         """Promote in a nested block, with what is known carried in and, changed, out."""
-        chosen = {
-            array: index
-            for array in self.owned
-            if array not in self.known
-            and (index := _only_index(array, block)) is not None
-            and _reads_after_write(array, block)
-        }
+        chosen = self._chosen(block)
         outer = set(self.known)
         with self.b.region() as stmts:
             self._run(block.stmts, chosen)
@@ -215,6 +241,12 @@ def _only_index(array: Array, block: Block) -> tuple[Value, ...] | None:
         for v in (*bound(stmt), *(d for s in walk(region) for d in (*definitions(s), *bound(s))))
     }
     return None if any(i in inner for i in index if isinstance(i, Var)) else index
+
+
+def _in_one_branch(array: Array, block: Block) -> bool:
+    """Tell whether one branch has all touches of an array; they are promoted inside of it."""
+    touching = [s for s in block.stmts if any(array_of(w) is array for w in walk(Block((s,))))]
+    return len(touching) == 1 and isinstance(touching[0], If)
 
 
 def _reads_after_write(array: Array, block: Block) -> bool:

@@ -229,3 +229,30 @@ def one_element_that_stays_in_a_loop_over_all(y, z):
         for i in range(z.shape[1]):
             z[d, 0] += y[d, i]
             z[d, i] += 10.0 * y[d, i]
+
+
+@program(x=floats(5), y=floats(5), n=8)
+def no_further_than_the_field(x, y, n: int):
+    """The element is read twice and written in between, where a branch keeps it inside."""
+    for i in range(n):
+        if i < x.shape[0]:
+            x[i] = x[i] * x[i]
+            y[i] = x[i] * y[i]
+
+
+@program(x=floats(5), n=8)
+def no_turns_outside_of_the_field(x, n: int):
+    """Loops of the iterations outside have no turns."""
+    for i in range(n):
+        for _ in range(x.shape[0] - i):
+            x[i] = 0.5 * x[i] * x[i]
+
+
+@program(x=floats(5), n=8)
+def branches_one_after_the_other(x, n: int):
+    """What one branch writes another one reads."""
+    for i in range(n):
+        if i < x.shape[0]:
+            x[i] = x[i] * x[i]
+        if i < 3:
+            x[i] += x[i] * x[i]
