@@ -57,12 +57,12 @@ RIGHT = OUTCOMES[:2]
 
 @dataclass(frozen=True)
 class Theirs:
-    """How a program went in Taichi.
+    """The outcome of a program in Taichi.
 
     Args:
         outcome: One of `OUTCOMES`.
-        seconds: Compile time of kernel and gradient, where there are both.
-        why: The message of a refusal, or which field is wrong.
+        seconds: Compile time of kernel and gradient, if both exist.
+        why: The message of a refusal, or the wrong field.
     """
 
     outcome: str
@@ -94,7 +94,7 @@ class Result:
 
 @dataclass
 class Reference:
-    """What a program must give: values and gradients in double precision, by parameter."""
+    """The expected values and gradients of a program in double precision, by parameter."""
 
     values: harness.Values
     seeds: harness.Values
@@ -122,7 +122,7 @@ def measure_ours(one: harness.Program) -> tuple[float, Reference]:
 def measure_theirs(
     one: harness.Program, form: str, right: Reference, enter: Callable[[str, str], None]
 ) -> Theirs:
-    """Return how Taichi does; `enter` is told what comes next, in case it does not return."""
+    """Return Taichi's outcome; `enter` gets the name of each phase, in case it does not return."""
     try:
         program = TaichiProgram(one, right.values, form)
     except NoCounterpart as error:
@@ -314,7 +314,7 @@ def text_of(one: harness.Program) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    """Run the benchmark; return the exit code, which does not depend on the figures."""
     parser = Parser("python -m benchmarks.compile_time", __doc__)
     parser.add_argument("--only", metavar="TEXT", help="programs with this in their name")
     parser.add_argument(

@@ -29,11 +29,11 @@ class Case:
     """A kernel in Taichi.
 
     Args:
-        construct: What it shows.
+        construct: The construct that it shows.
         make: Returns the kernel, of `x` and `y`.
-        x: What `x` holds before.
-        gradient: That of the sum of `y`, or of what `x` holds after where `in_place`.
-        in_place: The kernel writes `x` and not `y`.
+        x: Contents of `x` before the launch.
+        gradient: Of the sum of `y`, or of the new contents of `x` if `in_place`.
+        in_place: Whether the kernel writes `x` instead of `y`.
     """
 
     construct: str
@@ -425,7 +425,7 @@ def outcome(which: int) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print how each case goes; return the exit code, which says nothing about that."""
+    """Print the outcome of each case; return the exit code, which does not depend on it."""
     parser = Parser("python -m benchmarks.constructs", __doc__)
     parser.add_argument("--only", metavar="TEXT", default="", help="cases with this in their name")
     options = parser.parse_args(argv)

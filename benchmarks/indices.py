@@ -18,7 +18,7 @@ import taichi as ti
 import difftile as dt
 from difftile.arguments import Parser, positive_int
 
-LAUNCHES = 50  # a round: short enough to be left alone by whatever else runs
+LAUNCHES = 50  # a round: short enough to run undisturbed by other programs
 
 
 @dt.kernel
@@ -107,7 +107,7 @@ def turn_by_turn(
 
 
 def launches(rounds: int) -> None:
-    """Print what launches cost with the checks and without."""
+    """Print the cost of launches with the checks and without."""
     a, h, long = dt.zeros(64), dt.zeros((LAUNCHES + 1, 64)), dt.zeros(4 * (LAUNCHES + 1))
     print(f"{'launch':>16} {'checked':>9} {'unchecked':>9} {'ratio':>6}")
     for name, calls in {
@@ -125,7 +125,7 @@ def launches(rounds: int) -> None:
 
 
 def by_data(size: int, rounds: int) -> None:
-    """Print what loops over indices read from memory cost, with tests of the indices."""
+    """Print the cost of loops over indices read from memory, with tests of the indices."""
     rng = np.random.default_rng(0)
     x, y = dt.from_numpy(rng.normal(size=size).astype(np.float32)), dt.zeros(size)
     orders = {"in order": np.arange(size), "shuffled": rng.permutation(size)}

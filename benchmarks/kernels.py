@@ -135,7 +135,7 @@ class Case:
         outputs: Shapes of the fields that the kernel writes or adds to, by name.
         indices: Fields of integers by name.
         elements: Shapes of the elements that are vectors or matrices, by name of the field.
-        target: The largest ratio of backward to Taichi's own autodiff that is wanted.
+        target: The largest acceptable ratio of backward to Taichi's own autodiff.
     """
 
     kernel: Any
@@ -282,7 +282,7 @@ class Ours:
             made.fill(0.0)
         with dt.Tape() as tape:
             recorded = timed(lambda: self.case.kernel(*self.args))
-            # A replay starts with a seed. This one is a single number that nothing depends on,
+            # A replay starts with a seed. This one is a single number that no result depends on,
             # so that filling in the seeds proper is not measured, as it is not for the others.
             self.end[None] = 0.0
         for made in self.inputs.values():  # they are zero; now they are in the caches, as theirs
@@ -353,7 +353,7 @@ def timed(run: Callable[[], Any]) -> float:
 
 
 def seeds_of(case: Case) -> dict[str, np.ndarray]:
-    """Return adjoints of the outputs; those that the kernel does not write are zero."""
+    """Return adjoints of the outputs, zero for outputs that the kernel does not write."""
     shapes = {name: (*shape, *case.elements.get(name, ())) for name, shape in case.outputs.items()}
     seeds = {name: 1.0 + 0.5 * normal(*shape) for name, shape in shapes.items()}
     return {name: np.asarray(seed, np.float32) for name, seed in seeds.items()}
@@ -409,7 +409,7 @@ def take_turn(ours: Ours, theirs: Theirs) -> Turn:
     peer = theirs.peer
     taichi_forward, forward = theirs.forward(peer.forward), ours.forward()
     recorded, backward = ours.recorded_and_backward()
-    theirs.forward(peer.differentiable)  # its gradient reads what it leaves in fields
+    theirs.forward(peer.differentiable)  # its gradient reads the fields that it writes
     taichi_backward = theirs.backward(peer.differentiable.grad)
     by_hand = theirs.backward(peer.adjoint)
     return Turn(forward, recorded, backward, taichi_forward, taichi_backward, by_hand)
@@ -417,12 +417,12 @@ def take_turn(ours: Ours, theirs: Theirs) -> Turn:
 
 @dataclass(frozen=True)
 class Figure:
-    """A ratio with the largest value that is wanted.
+    """A ratio with its largest acceptable value.
 
     Attributes:
-        of: What it says, in a summary.
+        of: Its name in a summary.
         value: The median over the turns.
-        target: The largest value that is wanted.
+        target: The largest acceptable value.
     """
 
     of: str
@@ -467,13 +467,13 @@ def row(name: str, found: tuple[Figure, Figure, Figure], turns: list[Turn]) -> s
 
 
 def summary(found: list[Figure]) -> str:
-    """Return how many targets are met, and which are not."""
+    """Return the number of targets that are met, and the names of the others."""
     missed = [f"  {figure.of}: {figure}" for figure in found if not figure.met]
     return "\n".join((f"{len(found) - len(missed)} of {len(found)} targets met", *missed))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    """Run the benchmark; return the exit code, which does not depend on the figures."""
     parser = Parser("python -m benchmarks.kernels", __doc__)
     parser.add_argument("--only", nargs="+", choices=CASES, metavar="KERNEL", help=", ".join(CASES))
     parser.add_argument(

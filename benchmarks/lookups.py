@@ -58,7 +58,7 @@ class Lookups:
         nothing = dt.zeros((), ti.f32, grad=True)
         with dt.Tape() as tape:
             self.forward()
-            nothing[None] = 0.0  # a seed that is no work; that of the results is in place already
+            nothing[None] = 0.0  # a trivial seed; the seed of the results is in place already
         self.out.grad.from_numpy(seed)
         return meter.timed(lambda: tape.backward(nothing))
 
@@ -118,7 +118,7 @@ def add(
     seed: np.ndarray,
     peers: dict[str, TexturePeer],
 ) -> None:
-    """Add the rows of one case, forward and backward, beside each of the peers."""
+    """Add the rows of one case, forward and backward, compared with each of the peers."""
 
     def reversed_by(peer: TexturePeer) -> float:
         peer.clear()

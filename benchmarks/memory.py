@@ -230,7 +230,7 @@ class Points:
 
 
 class Robot:
-    """The spring robot of the demo; the gradient is that of the weights of its network."""
+    """The spring robot of the demo; the gradient is with respect to its network's weights."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.scene = steps, make_scene("C")
@@ -287,7 +287,7 @@ CASES = {
 
 @dataclass(frozen=True)
 class Run:
-    """What one gradient took.
+    """The cost of one gradient.
 
     Attributes:
         seconds: Recording and gradient.
@@ -374,7 +374,7 @@ def compare(name: str, case: Case, steps: int, *, quick: bool, repetitions: int)
 
 
 def compare_with_taichi(simulation: Simulation, ours: Run, full: float, repetitions: int) -> None:
-    """Run plain Taichi and print what it took."""
+    """Run plain Taichi and print its cost."""
     peer = simulation.peer()
     times: list[float] = []
     for _ in range(repetitions + 1):  # the first run compiles
@@ -403,7 +403,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--repetitions", type=positive_int, default=1, help="default: %(default)s")
     options = parser.parse_args(argv)
     if options.only is None:
-        # One process each: the most memory that a process has had is then that of one simulation.
+        # One process each, so that the peak memory of a process is that of one simulation.
         command = [
             sys.executable,
             "-m",

@@ -85,7 +85,7 @@ class Row:
 
 @dataclass
 class Findings:
-    """The rows of a table, and how far results are apart from those of peers."""
+    """The rows of a table, and the differences of results from the peers'."""
 
     rows: list[Row] = field(default_factory=list[Row])
     apart: dict[str, float] = field(default_factory=dict[str, float])

@@ -47,9 +47,9 @@ from demos.support.training import Simulation, read, write
 from difftile.arguments import Parser, positive_int
 
 LINES, SAVED, COMPILE, FORWARD, BACKWARD = 0.6, 0.5, 1.0, 1.0, 0.7
-BACKWARD_OF_GRIDS = 0.3  # where Taichi's adjoint scatters with atomics what it could gather
+BACKWARD_OF_GRIDS = 0.3  # where Taichi's adjoint scatters with atomics instead of gathering
 BUDGETS = (4, 16)
-TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify what is rounded
+TOLERANCE = 1e-3  # of losses and gradients: f32, over steps that amplify rounding errors
 ALONE = 3  # processes to compile in
 SHORT = 4  # steps to compile with
 
@@ -58,7 +58,7 @@ CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 class Rival(Protocol):
-    """What difftile runs beside."""
+    """The peers of difftile."""
 
     def differentiate(self, clock: Clock) -> tuple[float, float]:
         """Run and compute the gradients; return the seconds forward and backward."""
@@ -75,14 +75,14 @@ class Case:
     """A simulation.
 
     Attributes:
-        make: Returns what makes it in difftile and what makes it in Taichi, for a number of steps;
-            small if that is for a quick run.
+        make: Returns the constructors of the program in difftile and in Taichi, for a number of
+            steps; small ones for a quick run.
         steps: Of a full run and of a quick one.
-        ours: What is counted of difftile's program.
-        theirs: What is counted of Taichi's.
-        backward: The most that the backward may take, in units of Taichi's.
-        noise: Put into the parameters: where all is zero, too much of a gradient is.
-        variant: What runs beside both: its name, and what makes it, from the parameters too.
+        ours: The counted parts of difftile's program.
+        theirs: The counted parts of Taichi's.
+        backward: Limit of the backward time, relative to Taichi's.
+        noise: Added to the parameters: if all are zero, too much of the gradient is zero.
+        variant: A third program: its name, and its constructor, from the parameters too.
     """
 
     make: Callable[[int, bool], Makers]
@@ -223,7 +223,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Median of the turns: what else the machine does falls on both of a turn."""
+        """Median of the turns: other load of the machine affects both sides of a turn."""
         return median(one / other for one, other in zip(self.ours, self.theirs, strict=True))
 
     def __str__(self) -> str:
@@ -235,7 +235,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Gradient:
-    """What one gradient took: seconds, and the most bytes on the tape."""
+    """The cost of one gradient: seconds, and peak bytes on the tape."""
 
     forward: float
     backward: float
@@ -248,7 +248,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rows of a table, what is to be said below it, and whether loss and gradients agree."""
+    """The rows of a table, the notes below it, and whether loss and gradients agree."""
 
     rows: dict[str, Row]
     notes: list[str]
@@ -268,7 +268,7 @@ def differentiate(
 
 
 def compare(name: str, steps: int, quick: bool, repetitions: int, clock: Clock) -> Comparison:
-    """Run both, and what runs beside them, turn by turn."""
+    """Run both, and the variant, turn by turn."""
     _start()
     case = CASES[name]
     make_ours, make_theirs = case.make(steps, quick)
@@ -344,7 +344,7 @@ def limited(
     Raises:
         TapeError: The limit is too small.
     """
-    differentiate(simulation, clock, memory)  # what only a limit needs is compiled
+    differentiate(simulation, clock, memory)  # compiles the programs that only a limit needs
     return [
         (differentiate(simulation, clock), differentiate(simulation, clock, memory))
         for _ in range(repetitions)
@@ -359,7 +359,7 @@ def stir(simulation: Simulation | Peer, noise: float) -> None:
 
 
 def distance(ours: Simulation, theirs: Rival) -> float:
-    """Return how far apart the gradients are, in units of the norm of theirs."""
+    """Return the distance of the gradients, relative to the norm of theirs."""
     gradients = theirs.gradients()
     squares = [
         (np.sum((values.grad.to_numpy() - gradients[name]) ** 2), np.sum(gradients[name] ** 2))
@@ -423,7 +423,7 @@ def _progress(text: str) -> None:
 
 
 def _start() -> None:
-    """Start Taichi, and run a kernel of its, so that what the first one costs is not measured."""
+    """Start Taichi and run a kernel, so that the cost of the first one is not measured."""
     dt.init(arch="cpu", offline_cache=False, force_scalarize_matrix=True)
     clear()
 

@@ -21,7 +21,7 @@ from demos.diffmpm import Mpm
 from demos.diffmpm3d import Mpm3d
 from difftile.arguments import Parser, positive_int
 
-Times = tuple[float, float, float]  # seconds alone, recorded, in reverse
+Times = tuple[float, float, float]  # seconds without a tape, recorded, in reverse
 
 
 def measure(mpm: Mpm) -> Times:
@@ -58,7 +58,7 @@ def show(name: str, steps: int, runs: Sequence[Times]) -> Times:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    """Run the benchmark; return the exit code, which does not depend on the figures."""
     parser = Parser("python -m benchmarks.points", __doc__)
     parser.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     say = "of a run; default: 1024 in 2-D and 512 in 3-D"

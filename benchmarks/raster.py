@@ -23,7 +23,7 @@ HEIGHT = 640  # of a picture; the scene shows one unit of length in it [px]
 
 
 def shapes() -> dict[str, tuple[Callable[[dt.viewer.App], None], float | None]]:
-    """Return what is shown, and how many pictures a second there are to be at least."""
+    """Return the shown scenes, with the required frame rates."""
     rng = np.random.default_rng(0)
     flat, space = rng.random((POINTS, 2)), rng.random((POINTS, 3))
     colours = rng.random((POINTS, 3))

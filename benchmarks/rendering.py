@@ -36,7 +36,7 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Options:
-    """What is measured.
+    """The options of a measurement.
 
     Attributes:
         arch: The device.
@@ -95,7 +95,7 @@ def camera(size: int) -> dt.render.Cameras:
 
 @dt.kernel
 def weigh(image, weights, loss):
-    """Give each number of an image a gradient of its own."""
+    """Give each number of an image its own gradient."""
     for c, i, j in weights:
         loss[None] += weights[c, i, j].dot(image[c, i, j])
 
@@ -111,7 +111,7 @@ def noise(shape: tuple[int, ...]) -> np.ndarray:
 
 
 def apart(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """Return how far two arrays are apart, in units of the norm of one."""
+    """Return the distance of two arrays, relative to the norm of one."""
     return float(np.linalg.norm(ours.astype(np.float64) - theirs) / np.linalg.norm(theirs))
 
 
@@ -133,7 +133,7 @@ def beside(
     peer: SplatsPeer | None,
     results: Callable[[], tuple[np.ndarray, Mapping[str, dt.Field]]],
 ) -> None:
-    """Add rows for the two directions, beside a peer if there is one."""
+    """Add rows for the two directions, compared with a peer if there is one."""
     calls = [lambda: meter.timed(forward), lambda: reversed_in(meter, weighed, loss)]
     if peer is not None:
         calls += [lambda: meter.timed(peer.forward), lambda: meter.timed(peer.backward)]
@@ -309,7 +309,7 @@ def splats(options: Options) -> Findings:
 
 
 def measure_stages(found: Findings, title: str, given: Arrays, options: Options) -> None:
-    """Add the rows of stages, one by one, and of `composite` beside its peer."""
+    """Add the rows of stages, one by one, and of `composite` compared with its peer."""
     size, meter = options.size, options.meter
     stages = Stages(given, size, options.arch)
     for stage in (stages.project, stages.shade, stages.tiles, stages.composite):

@@ -18,7 +18,7 @@ import difftile as dt
 from difftile.arguments import Parser, positive_int
 
 RECORD_TARGET, LAUNCH_TARGET = 5.0, 0.5
-LAUNCHES = 100  # a round: short enough to be left alone by whatever else runs
+LAUNCHES = 100  # a round: short enough to run undisturbed by other programs
 
 
 @dt.kernel
@@ -104,7 +104,7 @@ def fastest(calls: dict[str, Callable[[], float]], rounds: int) -> dict[str, flo
 
 
 def compare_launches(rounds: int) -> None:
-    """Print what a launch costs, ours and Taichi's."""
+    """Print the cost of a launch, ours and Taichi's."""
     print(f"{'launch [us]':34}{'difftile':>10}{'Taichi':>10}{'ratio':>8}   target")
     makers = taichi_kernels()
     for size, serial, numbers in ((4, True, (1, 4, 16)), (1000, False, (4,))):
@@ -137,7 +137,7 @@ def taped(call: Callable[[], object], launches: int, **limits: Any) -> float:
 
 
 def compare_recording(rounds: int) -> None:
-    """Print what recording a launch adds to it."""
+    """Print the additional cost of recording a launch."""
     print(f"\n{'launch [us]':34}{'alone':>10}{'on a tape':>10}{'more':>8}   target")
     four = [dt.zeros(4, grad=True) for _ in range(4)]
     two = [dt.ones(4, grad=True) for _ in range(2)]
@@ -164,7 +164,7 @@ def compare_recording(rounds: int) -> None:
 
 
 def compare_lengths(lengths: Sequence[int]) -> None:
-    """Print what reversing a launch costs on tapes of different lengths."""
+    """Print the cost of reversing a launch on tapes of different lengths."""
     print(f"\n{'launches on the tape':34}{'recording':>10}{'reversing':>10}   [us a launch]")
     a, b = dt.ones(4, grad=True), dt.ones(4, grad=True)
     for length in lengths:
@@ -188,7 +188,7 @@ def bounce(x, v):
 
 
 def compare_diagnosis(rounds: int) -> None:
-    """Print what launches and their adjoints take without and with diagnosis."""
+    """Print the cost of launches and their adjoints without and with diagnosis."""
     title = "diagnosis [us a launch]"
     print(f"\n{title:34}{'recording':>10}{'reversing':>10}")
     for size in (4, 100_000):
@@ -209,7 +209,7 @@ def compare_diagnosis(rounds: int) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    """Run the benchmark; return the exit code, which does not depend on the figures."""
     parser = Parser("python -m benchmarks.tape", __doc__)
     parser.add_argument("--rounds", type=positive_int, default=200, help="default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="few rounds, and no tape of 100,000")

@@ -137,7 +137,7 @@ def measure(f: Function, x: dt.Field, direction: dt.Field, rounds: int) -> list[
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the benchmark; return the exit code, which says nothing about the figures."""
+    """Run the benchmark; return the exit code, which does not depend on the figures."""
     parser = Parser("python -m benchmarks.transforms", __doc__)
     parser.add_argument("--rounds", type=positive_int, default=15, help="default: %(default)s")
     options = parser.parse_args(argv)

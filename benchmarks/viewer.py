@@ -25,8 +25,8 @@ from tests.viewer.screen import missing_tools, opened
 
 IMAGES, POINTS, SLOWER = 30, 15, 1.05  # pictures a second, and the ratio of times
 SIDE, MANY = 512, 100_000
-PANEL = 240  # beside the pictures [px]
-FPS = 30  # of the window that training is looked at in
+PANEL = 240  # next to the pictures [px]
+FPS = 30  # of the window that shows the training
 FIRST = 5  # steps that are not counted: kernels are compiled
 STEPS = 200  # of the simulation in an iteration of training
 

@@ -25,7 +25,7 @@ from scenes.billiards import BilliardsScene
 STEP_SIZE = 0.01
 DESCENT_RATE = 0.01  # of the paper's plain gradient descent
 FRAME_EVERY = 16  # simulation steps from one frame of the animation to the next
-WINDOW = (0.0, 1.15, 0.28, 0.88)  # what the pictures show: left, right, bottom and top [m]
+WINDOW = (0.0, 1.15, 0.28, 0.88)  # the visible area: left, right, bottom and top [m]
 
 vec4 = ti.math.vec4
 
@@ -44,7 +44,7 @@ class Billiards:
         self.scene, self.steps, self.target, self.h = scene, steps, scene.target, scene.time_step
         self.contact, self.bounce = 2.0 * scene.radius, 0.5 * (1.0 + scene.elasticity)
         vector, n = dt.vec(2, dtype), scene.n_balls
-        # Position and velocity of a ball are one vector: what is one field is moved as one.
+        # Position and velocity of a ball are one vector, so that a single field is moved.
         self.balls, self.change = (dt.zeros(n, dt.vec(4, dtype), grad=True) for _ in range(2))
         self.rack = dt.from_numpy(scene.rack(), dtype=vector)
         self.goal = dt.from_numpy(scene.goal, dtype=vector)
@@ -61,7 +61,7 @@ class Billiards:
 
     @dt.kernel
     def step(self):
-        # Every ball adds up what the others do to it, from where they would be without collisions.
+        # Every ball sums the effects of the others, from their positions without collisions.
         for i in self.balls:
             change = vec4(self.h * self.balls[i].zw, 0.0, 0.0)
             for j in range(self.balls.shape[0]):
@@ -93,7 +93,7 @@ class Billiards:
 
 
 def watch(billiards: Billiards, label: str) -> Motion:
-    """Simulate once more, without a tape, and look at every few steps."""
+    """Simulate once more without a tape, and keep the state of every few steps."""
     scene, places = billiards.scene, []
     times = [*range(0, billiards.steps, FRAME_EVERY), billiards.steps]
     billiards.start()

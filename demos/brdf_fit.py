@@ -52,7 +52,7 @@ def reflected(normal, light, view, diffuse, roughness, f0):
 
 @dt.data_oriented
 class BrdfFit:
-    """A material, `diffuse`, `roughness` and `f0`, and what measurements of it should be.
+    """A material, `diffuse`, `roughness` and `f0`, and the measurements to match.
 
     Args:
         scene: The measurements.
@@ -73,7 +73,7 @@ class BrdfFit:
 
     @dt.kernel
     def run(self):
-        """The mean square of what logarithms are off: noise grows with the light."""
+        """The mean squared error of logarithms: noise grows with the light."""
         self.loss[None] = 0.0
         for i in self.values:
             expected = reflected(
@@ -120,7 +120,7 @@ class BrdfFit:
         self.roughness[None], self.f0[None] = material.roughness, material.f0
 
     def off(self, material: Material) -> dict[str, float]:
-        """Return how far each parameter is from that of a material; of colours the most."""
+        """Return the error of each parameter of a material; of colours the largest."""
         return {
             "diffuse": float(np.abs(self.diffuse.to_numpy() - material.diffuse).max()),
             "roughness": abs(self.roughness[None] - material.roughness),

@@ -34,7 +34,7 @@ from scenes.cloth import (
 
 PREDICTED = 0.5  # time that is drawn beyond the one that was seen, relative to it
 FRAMES_PER_LOOK = 2  # of the animation
-SKIN = 0.03  # what of the radius of the ball is not drawn: flat triangles cut the corner
+SKIN = 0.03  # the part of the ball's radius that is not drawn: flat triangles cut the corner
 GUESS = {"wind": "no wind", "stiffness": "4 N/m for all springs"}
 
 vec3 = ti.math.vec3
@@ -42,15 +42,15 @@ vec3 = ti.math.vec3
 
 @dt.data_oriented
 class FallingCloth:
-    """A cloth over a ball, and how far it is from where it was seen.
+    """A cloth over a ball, and its distance from the observations.
 
-    `places`, shape (looks, masses), is where the masses were seen [m].
+    `places`, shape (looks, masses), are the observed positions of the masses [m].
 
     Args:
         scene: Cloth, ball and air.
         parameters: The wind and the stiffness.
-        masses: Which masses are seen.
-        every: Time steps from one look at them to the next.
+        masses: The observed masses.
+        every: Time steps between observations.
         steps: Of a run.
         dtype: Of the numbers.
     """
@@ -116,7 +116,7 @@ class FallingCloth:
             self.free[a] += change
             self.free[b] += change
             self.free[c] += change
-        # A mass that would end up inside the ball is put on its surface, and what that takes in
+        # A mass that would end up inside the ball is put on its surface, and the loss of
         # speed limits friction. All of it is continuous: there are kinks where a mass just touches
         # the ball (max shares the derivative), and where it begins to slide; one that sticks has
         # no derivative along the surface.
@@ -140,7 +140,7 @@ class FallingCloth:
 
     @dt.kernel
     def miss(self, corner: int):
-        """The square of how far a mass is from the goal [m²]."""
+        """The squared distance of a mass from the goal [m²]."""
         self.loss[None] = (self.x[corner] - self.goal[None]).norm_sqr()
 
     @dt.kernel
@@ -183,7 +183,7 @@ def observe(cloth: FallingCloth, noise: float = 0.0, seed: int = 0) -> None:
 
 
 def full_storage(cloth: FallingCloth) -> float:
-    """Return about how many bytes a tape without a limit keeps, from a run over fewer steps."""
+    """Estimate the bytes that a tape without a limit stores, from a run over fewer steps."""
     steps, cloth.steps = cloth.steps, max(cloth.steps // 10, 1)
     with dt.Tape() as tape:
         cloth.run()
@@ -247,7 +247,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def report(name: str, hidden: np.ndarray, training: Training) -> None:
-    """Print what was found beside what was hidden."""
+    """Print the recovered and the hidden values."""
     found, first = training.best[name], training.first[name]
     rows = {
         "wind": ["wind at 0 s [m/s]", "wind at 1 s [m/s]"],

@@ -41,7 +41,7 @@ def corotated(F, stiffness):
 
 @dt.data_oriented
 class Mpm:
-    """Particles and grid in fields, which a step updates in place, and what drives the muscles."""
+    """Particles and grid in fields, which a step updates in place, and the control of muscles."""
 
     def __init__(self, scene: MpmScene, controller: Controller, steps: int, dtype=ti.f32):
         self.scene, self.steps, self.n = scene, steps, scene.n_grid
@@ -90,7 +90,7 @@ class Mpm:
             affine = mass / n * self.C[p] - 4.0 * n * h * scene.volume * stress
             spread(self.grid_v, self.grid_m, n, self.x[p], mass, self.v[p], affine)
 
-        # What meets a wall sticks there, what meets the floor slides with friction.
+        # Material sticks to walls, and slides on the floor with friction.
         for i, j in self.grid_m:
             v = vec2(0.0, 0.0)  # where there is no mass, so that a tape has less to keep
             if self.grid_m[i, j] > 0.0:
@@ -110,7 +110,7 @@ class Mpm:
 
     @dt.kernel
     def measure(self):
-        """The farther right what is elastic, the better."""
+        """The farther right the elastic particles, the better."""
         self.loss[None] = 0.0
         for p in self.x:
             if self.fluid[p] == 0:
@@ -132,7 +132,7 @@ class Mpm:
 
 
 def watch(mpm: Mpm, label: str) -> Swarm:
-    """Simulate once more, without a tape, and look at every few steps."""
+    """Simulate once more without a tape, and keep the state of every few steps."""
     scene, every = mpm.scene, max(mpm.steps // FRAMES, 1)
     times, positions, activations = [], [], []
     mpm.start()

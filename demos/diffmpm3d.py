@@ -37,7 +37,7 @@ def neo_hookean(F, stiffness):
 
 @dt.data_oriented
 class Mpm3d(Mpm):
-    """The same in three dimensions, with a stress of its own."""
+    """The same in three dimensions, with its own stress."""
 
     @dt.kernel
     def step(self, t: int):
@@ -70,7 +70,7 @@ class Mpm3d(Mpm):
             affine = mass / n * self.C[p] - 4.0 * n * h * scene.volume * stress
             spread(self.grid_v, self.grid_m, n, self.x[p], mass, self.v[p], affine)
 
-        # What meets a wall sticks there, what meets the floor slides with friction.
+        # Material sticks to walls, and slides on the floor with friction.
         for i, j, k in self.grid_m:
             v = vec3(0.0)  # where there is no mass, so that a tape has less to keep
             if self.grid_m[i, j, k] > 0.0:
@@ -94,7 +94,7 @@ class Mpm3d(Mpm):
 
 
 def look(mpm: Mpm3d, label: str) -> Swarm:
-    """Simulate once more, without a tape, and look at every few steps."""
+    """Simulate once more without a tape, and keep the state of every few steps."""
     return replace(watch(mpm, label), spacing=1.0 / PER_CELL / mpm.n)
 
 

@@ -32,15 +32,15 @@ class Electric:
     """Charges that follow their goals, and the network that leads them.
 
     The network reads the slot of positions and velocities that is about to be written. There is
-    one, so it sees where the charge is. The program of the paper has a slot for every step, and
-    `original` too: there the network sees what the run before has left.
+    only one slot, so the network sees the current state. The program of the paper, and `original`,
+    have a slot for every step: there the network sees values left by the previous run.
 
     Args:
         scene: The charges.
-        network: The weights to begin with.
+        network: The initial weights.
         ways: Way-points [m], shape (way-points, ways, 2).
-        steps: States of a run, that at the start included.
-        original: Whether the network reads what is stale, as in the paper's program.
+        steps: States of a run, the initial one included.
+        original: Whether the network reads stale values, as in the paper's program.
         dtype: The type of all numbers.
     """
 
@@ -121,7 +121,7 @@ class Electric:
 
 
 def watch(electric: Electric, weights: dict[str, np.ndarray], label: str) -> Chase:
-    """Simulate with these weights, without a tape, and look at every few steps."""
+    """Simulate with these weights and without a tape, and keep the state of every few steps."""
     write(electric, weights)
     scene, ways = electric.scene, electric.ways.to_numpy()
     times = np.arange(1, electric.steps, FRAME_EVERY)

@@ -41,9 +41,9 @@ WIDTH = 0.6  # of a gaussian at first, in distances to the next one
 EVERY, MOVED, UNTIL = 20, 0.02, 0.7  # iterations between moves, how many move, and for how long
 VIEW = -0.03, -0.13, 1.36, 1.09  # left, bottom, right, top; the painting is in the unit square
 EASEL = 0.0, 0.0, 1.0, 1.0
-THUMBNAIL = 0.28  # the side of the small pictures beside it
+THUMBNAIL = 0.28  # the side of the small pictures next to it
 PLOT_EVERY = 5  # steps
-UNPAINTED = 0.05  # how much a pixel counts that was not painted; painted ones count 1
+UNPAINTED = 0.05  # the weight of an unpainted pixel; painted ones have weight 1
 MOST_OFF = 0.25  # the error with the brightest colour
 VIOLET = 0.7, 0.35, 1.0
 PAINT = "Paint with the left button where the picture should count more: gaussians go there."
@@ -117,7 +117,7 @@ class Painting:
             self.image = dt.zeros((self.size, self.size), dt.vec(3, dtype), grad=True)
 
     def scatter(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n pixels, and return their indices and how far apart they are there [pixels]."""
+        """Draw n random pixels, and return their indices and typical distances there [pixels]."""
         steep = np.hypot(*np.gradient(self.photograph.mean(axis=2))).ravel() + 1e-6
         chance = (1.0 - FLAT) * steep / steep.sum() + FLAT / steep.size
         pixels = self.random.choice(steep.size, n, p=chance)
@@ -168,9 +168,9 @@ class Painter:
     """Adam, and moves from time to time.
 
     Args:
-        painting: What is painted.
+        painting: The painting to optimise.
         rates: Learning rates, or schedules of them, by the names of the parameters.
-        until: How many iterations there are moves.
+        until: The number of iterations with moves.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ def schedules(painting: Painting, iterations: int) -> dict[str, Callable[[int], 
 
 
 def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
-    """Return an app that paints while one looks on, and in which one paints where it counts."""
+    """Return an app that shows the painting, and in which one marks regions that count more."""
     app = make_app("fit-image", options, VIEW, speed=1.0)  # all is over in seconds otherwise
     brush = Brush(painting.size, UNPAINTED)
     painting.weights = brush.weights
@@ -236,7 +236,7 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
         # Not mean(axis=2), which takes four times as long.
         off = np.einsum("hwc->hw", np.abs(painting.image.to_numpy() - photograph)) / 3.0
         if shown.value == "picture":
-            # A run overwrites the image: it leaves the loss no slope there, which is what g shows.
+            # A run overwrites the image and leaves no gradient there, which is what g shows.
             dt.zero_grads([painting.image, painting.loss])
             with dt.Tape(painting.loss, accumulate=True):
                 painting.measure()

@@ -44,8 +44,8 @@ PALE = "#98a2ae"
 MIDDLE = (0.0, 0.0, 0.0)
 AFAR = {"distance": 8.0, "yaw": 0.6, "pitch": 0.5}
 TURN = "Drag to turn, right button to move, wheel to zoom.   h: all keys"
-SHARE = 0.2  # of the time, at most, that goes into pictures of what is learnt
-MEASURE_EVERY = 10  # steps, while one looks on
+SHARE = 0.2  # largest fraction of time spent on pictures of the Gaussians
+MEASURE_EVERY = 10  # steps, with a viewer
 INSETS = (  # left, bottom, right and top of the pictures in the corner, and what they are
     ((0.02, 0.06, 0.27, 0.2475), "a picture to learn from"),
     ((0.30, 0.06, 0.55, 0.2475), "what they show there"),
@@ -55,7 +55,7 @@ GOALS = {50: 28.1, 100: 33.7, 200: 36.1, 300: 38.4}
 
 
 def look_from(eyes: np.ndarray, dtype=ti.f32) -> dt.render.Cameras:
-    """Return cameras at these places that look at the knot."""
+    """Return cameras at these places, directed at the knot."""
     up = (0.0, 0.0, 1.0)
     return dt.render.Cameras.look_at(
         eyes, (0.0, 0.0, 0.0), WIDTH, HEIGHT, fov=ANGLE, up=up, dtype=dtype
@@ -85,7 +85,7 @@ def make_knot(scene: TorusKnot, dtype=ti.f32) -> dt.Rows:
 
 
 class Reconstruction:
-    """Gaussians, the cameras that see them, and how far what they see is off the pictures."""
+    """Gaussians, cameras that see them, and the error of their pictures."""
 
     def __init__(self, scene: TorusKnot, dtype=ti.f32):
         n = len(scene.points)
@@ -114,7 +114,7 @@ class Reconstruction:
 def view(
     reconstruction: Reconstruction, scene: TorusKnot, options: argparse.Namespace
 ) -> dt.viewer.App:
-    """Return an app in which gaussians learn while one looks at them from any side."""
+    """Return an app that shows Gaussians from any side while they learn."""
     app = make_app("fit-splats", options, (0.0, 0.0, 1.125, 1.0))
     gaussians, cameras = reconstruction.gaussians, reconstruction.cameras
     exact = options.view == "none" or options.record is not None
@@ -200,7 +200,7 @@ class HeldOut:
         self.target = self._drawn.image.to_numpy()
 
     def look(self, gaussians: dt.Rows) -> np.ndarray:
-        """Return what gaussians show there, shape (views, rows, columns, 3)."""
+        """Return pictures of the Gaussians from there, shape (views, rows, columns, 3)."""
         with dt.no_grad():
             self._splatter(gaussians, self.cameras, self._drawn)
         return self._drawn.image.to_numpy()

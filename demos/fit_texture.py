@@ -58,7 +58,7 @@ class Views:
 
     @dt.kernel
     def render(self):
-        """Sample the texture over what each pixel covers."""
+        """Sample the texture over the footprint of each pixel."""
         for k, i, j in self.images:
             across, down = self.across[k], self.down[k]
             uv = self.corner[k] + (j + 0.5) * across + (i + 0.5) * down
@@ -66,7 +66,7 @@ class Views:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the views are off."""
+        """The mean squared error of the views."""
         self.loss[None] = 0.0
         shape = self.images.shape
         for k, i, j in self.images:
@@ -80,7 +80,7 @@ class Views:
 
 
 def make_task(views: TextureViews, truth: np.ndarray, dtype=ti.f32) -> Views:
-    """Return views of a grey texture that should look like those of the true one."""
+    """Return views of a grey texture, to be fitted to those of the true one."""
     known, sought = Views(views, truth, dtype), Views(views, np.full_like(truth, 0.5), dtype)
     known.render()
     sought.targets.copy_from(known.images)

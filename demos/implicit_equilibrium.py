@@ -93,7 +93,7 @@ def pull(x, force, rest, corners, stiffness):
 
 @dt.kernel
 def imbalance(x, force, rest, corners, weights, mu: float, lame: float, thickness: float):
-    """Set the force that is left on each free node: none where the strip is at rest."""
+    """Set the residual force on each free node, which is zero where the strip is at rest."""
     for i in force:
         force[i] += weights[i]
     for k in corners:
@@ -114,7 +114,7 @@ def relax(
     give: float,
     keep: float,
 ):
-    """Move each node with the force on it, and with a part of what it moved before."""
+    """Move each node by the force on it, and by a fraction of its previous move."""
     for i in force:
         force[i] = weights[i]
     for k in corners:
@@ -126,14 +126,14 @@ def relax(
 
 @dt.kernel
 def miss(x, target, loss):
-    """Add up how far the nodes are from where they should be: the mean square [m^2]."""
+    """Add the mean squared distance of the nodes from their targets [m^2]."""
     for i in x:
         away = x[i] - target[i]
         loss[None] += away.dot(away) / x.shape[0]
 
 
 class Strip:
-    """The strip in fields: what its rest shape depends on, and where it hangs."""
+    """The strip in fields: the parameters of its rest shape, and its position."""
 
     def __init__(self, scene: HangingStrip):
         self.scene = scene
@@ -149,7 +149,7 @@ class Strip:
         self.weights = dt.from_numpy(scene.weights, dtype=vector)
         self.target = dt.from_numpy(scene.target[scene.rows :], dtype=vector)
         self.material = scene.shear_modulus, scene.lame, scene.thickness
-        # What a node gives way to a force is what the stiffest motion of the mesh allows; how much
+        # The compliance of a node is that of the stiffest motion of the mesh; how much
         # of its motion it keeps suits the slowest one, the first mode of a beam (Polyak, 1964).
         dx, dy = scene.spacing, scene.width / (scene.rows - 1)
         modulus = (scene.lame + 2.0 * scene.shear_modulus) * scene.thickness
@@ -175,9 +175,9 @@ class Strip:
             relax(*fields, *self.material, *self.relaxation)
 
     def settle(self) -> None:
-        """Find the equilibrium near to where the strip is.
+        """Find the equilibrium near the current position of the strip.
 
-        On a tape it is differentiated as what it is, and not as how it was found.
+        On a tape the equilibrium itself is differentiated, not the iterations.
         """
         known = self.rest, self.corners, self.weights, *self.material
         dt.root(imbalance, self.x, args=known)
@@ -207,7 +207,7 @@ def by_rule(strip: Strip, steps: int) -> Measured:
 
 
 def by_iterations(strip: Strip, steps: int) -> Measured:
-    """Record the iterations in which the strip comes to rest, and go back through all of them."""
+    """Record the iterations in which the strip comes to rest, and reverse all of them."""
     started = time.perf_counter()
     with dt.Tape() as tape:
         strip.lay_out()
@@ -217,7 +217,7 @@ def by_iterations(strip: Strip, steps: int) -> Measured:
 
 
 def finish(strip: Strip, tape: dt.Tape, label: str, steps: int, started: float) -> Measured:
-    """Run the tape backwards and return what came out and what it took."""
+    """Run the tape backwards and return the gradient and its cost."""
     turned, nbytes = time.perf_counter(), tape.peak_nbytes
     tape.backward(strip.loss)
     return Measured(
@@ -353,7 +353,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def table(found: Sequence[Measured]) -> str:
-    """Return the methods with what they took, a line each."""
+    """Return a line for each method, with its cost."""
     lines = [f"{'gradient by':<34} {'difference':>10} {'forward':>9} {'backward':>9} {'tape':>10}"]
     for one in found:
         lines.append(

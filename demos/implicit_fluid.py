@@ -36,7 +36,7 @@ FRAMES = 37
 
 @dt.func
 def bilinear(f, at):
-    """Return a field between its elements; beyond the outermost ones it stays as it is there."""
+    """Interpolate a field between its elements; it is constant beyond the outermost ones."""
     last = ti.Vector([f.shape[0], f.shape[1]]) - 2
     corner = ti.math.clamp(ti.cast(ti.floor(at), ti.i32), 0, last)
     i, j = corner
@@ -75,7 +75,7 @@ class Fluid:
 
     @dt.func
     def before(self, at):
-        """Return where what is at a place was one step earlier."""
+        """Return the position one step earlier of the air that is now at a place."""
         return at - vec2(bilinear(self.u, at - vec2(0, 0.5)), bilinear(self.v, at - vec2(0.5, 0)))
 
     @dt.kernel
@@ -92,7 +92,7 @@ class Fluid:
 
     @dt.kernel
     def close(self, u, v):
-        """Stop the air at walls, and sum up what flows into each cell."""
+        """Stop the air at walls, and sum the inflow of each cell."""
         for i, j in u:
             self.u[i, j] = self.open_u[i, j] * u[i, j]
         for i, j in v:
@@ -103,7 +103,7 @@ class Fluid:
 
     @dt.func
     def outflow(self, p, i, j):
-        """Return what flows out of a cell because of the pressure."""
+        """Return the outflow of a cell caused by the pressure."""
         total = self.softness * p[i, j]
         if i > 0:
             total += self.open_u[i, j] * (p[i, j] - p[i - 1, j])
@@ -177,7 +177,7 @@ class Fluid:
 
 
 def watch(fluid: Fluid, label: str) -> Flow:
-    """Simulate once more, and look at some of the steps."""
+    """Simulate once more, and keep the states of some steps."""
     times = np.unique(np.linspace(0, fluid.steps, FRAMES).round().astype(int))
     smoke, velocity = [], []
     fluid.start()
@@ -192,7 +192,7 @@ def watch(fluid: Fluid, label: str) -> Flow:
 
 
 def share_at_goal(fluid: Fluid) -> float:
-    """Return how much of the smoke that there is now is in the circle around the goal."""
+    """Return the fraction of the smoke that is now in the circle around the goal."""
     smoke = fluid.smoke.to_numpy()
     return float(smoke[fluid.box.near_goal].sum() / smoke.sum())
 
@@ -204,7 +204,7 @@ def divergence(fluid: Fluid) -> float:
 
 
 def measure(fluid: Fluid) -> Measured:
-    """Return the gradient that a tape gives, and what it takes once everything is compiled."""
+    """Return the gradient by a tape, and its cost once everything is compiled."""
     forward, backward = [], []
     for _ in range(3):
         started = time.perf_counter()
@@ -287,7 +287,7 @@ def stir(fluid: Fluid, seed: int) -> None:
 
 
 def table(found: Sequence[Measured]) -> str:
-    """Return the methods with what they took, a line each."""
+    """Return a line for each method, with its cost."""
     lines = [
         f"{'pressure by':<20} {'divergence':>10} {'gradient off':>12} {'forward':>8} "
         f"{'backward':>8} {'tape':>9} {'iterates':>9}"

@@ -31,7 +31,7 @@ MOMENTUM = 0.8  # steps in one direction add up, to five times that length
 # varies by orders of magnitude. A norm above this one, as nearly all are, is scaled down to it.
 CLIP_NORM = 0.01
 FRAME_EVERY = 20  # simulation steps from one frame of the animation to the next
-VIEW = 0.0, -0.1, 1.1, 0.85  # left, bottom, right and top of what is looked at [m]
+VIEW = 0.0, -0.1, 1.1, 0.85  # left, bottom, right and top of the view [m]
 VIEW_RATE = STEP_SIZE / CLIP_NORM / 2  # of steps towards a goal, which do not become smaller
 
 vec2 = ti.math.vec2
@@ -54,7 +54,7 @@ class Walker:
         self.center = dt.zeros((), dtype=vector, grad=True)
         self.senses = dt.zeros(scene.n_inputs, dtype=dtype, grad=True)
         self.hidden = dt.zeros(scene.n_hidden, dtype=dtype, grad=True)
-        self.activation = dt.zeros(len(robot.springs), dtype=dtype)  # for the pictures alone
+        self.activation = dt.zeros(len(robot.springs), dtype=dtype)  # only for the pictures
         self.loss = dt.zeros((), dtype=dtype, grad=True)
         self.w1, self.b1, self.w2, self.b2 = (
             dt.from_numpy(values, dtype=dtype, grad=True) for values in weights.values()
@@ -140,9 +140,9 @@ class Walker:
 
 
 def watch(walker: Walker, label: str, notes: Notes | None = None) -> Motion:
-    """Simulate from the start, and look at every few steps.
+    """Simulate from the start, and keep the state of every few steps.
 
-    With `notes` a tape will leave there the gradients with respect to the positions, by frame.
+    A tape will store the gradients with respect to the positions in `notes`, by frame.
     """
     positions, activations = [], []
     times = [*range(0, walker.steps, FRAME_EVERY), walker.steps]
@@ -178,7 +178,7 @@ def learn(walker: Walker, iterations: int, memory: str | None = None) -> Trainin
 
 
 def view(walker: Walker, network: Network, options: argparse.Namespace) -> dt.viewer.App:
-    """Return an app in which the robot learns to get to a goal that one drags."""
+    """Return an app in which the robot learns to reach a goal that can be dragged."""
     app = make_app("mass-spring", options, VIEW)
     optimiser = dt.optim.SGD(
         walker.parameters, VIEW_RATE, momentum=MOMENTUM, clip_norm=CLIP_NORM, nonfinite="skip"

@@ -100,7 +100,7 @@ class Throw:
 
 
 def watch(simulation: Throw, label: str) -> Swarm:
-    """Simulate once more, without a tape, and look at every few steps."""
+    """Simulate once more without a tape, and keep the state of every few steps."""
     scene, every = simulation.scene, max(simulation.steps // FRAMES, 1)
     n, times, positions = len(scene.positions), [], []
     simulation.start()
@@ -121,7 +121,7 @@ def watch(simulation: Throw, label: str) -> Swarm:
 
 
 def bytes_of_all(simulation: Throw, few: int = 16) -> float:
-    """Return what a tape without a limit would hold [B], measured over a few steps."""
+    """Return the memory of a tape without a limit [B], measured over a few steps."""
     steps, simulation.steps = simulation.steps, min(few, simulation.steps)
     with dt.Tape() as tape:
         simulation.run()

@@ -65,14 +65,14 @@ def step(
 
 @dt.kernel
 def miss(x, target, loss):
-    """Add up how far the masses are from where they should be: the mean square [m^2]."""
+    """Add the mean squared distance of the masses from their targets [m^2]."""
     for i in x:
         away = x[i] - target[i]
         loss[None] += away.dot(away) / (x.shape[0] - 2)
 
 
 class Arm:
-    """The arm, and what its rest lengths lead to."""
+    """The arm, as a function of its rest lengths."""
 
     def __init__(self, scene: SpringArm, steps: int):
         self.scene, self.steps = scene, steps
@@ -92,7 +92,7 @@ class Arm:
         return x
 
     def loss(self, rest: dt.Field) -> dt.Field:
-        """Return how far the masses are from the target then: the mean square [m^2]."""
+        """Return the mean squared distance of the masses from the target then [m^2]."""
         loss = dt.zeros((), ti.f64)
         miss(self.move(rest), self.target, loss)
         return loss
@@ -110,7 +110,7 @@ Direction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def newton(arm: Arm) -> Direction:
-    """Return what works out Newton's direction at rest lengths and the gradient there.
+    """Return a function that computes Newton's direction from rest lengths and gradient.
 
     Where the Hessian has directions of negative curvature their curvatures count as positive, so
     that the direction is always one of descent (Nocedal and Wright, Numerical optimization, 2nd
@@ -159,7 +159,7 @@ def descend(
                 while not arm.measure(found.lengths + share * change) <= loss + share * slope:
                     share *= 0.5
                     if share < SHORTEST:
-                        return found  # nothing decreases the loss any more
+                        return found  # no step decreases the loss any more
                 found.lengths = found.lengths + share * change
         except KeyboardInterrupt:
             bar.set_description("interrupted")

@@ -35,9 +35,9 @@ STEP_SIZE, SHORTER = 0.1, 0.98  # of Adam, and its factor from step to step
 MILESTONES = 30, 50, 100  # iterations after which the colours are printed
 DARKEST, BRIGHTEST = 0.01, 0.95
 BOUNCES = 8
-MANY = 64  # paths of a pixel for the target, and for pictures to look at
+MANY = 64  # paths per pixel for the target, and for displayed pictures
 LEFT, RIGHT, OTHER, BALLS = 0, 1, 2, 3  # surfaces
-NOTHING, LAMP = -1, -2  # what else a ray meets
+NOTHING, LAMP = -1, -2  # the other surfaces
 OFF = 1e-4  # from a surface, where the next ray starts
 
 vec2, vec3 = ti.math.vec2, ti.math.vec3
@@ -53,7 +53,7 @@ def hashed(x):
 
 @dt.func
 def uniform2(path, k):
-    """Return two numbers from 0 to 1, those of the k-th draw of a path."""
+    """Return two numbers from 0 to 1 for the k-th draw of a path."""
     a = hashed(path + ti.u32(k) * ti.u32(2))
     b = hashed(a ^ ti.u32(0x9E3779B9))
     return vec2(ti.cast(a >> ti.u32(8), float), ti.cast(b >> ti.u32(8), float)) / 16777216.0
@@ -61,7 +61,7 @@ def uniform2(path, k):
 
 @dt.func
 def meet(box, p, way):
-    """Return what a ray meets first, where, and the normal there."""
+    """Return the first surface that a ray hits, the point, and the normal there."""
     sides = ti.select(way >= 0.0, vec3(1.0, 1.0, 1.0), vec3(-1.0, -1.0, -1.0))
     ways = (sides - p) / way
     surface, t, n = OTHER, ways.y, vec3(0.0, -sides.y, 0.0)
@@ -84,7 +84,7 @@ def meet(box, p, way):
 
 @dt.func
 def way_to_ball(ball, p, way):
-    """Return how far a ray goes until it enters a ball, or -1."""
+    """Return the length of a ray until it enters a ball, or -1."""
     off = p - ball.xyz
     along = off.dot(way)
     inside = along * along - off.norm_sqr() + ball.w**2
@@ -116,7 +116,7 @@ def scattered(n, draw):
 
 @dt.func
 def bounce(box, p, way, path, k):
-    """Return the surface that a ray meets, what light it scatters if white, and the next ray."""
+    """Return the surface that a ray hits, the light it scatters if white, and the next ray."""
     surface, at, n = meet(box, p, way)
     lit, start, onwards = vec3(0.0, 0.0, 0.0), at, way
     if surface >= 0:
@@ -170,11 +170,11 @@ class PathReplay:
     Args:
         scene: The box.
         samples: Paths of a pixel in each picture.
-        light: What finds the light of a path: `replayed`, or `radiance`, whose adjoint is derived.
+        light: The func for the light of a path: `replayed`, or `radiance` with a derived adjoint.
         dtype: Of the numbers.
 
     Attributes:
-        seed: Of the paths of the next run, of which there are two; 0 is that of `look`.
+        seed: Of the two sets of paths of the next run; `look` uses 0.
     """
 
     def __init__(self, scene: BoxScene, samples: int = 4, light=replayed, dtype=ti.f32):
@@ -206,7 +206,7 @@ class PathReplay:
 
     @dt.kernel
     def measure(self):
-        """The mean product of what the pictures are off: noise that they do not share goes."""
+        """The mean product of the errors of both pictures, which cancels independent noise."""
         self.loss[None] = 0.0
         for i, j in self.image:
             off, other = self.image[i, j] - self.target[i, j], self.other[i, j] - self.target[i, j]
@@ -236,7 +236,7 @@ def photograph(scene: BoxScene) -> np.ndarray:
 
 
 def compare_gradients(paths: PathReplay) -> None:
-    """Print how the rule and the derived adjoint differ, and what they take."""
+    """Print the difference of the rule and the derived adjoint, and their times."""
     gradients, seconds = [], []
     for light in (replayed, radiance):
         for _ in range(2):  # the first time it is compiled

@@ -48,7 +48,7 @@ def speed_at(r, v):
 
 @dt.func
 def moments(r, impulse):
-    """An impulse at `r` as impulses of what a body does: move along x, along y, and turn."""
+    """An impulse at `r` as generalised impulses of a body: along x, along y, and in rotation."""
     return vec3(impulse, ti.math.cross(r, impulse))
 
 
@@ -165,7 +165,7 @@ class RigidBodies:
                     bounce = vec2(ti.math.clamp(-u.x / slide, -held, held), stop)
                     gain = self.inverse[k] * moments(r + self.h * u, bounce)
                     v += gain
-                    if self.impacts and height > 0.0:  # until the impact nothing has changed
+                    if self.impacts and height > 0.0:  # unchanged until the impact
                         late -= min(height / max(-u.y, 1e-3), self.h) * gain
                     lift = vec2(0.0, -self.lift * after / rise)
                     v += self.inverse[k] * moments(r + self.h * u, lift)
@@ -190,7 +190,7 @@ class RigidBodies:
 
 
 def watch(bodies: RigidBodies, label: str) -> Motion:
-    """Simulate once more, without a tape, and look at every few steps."""
+    """Simulate once more without a tape, and keep the state of every few steps."""
     robot, places, activations = bodies.scene.robot, [], []
     times = [*range(0, bodies.steps, FRAME_EVERY), bodies.steps]
     w2, b2 = bodies.w2.to_numpy(), bodies.b2.to_numpy()

@@ -58,7 +58,7 @@ def distance(p, centre, radii, tilt):
 
 @dt.func
 def normal(p, centre, radii, tilt):
-    """Return the direction in which the distance grows."""
+    """Return the direction of increasing distance."""
     d_p, _, _, _ = dt.bwd_diff(distance)(p, centre, radii, tilt, 1.0)
     return d_p
 
@@ -126,7 +126,7 @@ class SdfTorus:
 
     @dt.func
     def ray(self, view, i, j):
-        """Return the direction in which a pixel looks."""
+        """Return the viewing direction of a pixel."""
         x = self.spread * (2.0 * (j + 0.5) / self.resolution - 1.0)
         y = self.spread * (2.0 * (i + 0.5) / self.resolution - 1.0)
         return (self.frames[view].transpose() @ vec3(x, y, 1.0)).normalized()
@@ -200,7 +200,7 @@ class SdfTorus:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the pictures are off."""
+        """The mean squared error of the pictures."""
         self.loss[None] = 0.0
         for view, i, j in self.image:
             off = self.image[view, i, j] - self.target[view, i, j]

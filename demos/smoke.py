@@ -67,7 +67,7 @@ class Smoke:
 
     @dt.kernel
     def advect(self):
-        """Carry the velocities along themselves, and find what diverges then."""
+        """Carry the velocities along themselves, and compute the divergence of the result."""
         for i, j in ti.ndrange(self.n, self.n):
             self.u[i, j] = self.between(self.v, ti.Vector([i, j]) - self.v[i, j])
         for i, j in ti.ndrange(self.n, self.n):
@@ -91,7 +91,7 @@ class Smoke:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the smoke is off the picture."""
+        """The mean squared difference of the smoke and the picture."""
         for i, j in self.smoke:
             self.loss[None] += (self.target[i, j] - self.smoke[i, j]) ** 2 / self.n**2
 

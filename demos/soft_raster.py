@@ -55,8 +55,8 @@ def signed_distance(p, a, b, c):
     return distance if within else -distance
 
 
-# Three ways to tell from a signed distance, and the width of an edge, how much of a pixel is
-# covered: a test, what stands in for it, and the test with the derivative of the other.
+# Three ways to compute the coverage of a pixel from a signed distance and the width of an edge: a
+# test, its smooth substitute, and the test with the derivative of the substitute.
 inside = dt.func(lambda distance, width: 1.0 if distance > 0.0 else 0.0)
 coverage = dt.func(lambda distance, width: dt.sigmoid(distance / width))
 inside_with_slope = dt.surrogate(inside, coverage)
@@ -81,7 +81,7 @@ class SoftRaster:
 
     @dt.kernel
     def draw(self, covered):
-        """Write how much of each pixel is covered."""
+        """Write the covered fraction of each pixel."""
         for i, j in self.image:
             p = vec2(j + 0.5, i + 0.5) / self.n
             distance = signed_distance(p, self.vertices[0], self.vertices[1], self.vertices[2])
@@ -89,7 +89,7 @@ class SoftRaster:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the picture is off."""
+        """The mean squared error of the picture."""
         self.loss[None] = 0.0
         for i, j in self.image:
             self.loss[None] += (self.image[i, j] - self.target[i, j]) ** 2 / self.n**2
@@ -120,7 +120,7 @@ def true_slopes_of_area(vertices: np.ndarray) -> np.ndarray:
 
 
 def compare_slopes(raster: SoftRaster) -> None:
-    """Print what each way to cover pixels has for the derivative of the area."""
+    """Print the derivative of the area for each way to cover pixels."""
     true = true_slopes_of_area(raster.vertices.to_numpy())
     print("what moving the first vertex to the right does to the area that the picture shows:")
     print(f"  the triangle itself                      {true[0, 0]:+.5f}")

@@ -31,7 +31,7 @@ STEP_SIZE, SHORTER = 0.06, 0.99  # of Adam, and its factor from step to step
 COLOUR, DENSITY = 0.5, 0.03  # to begin with
 LEAST_LIGHT = 1e-3  # that is followed
 STRIDES, FINER = 1.0, 3.0  # samples on the width of a texel, and of the pictures that are given
-HELD_OUT, TURN = 6, 1.0  # pictures that are not given, and how far their cameras are turned [rad]
+HELD_OUT, TURN = 6, 1.0  # held-out pictures, and the rotation of their cameras [rad]
 FRAMES = 48  # of the animation, once around the cloud
 
 vec3 = ti.math.vec3
@@ -81,7 +81,7 @@ class VolumeGrid:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the pictures are off."""
+        """The mean squared error of the pictures."""
         self.loss[None] = 0.0
         for view, i, j in self.image:
             off = self.image[view, i, j] - self.target[view, i, j]
@@ -130,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     seen, unseen = VolumeGrid(elsewhere, cloud), photograph(elsewhere)
 
     def see() -> np.ndarray:
-        """Return what the cameras see whose pictures are not given."""
+        """Render the held-out cameras."""
         seen.render()
         return seen.image.to_numpy()
 

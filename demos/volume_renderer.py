@@ -67,7 +67,7 @@ class VolumeRenderer:
 
     @dt.kernel
     def measure(self):
-        """Add up the mean squares of what the pictures are off."""
+        """Add up the mean squared errors of the pictures."""
         self.loss[None] = 0.0
         for view, y, x in self.image:
             off = self.image[view, y, x] - self.target[view, y, x]

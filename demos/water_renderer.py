@@ -30,10 +30,10 @@ vec2 = ti.math.vec2
 
 @dt.data_oriented
 class WaterRenderer:
-    """A pool: `wave` is the water, `image` what is seen through it, shape (n, n).
+    """A pool: `wave` is the water, `image` the bottom seen through it, shape (n, n).
 
     Args:
-        scene: The bottom of the pool, and what should be seen of it.
+        scene: The bottom of the pool, and its desired image.
         steps: States of the water in a run, the initial one included.
         dtype: Of the numbers.
     """
@@ -63,7 +63,7 @@ class WaterRenderer:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the colours are off."""
+        """The mean squared error of the colours."""
         self.loss[None] = 0.0
         for i, j in self.image:
             self.loss[None] += (self.image[i, j] - self.target[i, j]).norm_sqr() / (3 * self.n**2)
@@ -78,7 +78,7 @@ class WaterRenderer:
 
 
 def seen_through(renderer: WaterRenderer, water: np.ndarray) -> np.ndarray:
-    """Return what is seen through water of some heights, shape (frames, n, n, 3)."""
+    """Return the images seen through water of given heights, shape (frames, n, n, 3)."""
     images = []
     for height in water:
         renderer.wave.p[1:-1, 1:-1] = height

@@ -31,7 +31,7 @@ class Wave:
     """A square of water; `initial` is its height at the start [m], shape (n, n).
 
     Args:
-        scene: The square, and what the water should look like at the end.
+        scene: The square, and the goal for the water.
         steps: States of a run, the initial one included.
         dtype: Of the numbers.
     """
@@ -61,7 +61,7 @@ class Wave:
 
     @dt.kernel
     def measure(self):
-        """The mean square of what the water is off the picture."""
+        """The mean squared difference of the water and the picture."""
         self.loss[None] = 0.0
         for i, j in self.target:
             self.loss[None] += (self.target[i, j] - self.p[i + 1, j + 1]) ** 2 / self.n**2

@@ -50,7 +50,7 @@ class Shot:
 
 
 def shots(count: int, width: int = 32, height: int = 24, away: float = 4.0) -> list[Shot]:
-    """Return cameras on a sphere around the balls, which look at its middle; z is up."""
+    """Return cameras on a sphere around the balls, directed at its middle; z is up."""
     found: list[Shot] = []
     for k in range(count):
         # Steps of the golden angle keep any number of cameras apart.

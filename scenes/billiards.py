@@ -35,7 +35,7 @@ class BilliardsScene:
 
     @property
     def n_balls(self) -> int:
-        """Number of balls: the cue ball, which is ball 0, and those of the triangle."""
+        """Number of balls: the cue ball, which is ball 0, and the balls of the triangle."""
         return 1 + self.layers * (self.layers + 1) // 2
 
     @property
@@ -44,9 +44,9 @@ class BilliardsScene:
         return self.n_balls - 1
 
     def rack(self) -> np.ndarray:
-        """Where the balls of the triangle start [m], shape (n_balls - 1, 2).
+        """Initial positions of the balls of the triangle [m], shape (n_balls - 1, 2).
 
-        Balls of a column touch; the next column stands one diameter behind, 0.35 of it lower.
+        Balls of a column touch; the next column is one diameter farther away, 0.35 of it lower.
         """
         spacing = 2 * self.radius
         places = [(i, j - 0.35 * i) for i in range(self.layers) for j in range(i + 1)]

@@ -18,11 +18,11 @@ class BoxScene:
 
     Attributes:
         albedo: Part of the light that each of `SURFACES` scatters, shape (5, 3): red, green, blue.
-        guess: What to begin with, likewise.
+        guess: Initial values of the same.
         balls: Middle and radius of each ball, shape (2, 4).
         lamp: Half the width of the lamp, a square in the middle of the ceiling.
-        emission: What it emits, shape (3,).
-        eye: How far the camera is from the middle of the box.
+        emission: Light that it emits, shape (3,).
+        eye: Distance of the camera from the middle of the box.
         resolution: Pixels of a picture along each axis.
     """
 

@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a surface is made of.
+    """The material of a surface.
 
     Attributes:
         diffuse: Part of the light that is scattered, red, green and blue, shape (3,).

@@ -23,10 +23,10 @@ class Cloth:
 
     Attributes:
         shape: Rows and columns of masses.
-        positions: Where the masses start [m], at rest, shape (n, 3), row by row.
+        positions: Initial positions of the masses [m], at rest, shape (n, 3), row by row.
         springs: The two masses each spring joins and the index of its kind in `SPRING_KINDS`, shape
             (m, 3), int32.
-        rest_length: Lengths without force: those of the start [m], shape (m,).
+        rest_length: Lengths without force, as at the start [m], shape (m,).
         triangles: The masses at the corners, anticlockwise seen from above, shape (k, 3), int32;
             first one of each cell, then the other.
         mass: Of each of the masses [kg].
@@ -42,7 +42,7 @@ class Cloth:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What can be fitted.
+    """The parameters that can be fitted.
 
     Attributes:
         wind: Velocity of the air at 0 s and at 1 s [m/s], shape (2, 3); linear in time.
@@ -131,12 +131,12 @@ def make_scene(rows: int = 25, columns: int = 25, **changes: object) -> ClothSce
 
 
 def guess_parameters() -> Parameters:
-    """Return what a fit begins with: no wind, and springs of one stiffness."""
+    """Return the initial guess of a fit: no wind, and springs of one stiffness."""
     return Parameters(wind=np.zeros((2, 3)), stiffness=np.full(3, 4.0))
 
 
 def draw_parameters(seed: int) -> Parameters:
-    """Return what a fit has to find: a breeze that turns and grows, and a cloth of a kind."""
+    """Return the hidden values: a breeze that turns and grows, and a stiffness of each kind."""
     rng = np.random.default_rng(seed)
     angle, turn = rng.uniform(-np.pi, np.pi), rng.uniform(0.5, 1.5) * rng.choice([-1.0, 1.0])
     angles, speeds = angle + np.array([0.0, turn]), rng.uniform([1.0, 2.5], [2.0, 4.0])

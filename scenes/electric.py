@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-N_SENSES = 8  # of the network: position and velocity of the charge, and those of its goal
+N_SENSES = 8  # of the network: position and velocity of the charge and of its goal
 
 _CHARGES = [
     *[(0.1, 0.1), (0.1, 0.9), (0.9, 0.9), (0.9, 0.1)],
@@ -58,7 +58,7 @@ class Network:
     b2: np.ndarray
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The four arrays by name, in the order in which they are drawn."""
+        """The four arrays by name, in the order in which they are drawn at random."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
@@ -81,5 +81,5 @@ def make_ways(scene: ElectricScene, n_ways: int, steps: int, seed: int = 0) -> n
         Shape (way-points, ways, 2); a goal starts at the first and goes straight from each to the
         next.
     """
-    rng = np.random.default_rng([seed, 1])  # another stream than that of the network
+    rng = np.random.default_rng([seed, 1])  # a different stream from the network's
     return rng.uniform(0.2, 0.8, (n_ways, (steps - 1) // scene.segment + 2, 2)).swapaxes(0, 1)

@@ -12,13 +12,13 @@ from scenes.cameras import look_at_origin
 
 @dataclass(frozen=True, slots=True)
 class GlowScene:
-    """A cloud in the cube from -1 to 1, and cameras around it that look at the origin.
+    """A cloud in the cube from -1 to 1, and cameras around it, directed at the origin.
 
     Attributes:
         cloud: Red, green, blue and density of each texel, shape (n, n, n, 4): z, y, x. All are from
             0 to 1, a density in parts of the largest.
-        densest: What light loses on the way of 1 through the largest density.
-        eyes: Where the cameras are, shape (views, 3).
+        densest: Absorption per unit length at the largest density.
+        eyes: Positions of the cameras, shape (views, 3).
         frames: Their axes to the right, down and ahead, shape (views, 3, 3).
         spread: Tangent of half the angle that a picture spans.
         resolution: Pixels of a picture along each axis.

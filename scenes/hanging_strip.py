@@ -19,7 +19,7 @@ class HangingStrip:
         straight: Nodes of the straight strip [m], column by column from the clamped one, each from
             bottom to top, shape (n, 2).
         triangles: Nodes of the triangles, counterclockwise, shape (m, 3), int32.
-        target: Where the nodes should hang [m], shape (n, 2).
+        target: Desired positions of the nodes [m], shape (n, 2).
         columns: The columns after the clamped one.
         rows: The nodes of a column.
         spacing: From one column to the next [m].

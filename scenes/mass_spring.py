@@ -74,13 +74,13 @@ class Robot:
 
     Attributes:
         name: One of `ROBOT_NAMES`.
-        positions: Where the masses start [m], at rest, shape (n, 2).
+        positions: Initial positions of the masses [m], at rest, shape (n, 2).
         springs: The two masses each spring joins, shape (m, 2), int32.
-        rest_length: Lengths at zero activation: those of the start [m], shape (m,).
+        rest_length: Lengths at zero activation, as at the start [m], shape (m,).
         stiffness: Force per unit of relative strain and length [N/m], shape (m,).
         actuation: Relative change of the rest length at full activation, shape (m,); 0 for a
-            spring that is no muscle.
-        head: The mass whose way along x is what the robot is trained for.
+            spring that is not a muscle.
+        head: The mass whose distance along x is the goal of the training.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Network:
     b2: np.ndarray
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """The four arrays by name, in the order in which they are drawn."""
+        """The four arrays by name, in the order in which they are drawn at random."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
@@ -160,7 +160,7 @@ def make_robot(name: str) -> Robot:
     """Return the robot of that name.
 
     Raises:
-        ValueError: The name is none of `ROBOT_NAMES`.
+        ValueError: The name is not in `ROBOT_NAMES`.
     """
     if name not in _ROBOTS:
         raise ValueError(f"there is no robot {name!r}: choose one of {', '.join(ROBOT_NAMES)}")

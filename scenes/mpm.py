@@ -15,7 +15,7 @@ STICKS = 1e30  # a coefficient of friction that stops whatever touches the floor
 
 
 class _Box(NamedTuple):
-    """A rectangle of particles: its lower left corner, its sides [m], what it is made of."""
+    """A rectangle of particles: its lower left corner, its sides [m] and its material."""
 
     x: float
     y: float
@@ -46,16 +46,16 @@ class MpmScene:
 
     Attributes:
         name: One of `SCENE_NAMES`.
-        positions: Where the particles start [m], shape (n, 2).
+        positions: Initial positions of the particles [m], shape (n, 2).
         fluid: Which of them are fluid; the others are elastic. Shape (n,), int32.
         muscle: The muscle that a particle belongs to, or -1. Shape (n,), int32.
         n_grid: Cells along a side of the unit square.
         time_step: [s].
         gravity: Acceleration along -y [m/s^2].
-        stiffness: Both Lamé parameters of what is elastic, and the bulk modulus of the fluid [Pa].
-        volume: Of a particle at rest, in a unit of its own (which masses have too).
+        stiffness: Both Lamé parameters of elastic bodies, and the bulk modulus of the fluid [Pa].
+        volume: Of a particle at rest, in an arbitrary unit (in which masses are given too).
         fluid_mass: Mass of a particle of fluid; one of an elastic body has 1.
-        uprightness: Vertical pressure in the fluid by the horizontal one.
+        uprightness: Ratio of the vertical to the horizontal pressure in the fluid.
         friction: Coulomb's coefficient at the floor.
         strength: Stress of a muscle at full activation [Pa].
         n_clock: Number of sines that drive the muscles.
@@ -96,7 +96,7 @@ class MpmScene:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """What drives the muscles: activation k is tanh(weights[k] @ sines + bias[k]).
+    """The control of the muscles: activation k is tanh(weights[k] @ sines + bias[k]).
 
     Attributes:
         weights: Shape (muscles, sines).
@@ -112,7 +112,7 @@ class BlockScene:
     """An elastic block of unit masses that is thrown at a point.
 
     Attributes:
-        positions: Where the particles start [m], shape (n, 2).
+        positions: Initial positions of the particles [m], shape (n, 2).
         target: Where their centre is to be at the end [m], shape (2,).
         n_grid: Cells along a side of the unit square.
         time_step: [s].
@@ -136,11 +136,11 @@ def make_scene(name: str = "robot", n_grid: int = 128, original: bool = False) -
     Args:
         name: One of `SCENE_NAMES`.
         n_grid: Cells along a side of the unit square.
-        original: Keep two slips of the paper's program: a tenth of the pressure of the water
-            acts along y, and at the floor, where friction was meant, everything sticks.
+        original: Keep two mistakes of the paper's program: only a tenth of the pressure of the
+            water acts along y, and everything sticks to the floor instead of sliding.
 
     Raises:
-        ValueError: The name is none of `SCENE_NAMES`, or the grid too coarse for the scene.
+        ValueError: The name is not in `SCENE_NAMES`, or the grid is too coarse for the scene.
     """
     if name not in SCENE_NAMES:
         raise ValueError(f"there is no scene {name!r}: choose one of {', '.join(SCENE_NAMES)}")

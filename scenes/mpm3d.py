@@ -21,7 +21,7 @@ _BLOCK = {"robot": 0.1, "liquid": 0.08}  # a third of the robot's length and dep
 
 
 class _Box(NamedTuple):
-    """A cuboid of particles: its least corner, its sides [m], what it is made of."""
+    """A cuboid of particles: its least corner, its sides [m] and its material."""
 
     corner: np.ndarray
     sides: np.ndarray
@@ -37,17 +37,17 @@ def make_scene(
 ) -> MpmScene:
     """Return the scene of that name.
 
-    A coarser grid has its floor higher, so what stands on it is lifted; a finer one lowers it.
+    A coarser grid has a higher floor, so bodies on it are lifted; a finer one lowers them.
 
     Args:
         name: One of `SCENE_NAMES`.
         n_grid: Cells along a side of the unit cube.
         seed: Of the positions of the liquid.
-        original: Keep a slip of the paper's program: at the floor, where friction was meant,
-            everything sticks.
+        original: Keep a mistake of the paper's program: everything sticks to the floor instead
+            of sliding.
 
     Raises:
-        ValueError: The name is none of `SCENE_NAMES`, or the grid too coarse for the scene.
+        ValueError: The name is not in `SCENE_NAMES`, or the grid is too coarse for the scene.
     """
     if name not in SCENE_NAMES:
         raise ValueError(f"there is no scene {name!r}: choose one of {', '.join(SCENE_NAMES)}")
@@ -75,7 +75,7 @@ def make_scene(
 
 
 def _robot(block: float) -> Iterator[_Box]:
-    """Four legs of four muscles each, two beside each other and two above, and a deck between."""
+    """Four legs of four muscles each, two side by side and two above them, with a deck between."""
     for k in range(16):
         leg, part = divmod(k, 4)
         foot = np.array([leg // 2 * 2.0, 0.0, leg % 2 * 2.0])

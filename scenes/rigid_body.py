@@ -70,9 +70,9 @@ class Robot:
 
     @property
     def inverse_mass(self) -> np.ndarray:
-        """One over what resists moving along x, along y and turning, shape (n, 3).
+        """Inverse inertia along x, along y and in rotation, shape (n, 3).
 
-        That is the mass [1/kg], twice, and the moment of inertia [1/(kg m^2)].
+        These are the inverse mass [1/kg], twice, and the inverse moment of inertia [1/(kg m^2)].
         """
         a, b = self.halves.T
         mass, inertia = 4 * a * b, 4 / 3 * a * b * (a * a + b * b)
@@ -126,7 +126,7 @@ def _table() -> Robot:
 
 def _legs() -> Robot:
     """A hip on two legs of thigh, shin and foot, which start on top of each other."""
-    long, bend = 0.11, np.pi / 18  # half of a limb [m]; how far a knee is bent, half of it above
+    long, bend = 0.11, np.pi / 18  # half of a limb [m]; the bend of a knee, half of it above
     across, along = long * float(np.sin(bend)), long * float(np.cos(bend))
     limb, joint = (0.02, long), 0.58  # the height of the hip joint [m]
     leg = (
@@ -169,10 +169,10 @@ class RigidBodyScene:
         friction: Coefficient of Coulomb friction on the floor.
         penalty: Rate at which a corner that is in the floor gains speed upwards, over its depth
             [1/s^2]; 0 for the paper's program, which computes this impulse and loses it.
-        goal: Where the head is to be at the end [m], shape (2,).
+        goal: Desired final position of the head [m], shape (2,).
         n_clock: Number of sine inputs.
         clock_rate: Their angular frequency [rad/s].
-        sense_gain: Factor on what bodies tell before it enters the network.
+        sense_gain: Factor on the state of bodies before it enters the network.
         n_hidden: Number of hidden units.
     """
 
@@ -199,7 +199,7 @@ def make_robot(name: str) -> Robot:
     """Return the robot of that name.
 
     Raises:
-        ValueError: The name is none of `ROBOT_NAMES`.
+        ValueError: The name is not in `ROBOT_NAMES`.
     """
     if name not in _ROBOTS:
         raise ValueError(f"there is no robot {name!r}: choose one of {', '.join(ROBOT_NAMES)}")

@@ -18,8 +18,8 @@ class SmokeScene:
 
     Attributes:
         smoke: Density at the start, shape (n, n).
-        target: Density as it should be at the end, shape (n, n).
-        steps: States of a run, the first one included; there are `steps` - 1 updates.
+        target: Desired density at the end, shape (n, n).
+        steps: States of a run, the first one included, so that it makes `steps` - 1 updates.
         relaxations: Jacobi iterations for the pressure of a step.
     """
 

@@ -15,7 +15,8 @@ class SpringArm:
     """Unit point masses joined by springs, and where they should get.
 
     Attributes:
-        positions: Where the masses start [m], at rest, shape (n, 2). The first two are fixed.
+        positions: Initial positions of the masses [m], at rest, shape (n, 2); the first two are
+            fixed.
         springs: The two masses each spring joins, shape (m, 2), int32.
         target: Where the masses should be after the last step [m], shape (n, 2).
         stiffness: Force per unit of strain [N].

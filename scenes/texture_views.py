@@ -12,12 +12,12 @@ import numpy as np
 class TextureViews:
     """Views of a plane that repeats a texture; each is a square of so many pixels.
 
-    Pixel (row i, column j) of a view shows what is around corner + (j + 1/2) across + (i + 1/2)
-    down, in sides of the texture.
+    Pixel (row i, column j) of a view shows the neighbourhood of corner + (j + 1/2) across +
+    (i + 1/2) down, in sides of the texture.
 
     Attributes:
         pixels: Along each side of a view.
-        corner: Where a view begins, shape (n, 2).
+        corner: First corner of a view, shape (n, 2).
         across: From a pixel to the next one in its row, shape (n, 2).
         down: From a pixel to the next one in its column, shape (n, 2).
     """
@@ -34,10 +34,10 @@ def make_views(n: int, texels: int = 64, pixels: int = 64, seed: int = 0) -> Tex
     From the nearest a texel is two pixels wide, from the farthest a pixel is four texels wide.
 
     Args:
-        n: How many.
+        n: Number of views.
         texels: Along each side of the texture.
         pixels: Along each side of a view.
-        seed: Of what is random.
+        seed: Of the random numbers.
     """
     rng = np.random.default_rng(seed)
     step = np.exp(rng.uniform(np.log(0.5), np.log(4.0), n)) / texels

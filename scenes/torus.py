@@ -27,12 +27,12 @@ class Torus:
 
 @dataclass(frozen=True, slots=True)
 class TorusScene:
-    """A torus and cameras that look at the origin.
+    """A torus and cameras directed at the origin.
 
     Attributes:
-        torus: What should be found.
-        guess: What to begin with.
-        eyes: Where the cameras are, shape (views, 3).
+        torus: The torus to recover.
+        guess: The initial guess.
+        eyes: Positions of the cameras, shape (views, 3).
         frames: Their axes to the right, down and ahead, shape (views, 3, 3).
         spread: Tangent of half the angle that a picture spans.
         resolution: Pixels of a picture along each axis.

@@ -12,7 +12,7 @@ DISTANCE, ANGLE = 4.8, 50.0  # of the cameras: from the middle [scene units], ac
 
 @dataclass(frozen=True, slots=True)
 class TorusKnot:
-    """What there is to be seen and what is known of it at first.
+    """The discs of the knot, the cameras, and the points known at first.
 
     Attributes:
         means: Centres of the discs [scene units], shape (n, 3).
@@ -21,8 +21,8 @@ class TorusKnot:
         quaternions: The rotations (w, x, y, z) to these directions, shape (n, 4).
         colours: In 0..1, shape (n, 3).
         eyes: Places of the cameras [scene units], shape (views, 3).
-        held_out: Places of cameras whose pictures are not given, shape (views, 3).
-        points: What is known at first, points near the tube [scene units], shape (points, 3).
+        held_out: Places of the held-out cameras, shape (views, 3).
+        points: Points near the tube that are known at first [scene units], shape (points, 3).
     """
 
     means: np.ndarray
@@ -40,8 +40,8 @@ def make_scene(
     """Return a knot.
 
     Args:
-        points: How many points are known.
-        views: How many pictures there are; a quarter as many, or one, are held out.
+        points: Number of known points.
+        views: Number of pictures; a quarter as many, or one, are held out.
         noise: Standard deviation of the distances of the points from the tube [scene units].
         seed: Of the points.
     """

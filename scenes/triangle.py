@@ -47,7 +47,7 @@ def cover(vertices: np.ndarray, n: int, samples: int = 8) -> np.ndarray:
 
 
 def make_scene(n: int = 128) -> TriangleScene:
-    """Return the scene: the guess is small, and lies beside most of the triangle.
+    """Return the scene, whose guess is small and off most of the triangle.
 
     Args:
         n: Number of pixels along each axis.

@@ -17,11 +17,11 @@ _EMBLEM, _GLASS = 0.16, 0.42  # radii of the emblem and of the glass, in widths 
 
 @dataclass(frozen=True, slots=True)
 class WaterScene:
-    """The bottom of a square pool, and what should be seen of it through the water.
+    """The bottom of a square pool, and its desired image through the water.
 
     Attributes:
         bottom: Red, green and blue from 0 to 1, shape (n, n, 3).
-        target: Likewise.
+        target: The image, of the same shape.
     """
 
     bottom: np.ndarray
@@ -29,7 +29,7 @@ class WaterScene:
 
 
 def make_scene(n: int = 256, magnification: float = 1.4) -> WaterScene:
-    """Return a tiled pool with an emblem, and how it looks through a glass over the middle.
+    """Return a tiled pool with an emblem, and its image through a glass over the middle.
 
     Args:
         n: Number of pixels along each axis, and of cells of the water.

@@ -25,10 +25,10 @@ class Peer:
     """A kernel in plain Taichi.
 
     Attributes:
-        forward: The kernel as it runs fastest.
-        adjoint: The adjoint written by hand.
+        forward: The fastest form of the kernel.
+        adjoint: The hand-written adjoint.
         differentiable: The kernel that Taichi differentiates.
-        clear_gradients: Sets gradients besides those of inputs and outputs to zero.
+        clear_gradients: Sets gradients other than those of inputs and outputs to zero.
     """
 
     forward: Any
@@ -198,7 +198,7 @@ def make_compositing(alpha, colour, y) -> Peer:
                 y[i, j] += light[i, j, k] * alpha[i, j, k] * colour[i, j, k]
                 light[i, j, k + 1] = light[i, j, k] * (1.0 - alpha[i, j, k])
 
-    # Front to back once more: what is behind a layer is the pixel less what is before it.
+    # Front to back once more: the light from beyond a layer is the pixel less the part before it.
     @ti.kernel
     def adjoint():
         for i, j in y:

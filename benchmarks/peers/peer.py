@@ -34,11 +34,11 @@ class Peer:
 
     Attributes:
         run: Simulates from the start and measures the loss.
-        loss: What is differentiated, 0-D.
-        parameters: The fields whose gradients are wanted, by name.
+        loss: The loss, 0-D.
+        parameters: The fields to differentiate with respect to, by name.
         history: The fields with a time axis.
         others: Further fields with gradients.
-        constants: Fields without.
+        constants: Fields without gradients.
     """
 
     run: Callable[[], None]

@@ -21,14 +21,14 @@ _FUNC = type(dt.func(lambda x: x))
 
 
 class NoCounterpart(Exception):
-    """Plain Taichi has no spelling for what a program takes or captures."""
+    """A program takes or captures a value that plain Taichi cannot express."""
 
 
 def counterpart(value: Any) -> Any:
-    """Return what stands in plain Taichi for a func, or a container of them; else the value.
+    """Return the plain Taichi counterpart of a func, or a container of them; else the value.
 
     Raises:
-        NoCounterpart: It is something else of difftile.
+        NoCounterpart: The value is another object of difftile.
     """
     if isinstance(value, _FUNC):
         return ti.func(rewritten(value.function))
@@ -84,7 +84,7 @@ class TaichiProgram:
         impl.get_runtime().materialize()
 
     def reset(self) -> None:
-        """Fill the arrays anew, and clear their gradients."""
+        """Fill the arrays again, and clear their gradients."""
         for name, value in self.values.items():
             self.arguments[name].from_numpy(_single(value))
             if self.arguments[name].grad is not None:

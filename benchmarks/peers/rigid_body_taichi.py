@@ -31,7 +31,7 @@ def speed_at(r, v):
 
 @ti.func
 def moments(r, impulse):
-    """An impulse at `r` as impulses of what a body does: move along x, along y, and turn."""
+    """An impulse at `r` as generalised impulses of a body: along x, along y, and in rotation."""
     return vec3(impulse, r.cross(impulse))
 
 
@@ -120,7 +120,7 @@ def make_rigid_body(
             held = scene.friction * stop
             bounce = vec2(ti.math.clamp(-u.x / slide, -held, held), stop)
             gain = inverse[k] * moments(r + h * u, bounce)
-            if impacts and height > 0.0:  # until the impact nothing has changed
+            if impacts and height > 0.0:  # unchanged until the impact
                 late[t, k] -= ti.min(height / ti.max(-u.y, 1e-3), h) * gain
             lift = vec2(0.0, -h * scene.penalty * after / rise)
             push[t, k] += gain + inverse[k] * moments(r + h * u, lift)

@@ -57,7 +57,7 @@ class SmokeJax:
     def differentiate(self, clock: Callable[[], float] = time.perf_counter) -> tuple[float, float]:
         """Run and compute the gradient; return the seconds forward and backward.
 
-        Forward is the loss alone, and backward what the gradient with the loss takes longer.
+        Forward is only the loss, and backward the additional time of the gradient with the loss.
         """
         started = clock()
         self._wait(self.loss(self._v0))

@@ -26,10 +26,10 @@ class SplatsPeer:
 
     Attributes:
         forward: Renders the image.
-        backward: Sets the gradients of the parameters to what follows from that of the image.
+        backward: Sets the gradients of the parameters from that of the image.
         image: The picture.
-        image_grad: The gradient that comes in.
-        gradients: Those of the parameters, by name.
+        image_grad: The incoming gradient.
+        gradients: Of the parameters, by name.
     """
 
     forward: Callable[[], None]
@@ -63,7 +63,7 @@ def make_blend(parameters: dict[str, np.ndarray], lists: tuple[np.ndarray, np.nd
 
     Args:
         parameters: "means" (n, 2) [pixels], "conics" (n, 3), "opacities" (n,), "colours" (n, 3).
-        lists: The splats of all tiles, and where those of each start.
+        lists: The splats of all tiles, and the start of each tile.
         size: Of the image [pixels].
         tile: Of a tile [pixels].
     """

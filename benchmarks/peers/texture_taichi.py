@@ -20,7 +20,7 @@ class TexturePeer:
 
     Attributes:
         forward: Looks all positions up.
-        backward: Adds to the gradients what follows from that of the results.
+        backward: Adds to the gradients, from that of the results.
         clear: Sets the gradients of texels and positions to zero.
         results: Returns the values, and the gradients of texels and of positions.
     """
@@ -33,7 +33,7 @@ class TexturePeer:
 
 @ti.func
 def around(p, rows: ti.i32, columns: ti.i32):
-    """Return the first and the last of the texels, (row, column), and how far p is from these."""
+    """Return the first and last of the texels, (row, column), and the offsets of p from them."""
     x = ti.Vector([p.y * rows, p.x * columns]) - 0.5
     low = ti.floor(x)
     first = ti.cast(low, ti.i32)

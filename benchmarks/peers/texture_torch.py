@@ -15,7 +15,7 @@ def make_lookups(texels: np.ndarray, uv: np.ndarray, seed: np.ndarray) -> Textur
     Raises:
         ModuleNotFoundError: Torch is not installed.
     """
-    # Its threads would wait for more by spinning, while what comes next is measured.
+    # Its threads would otherwise keep spinning during the next measurement.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     torch: Any = importlib.import_module("torch")
     colours = torch.tensor(np.moveaxis(texels, -1, 0)[None], requires_grad=True)

@@ -46,7 +46,7 @@ class _Peer:
 
 
 class WaveTaichi(_Peer):
-    """u[t + 1] = 2 u[t] - u[t - 1] + k lap u[t]; the gradient is that of k.
+    """u[t + 1] = 2 u[t] - u[t - 1] + k lap u[t]; the gradient is with respect to k.
 
     Args:
         steps: Number of steps.
@@ -109,7 +109,7 @@ class WaveTaichi(_Peer):
 
 
 class PointsTaichi(_Peer):
-    """A fluid of material points; the gradient is that of the velocities at the start.
+    """A fluid of material points; the gradient is with respect to the initial velocities.
 
     Args:
         steps: Number of steps.
@@ -117,7 +117,7 @@ class PointsTaichi(_Peer):
         speeds: Velocities at the start, same shape.
         n: Cells of the grid along each axis.
         h: Time step.
-        stiffness: Pressure of a point that is compressed to nothing.
+        stiffness: Pressure of a point that is compressed to volume zero.
         gravity: Acceleration.
     """
 

@@ -6,10 +6,10 @@ import difftile as dt
 
 
 class Notes:
-    """What gradients were on their way back.
+    """Gradients recorded in the reverse pass.
 
     Attributes:
-        gradients: By the number that each was asked for with, in the shape of the field.
+        gradients: By the number passed to `note`, in the shape of the field.
     """
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Notes:
 
 @dt.custom_op
 def note(x: dt.InOut, notes: Notes, number: int) -> None:
-    """Change nothing; note the gradient with respect to `x` here when a tape comes back."""
+    """Leave `x` unchanged; record its gradient at this point in the reverse pass."""
 
 
 @note.backward

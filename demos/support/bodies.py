@@ -17,15 +17,15 @@ _DISC = 32  # corners of the polygon that a disc is drawn as
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """What a simulation of rigid bodies left to be drawn.
+    """The result of a simulation of rigid bodies, to be drawn.
 
     Attributes:
-        label: How the picture names it.
-        result: What it came to, in a few words.
+        label: Its name in the picture.
+        result: Its outcome, in a few words.
         times: Times of the frames [s], shape (frames,).
         outlines: Corners of the bodies [m], shape (frames, n, corners, 2): see `boxes`, `discs`.
         colours: Of the bodies, n of them.
-        tracked: The body whose way is shown.
+        tracked: The body whose path is shown.
         springs: Both ends of the springs [m], shape (frames, m, 2, 2); m may be 0.
         activations: Of the springs, from -1 (shortens) to 1 (lengthens), shape (frames, m).
     """
@@ -76,12 +76,12 @@ def save_body_strip(
     goal: tuple[float, float],
     floor: float | None = None,
 ) -> None:
-    """Draw snapshots of each run beside each other, and the runs under each other.
+    """Draw snapshots of each run side by side, and the runs below each other.
 
     Args:
         path: The PNG to write.
-        motions: What to draw, from top to bottom.
-        window: What is shown.
+        motions: The runs, from top to bottom.
+        window: The visible area.
         goal: The point to mark [m].
         floor: Height of the floor [m], if one is to be drawn.
     """

@@ -13,11 +13,11 @@ class Brush:
 
     Args:
         size: Pixels along each side.
-        low: The weight where nothing was painted.
+        low: The weight of unpainted pixels.
 
     Attributes:
         weights: From `low` to 1, shape (size, size), row 0 at the top.
-        used: Whether something is painted.
+        used: Whether any pixel is painted.
     """
 
     def __init__(self, size: int, low: float) -> None:
@@ -34,13 +34,13 @@ class Brush:
         *,
         erase: bool = False,
     ) -> None:
-        """Paint along a segment; strokes over each other count as the stronger one.
+        """Paint along a segment; where strokes overlap, the stronger one counts.
 
         Args:
-            begin: Where it begins, x and y in the unit square.
-            end: Where it ends.
-            radius: From its middle to where it has faded.
-            erase: Take away what is painted there.
+            begin: Its first point, x and y in the unit square.
+            end: Its last point.
+            radius: Distance from its middle at which it has faded.
+            erase: Remove the paint there.
         """
         (x, y), (u, v) = begin, end
         along = (self._x - x) * (u - x) + (self._y - y) * (v - y)

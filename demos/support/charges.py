@@ -19,14 +19,14 @@ _STRENGTH = ScalarMappable(Normalize(-1.0, 1.0), "coolwarm")
 
 @dataclass(frozen=True, slots=True)
 class Chase:
-    """What a simulation of charges left to be drawn.
+    """The result of a simulation of charges, to be drawn.
 
     Attributes:
-        label: How the picture names it.
+        label: Its name in the picture.
         times: Times of the frames [s], shape (frames,).
         positions: Of the free charges [m], shape (frames, ways, 2).
         goals: Where they should be [m], same shape.
-        strengths: Of the charges that are held, from -1 (pulls) to 1 (pushes), shape (frames, ways,
+        strengths: Of the fixed charges, from -1 (pulls) to 1 (pushes), shape (frames, ways,
             charges).
     """
 
@@ -44,12 +44,12 @@ class Chase:
 
 
 def save_chase_strip(path: Path, chases: Sequence[Chase], charges: np.ndarray) -> None:
-    """Draw all ways of each run beside each other, and the runs under each other.
+    """Draw all paths of each run side by side, and the runs below each other.
 
     Args:
         path: The PNG to write.
-        chases: What to draw, from top to bottom.
-        charges: Where the others are held [m], shape (charges, 2).
+        chases: The runs, from top to bottom.
+        charges: Positions of the fixed charges [m], shape (charges, 2).
     """
     columns = chases[0].positions.shape[1]
     figure = make_figure(2.6 * columns, 2.85 * len(chases) + 0.3)
@@ -66,7 +66,7 @@ def save_chase_strip(path: Path, chases: Sequence[Chase], charges: np.ndarray) -
 
 
 def save_chase_animation(path: Path, chases: Sequence[Chase], charges: np.ndarray) -> None:
-    """Animate the first way of all runs beside each other, twice as fast as it was."""
+    """Animate the first path of all runs side by side, at twice the speed."""
     figure = make_figure(3.2 * len(chases), 3.65)
     panels = figure.subplots(1, len(chases), squeeze=False)[0]
     held = [_draw_square(axes, charges) for axes in panels]
@@ -106,7 +106,7 @@ def _draw_square(axes: Axes, charges: np.ndarray) -> PathCollection:
 
 
 def _draw_way(axes: Axes, chase: Chase, way: int, frame: int) -> tuple[Line2D, Line2D, Line2D]:
-    """Add the way of the goal, and until a frame that of the charge; return what moves."""
+    """Add the path of the goal, and up to a frame of the charge; return the moving artists."""
     axes.plot(*chase.goals[:, way].T, color=PALE, linewidth=1.4, linestyle="--", zorder=1)
     places = chase.positions[: frame + 1, way]
     (track,) = axes.plot(*places.T, color=AFTER, linewidth=1.5, zorder=3)

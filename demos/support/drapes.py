@@ -23,7 +23,7 @@ GOAL = np.array([0.75, 0.35, 0.1])  # of the corner [m]
 TIME = Timeline(0.05, 1.075, 0.06)
 PINK = "#ff6f91"  # arrows of a gradient
 ARROW = 0.25  # the longest arrow of a gradient [m]
-SKIN = 0.03  # what of the radius of the ball is not drawn: flat triangles cut the corner
+SKIN = 0.03  # the part of the ball's radius that is not drawn: flat triangles cut the corner
 CLOTH, OTHER = (43, 138, 145), (143, 196, 199)  # squares of its pattern
 POST = (-0.8, -0.6, 0.0)  # where the wind is shown [m]
 FLOOR = -0.7  # its height [m]
@@ -32,10 +32,10 @@ VIEW = (0.0, 0.0, 1.125, 1.0)
 
 @dataclass
 class Settings:
-    """What one changes while the cloth falls.
+    """The settings that the user changes while the cloth falls.
 
     Attributes:
-        ball: Where the ball is pushed to [m], shape (3,).
+        ball: Target position of the ball [m], shape (3,).
         stiffness: Of springs between neighbours [N/m].
         damping: Rate at which a spring slows the change of its length [1/s].
         east: Velocity of the air along x [m/s].
@@ -58,13 +58,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a stretch began with.
+    """The state at the beginning of a stretch.
 
     Attributes:
-        x: Places of the masses [m], shape (n, 3).
+        x: Positions of the masses [m], shape (n, 3).
         v: Their velocities [m/s].
         center: Of the ball [m], shape (3,).
-        settings: What held for the stretch.
+        settings: The settings during the stretch.
     """
 
     x: np.ndarray
@@ -74,20 +74,20 @@ class Moment:
 
 
 class Fall:
-    """A cloth that falls, and where in time one looks at it.
+    """A falling cloth, and the moment in time that is shown.
 
-    When time goes backwards, each stretch of steps has a tape of its own: it runs again from what
-    it began with, and its tape is seeded with the gradients of the stretch after it. That is the
-    gradient of one tape over all of them, and old values are kept for one stretch at a time.
+    When time goes backwards, each stretch of steps has its own tape: the stretch runs again from
+    its initial state, and its tape is seeded with the gradients of the stretch after it. The result
+    equals the gradient of one tape over all of them, with old values of one stretch at a time.
 
     Attributes:
-        cloth: It is at the beginning of a stretch, and so are its gradients while time goes back.
-        settings: What holds from the next stretch on.
-        corner: The mass that should get to the goal.
+        cloth: Its state at the beginning of a stretch, with its gradients while time goes back.
+        settings: The settings from the next stretch on.
+        corner: The mass that should reach the goal.
         stretches: Of a run.
-        moments: What the stretches of this run until now began with.
-        done: The stretches that are over.
-        end: After how many the loss was measured last.
+        moments: The initial states of the stretches of this run so far.
+        done: The number of completed stretches.
+        end: The number after which the loss was last measured.
         back: Whether time goes backwards.
         learns: Whether the wind moves against its gradient after each run.
     """
@@ -176,17 +176,17 @@ class Fall:
         self._apply(moment.settings)
 
     def _apply(self, settings: Settings) -> None:
-        """Give the cloth what is set."""
+        """Apply the settings to the cloth."""
         self.cloth.ball.from_numpy(settings.ball)
         self.cloth.stiffness.from_numpy(settings.stiffness * KINDS)
         self.cloth.wind.from_numpy(np.array([settings.wind] * 2))
         self.cloth.damping = settings.damping
 
     def _improve(self) -> None:
-        """Move the wind against its gradient, if what was measured is the loss of a whole run.
+        """Move the wind against its gradient, if the measured loss is that of a whole run.
 
-        The step is as long as if the loss fell to 0 along a line (B. T. Polyak, Introduction to
-        Optimization, 1987, 5.3.2), but no longer than `_farthest`, since it may not get there.
+        The step would make a linear loss 0 (B. T. Polyak, Introduction to Optimization, 1987,
+        5.3.2), but is at most `_farthest` long, since the loss may not reach 0.
         """
         slope, loss = self.wind_slope(), float(self.cloth.loss[None])
         if not self.learns or self.end != self.stretches or not slope.any():
@@ -199,7 +199,7 @@ class Fall:
 
 
 def view(fall: Fall, options: argparse.Namespace) -> dt.viewer.App:
-    """Return an app in which one plays with the cloth, and sees where the loss came from."""
+    """Return an app for playing with the cloth, which shows the gradient of the loss."""
     app, cloth, settings = make_app("cloth", options, VIEW, 1.0), fall.cloth, fall.settings
     app.look(at=(0.1, 0.0, 0.0), distance=2.6, yaw=0.5, pitch=0.35, up=(0.0, 0.0, 1.0))
     ball, ball_faces = make_sphere((1 - SKIN) * cloth.radius)
@@ -244,7 +244,7 @@ def view(fall: Fall, options: argparse.Namespace) -> dt.viewer.App:
 
 
 def draw_gradient(app: dt.viewer.App, places: np.ndarray, slopes: np.ndarray) -> None:
-    """Show arrows against a gradient: the way in which the loss falls."""
+    """Show arrows against a gradient, the direction in which the loss falls."""
     sizes = np.linalg.norm(slopes, axis=1)
     seen = sizes > 0.02 * sizes.max()
     if seen.any():

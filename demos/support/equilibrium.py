@@ -17,15 +17,15 @@ _BEFORE, _REST = "#c9ced4", "#bcdadd"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A gradient, and what it took.
+    """A gradient, and its cost.
 
     Attributes:
         label: The method.
         steps: The iterations on the tape; 0 for the rule of implicit functions.
         gradient: Of the loss with respect to the angles [m^2/rad], shape (columns,).
-        forward: Time to come to rest [s].
+        forward: Time until rest [s].
         backward: Time of the reverse [s].
-        nbytes: The most that the tape held beside the fields.
+        nbytes: Largest memory of the tape, apart from the fields.
     """
 
     label: str

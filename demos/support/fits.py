@@ -71,19 +71,19 @@ def fit_pictures(
     keep: Literal["best", "last"] = "best",
     memory: str | int | None = None,
 ) -> PictureFit | None:
-    """Train as `train` does, and keep pictures on the way and the PSNR.
+    """Train as `train` does, and record pictures and the PSNR.
 
     Args:
-        simulation: What is run and differentiated.
-        optimiser: What updates the parameters.
+        simulation: The program to run and differentiate.
+        optimiser: Updates the parameters.
         iterations: Number of steps.
-        label: What the progress bar says.
-        picture: Returns what the animation shows; called after a run, so that it may read what
-            that has rendered.
-        quality: Returns the PSNR [dB]; called likewise.
-        every: Number of iterations from one measurement of the PSNR to the next.
-        keep: Which parameters are kept, see `train`.
-        memory: The most that a tape may hold.
+        label: Text of the progress bar.
+        picture: Returns a frame of the animation; called after a run, so that it may read the
+            rendered picture.
+        quality: Returns the PSNR [dB]; called after a run too.
+        every: Number of iterations between measurements of the PSNR.
+        keep: Selects the parameters to keep, see `train`.
+        memory: The limit of the tape.
 
     Returns:
         The fit, or None if it was interrupted before the first gradient.
@@ -120,13 +120,13 @@ def save_fit_strip(
     *,
     linear: bool = False,
 ) -> None:
-    """Draw target, start, result and error beside each other.
+    """Draw target, start, result and error side by side.
 
     Args:
         path: The PNG to write.
-        rows: A name, the target, the picture at the start and that at the end, of one shape.
+        rows: A name, the target, and the pictures at the start and at the end, of one shape.
         linear: Whether they are linear light, which is then encoded for the screen; errors are of
-            the numbers as they are.
+            the linear numbers.
     """
     errors = [_error(result, target) for _, target, _, result in rows]
     look = Look(0.0, max(float(np.quantile(np.stack(errors), 0.995)), 1e-6), _ERRORS, "error")
@@ -182,7 +182,7 @@ def save_fit_curve(
 def save_fit_animation(
     path: Path, fit: PictureFit, target: np.ndarray, *, linear: bool = False
 ) -> None:
-    """Animate the picture on its way beside the target, as a GIF."""
+    """Animate the picture during training next to the target, as a GIF."""
     frames = np.stack([_colours(frame, linear) for frame in fit.frames])
     panels = [Panel("result", frames), Panel("target", _colours(target, linear)[None])]
     captions = [f"iteration {k}" for k in fit.shown]

@@ -20,10 +20,10 @@ _ARROWS = 12  # along an axis
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What a run left to be drawn.
+    """The result of a run, to be drawn.
 
     Attributes:
-        label: How the picture names it.
+        label: Its name in the picture.
         times: Steps of the frames, shape (frames,).
         smoke: Densities, shape (frames, n, n).
         velocity: In the middle of cells [cells/step], shape (frames, n, n, 2).
@@ -37,7 +37,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A gradient with pressures found by one method, and what it took.
+    """A gradient with pressures computed by one method, and its cost.
 
     Attributes:
         relaxations: Iterations of Jacobi for each pressure; None for conjugate gradients.
@@ -45,8 +45,8 @@ class Measured:
         divergence: Largest net outflow of a cell after the last step [1/step].
         forward: Time of the simulation [s].
         backward: Time of the reverse [s].
-        nbytes: The most that the tape held beside the fields.
-        axis: Bytes of all iterates of all pressures, as a program with a time axis holds them.
+        nbytes: Largest memory of the tape, apart from the fields.
+        axis: Bytes of all iterates of all pressures in a program with a time axis.
     """
 
     relaxations: int | None
@@ -71,7 +71,7 @@ class Measured:
 
 
 def save_flow_strip(path: Path, box: Box, flows: Sequence[tuple[Flow, Sequence[int]]]) -> None:
-    """Draw frames of flows beside each other: of each flow those of the given numbers."""
+    """Draw the frames with the given numbers of each flow side by side."""
     panels = [(flow, frame) for flow, frames in flows for frame in frames]
     figure = make_figure(2.3 * len(panels), 2.65)
     for axes, (flow, frame) in zip(figure.subplots(1, len(panels)), panels, strict=True):
@@ -125,11 +125,11 @@ class _Air:
 
 
 def save_comparison(path: Path, found: Sequence[Measured]) -> None:
-    """Draw what the methods leave of divergence, and their gradients, times and memory.
+    """Draw the remaining divergence of the methods, and their gradients, times and memory.
 
     Args:
         path: The PNG to write.
-        found: Conjugate gradients, and Jacobi with ever more iterations.
+        found: Conjugate gradients, and Jacobi with increasing numbers of iterations.
     """
     implicit, *unrolled = found
     counts = [one.relaxations for one in unrolled]

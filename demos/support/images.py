@@ -25,13 +25,13 @@ _MOVING_DPI = 80  # of animations, which would be large files
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How numbers become colours.
+    """The mapping from numbers to colours.
 
     Attributes:
-        low: The number that has the first colour; what is below has it too.
-        high: The number that has the last one.
+        low: The number with the first colour, which all smaller numbers have too.
+        high: The number with the last colour.
         colors: A colour map of Matplotlib.
-        label: What the numbers are, with their unit, for the key; without a label there is none.
+        label: Name of the numbers, with their unit, for the key; without a label there is no key.
     """
 
     low: float = 0.0
@@ -82,14 +82,14 @@ def save_images_animation(
     captions: Sequence[str] = (),
     fps: float = 20.0,
 ) -> None:
-    """Animate images beside each other as a GIF; the last frame stays for a second.
+    """Animate images side by side as a GIF; the last frame stays for a second.
 
     Args:
         path: The GIF to write.
-        panels: What to show, from left to right. One of fewer frames stays at its last.
-        look: How numbers become colours.
-        captions: What stands behind the first title in each frame.
-        fps: Frames a second.
+        panels: The images, from left to right. One with fewer frames stays at its last.
+        look: The mapping from numbers to colours.
+        captions: Text after the first title in each frame.
+        fps: Frames per second.
     """
     look = look or Look()
     figure, places = _make_grid(1, len(panels), look, panels)

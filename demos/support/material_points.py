@@ -32,7 +32,7 @@ def weight_of(w, at):
 def spread(grid_v, grid_m, n, x, mass, v, affine):
     """Add momentum and mass of a particle to the nodes around it.
 
-    `affine` is what the momentum gains a cell further on.
+    `affine` is the change of the momentum per cell.
     """
     base, f, w = nodes_around(x, n)
     momentum = mass * v - affine @ f

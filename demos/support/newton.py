@@ -36,15 +36,15 @@ class Descent:
     seconds: list[float] = field(default_factory=list)
 
     def away(self, iteration: int) -> float:
-        """Return how far the masses were from the target then, root mean square [mm]."""
+        """Return the root mean square distance of the masses from the target then [mm]."""
         return 1e3 * float(np.sqrt(self.losses[iteration]))
 
     @property
     def orders(self) -> np.ndarray:
         """The order of convergence at each iteration from the second on.
 
-        With errors e it is log(e'' / e') / log(e' / e): 1 where each is a part of the one before,
-        2 where it is in proportion to its square. Losses that are rounding alone do not count.
+        For errors e the order is log(e'' / e') / log(e' / e): 1 if each is a fraction of the one
+        before, 2 if it is proportional to its square. Losses at the level of rounding do not count.
         """
         logs = np.diff(np.log([loss for loss in self.losses if loss > _ROUNDING]))
         return logs[1:] / logs[:-1]
@@ -95,7 +95,7 @@ def save_descents(path: Path, found: Sequence[Descent]) -> None:
         second.plot(one.seconds, one.losses, mark, **style)
     first.set(xlabel="iteration", ylabel="loss: mean square distance [m²]", yscale="log")
     second.set_xlabel("time [s]")
-    # Linear as far as Newton's method goes, logarithmic behind.
+    # Linear up to the end of Newton's method, logarithmic after it.
     first.set_xscale("symlog", linthresh=20)
     first.set_xlim(0, 1.02 * max(len(one.losses) for one in found))
     first.xaxis.set_major_locator(FixedLocator([0, 5, 10, 15, 20, 100, 1000]))

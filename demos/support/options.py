@@ -8,7 +8,7 @@ import difftile as dt
 from difftile.arguments import Parser, positive_int
 
 ARCHS = ("cpu", "cuda", "vulkan", "metal", "gpu")
-_LARGEST_SEED = 2**32 - 1  # what NumPy's generators take
+_LARGEST_SEED = 2**32 - 1  # the range of NumPy's generators
 
 
 def make_parser(
@@ -59,7 +59,7 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
     """Parse the arguments, start difftile, and make the folder for the pictures.
 
     Raises:
-        SystemExit: With code 2, after one line that says what is wrong with the arguments.
+        SystemExit: With code 2, after one line that names the error in the arguments.
     """
     options = parser.parse_args(argv)
     try:

@@ -31,7 +31,7 @@ def make_panels(
         width: Of the figure [inch].
         n_rows: Number of rows of axes.
         n_columns: Number of axes in a row.
-        window: What is shown.
+        window: The visible area.
         floor: Height of the floor [m], if one is to be drawn.
         target: A point to mark [m].
     """
@@ -66,7 +66,7 @@ def place_panels(
         width: Of the figure [inch].
         n_rows: Number of rows of axes.
         n_columns: Number of axes in a row.
-        window: What is shown.
+        window: The visible area.
         footer: Room below the last row [inch].
     """
     left, right, bottom, top = window

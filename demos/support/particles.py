@@ -19,10 +19,10 @@ _SNAPSHOTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Swarm:
-    """What a simulation of particles left to be drawn, in two or three dimensions (d).
+    """The result of a simulation of particles in two or three dimensions (d), to be drawn.
 
     Attributes:
-        label: How the picture names it.
+        label: Its name in the picture.
         times: Times of the frames [s], shape (frames,).
         positions: Of the particles [m], y up, shape (frames, n, d).
         activations: Of the muscles, from -1 (shortens) to 1 (lengthens), shape (frames, muscles).
@@ -41,7 +41,7 @@ class Swarm:
 
     @property
     def track(self) -> np.ndarray:
-        """Way of the centre of what is no water [m], shape (frames, d)."""
+        """Path of the centre of the elastic particles [m], shape (frames, d)."""
         return self.positions[:, self.fluid == 0].mean(axis=1)
 
     @property
@@ -66,12 +66,12 @@ def save_particle_strip(
     floor: float | None = None,
     target: tuple[float, float] | None = None,
 ) -> None:
-    """Draw snapshots of each run beside each other, and the runs under each other.
+    """Draw snapshots of each run side by side, and the runs below each other.
 
     Args:
         path: The PNG to write.
-        swarms: What to draw, from top to bottom.
-        window: What is shown.
+        swarms: The runs, from top to bottom.
+        window: The visible area.
         floor: Height of the floor [m], if one is to be drawn.
         target: A point to mark [m].
     """

@@ -51,7 +51,7 @@ class Stage:
 
     @property
     def window(self) -> tuple[float, float, float, float]:
-        """Left, right, bottom and top of what is seen."""
+        """Left, right, bottom and top of the visible area."""
         ends = [(x, y, z) for x in (0, 1) for y in (self.floor, self.top) for z in self.depths]
         places, _ = self.project(np.array(ends))
         (left, bottom), (right, top) = places.min(axis=0), places.max(axis=0)
@@ -75,7 +75,7 @@ def make_stage(swarms: Sequence[Swarm]) -> Stage:
 
 
 def save_perspective_strip(path: Path, swarms: Sequence[Swarm]) -> None:
-    """Draw snapshots of each run beside each other, and the runs under each other."""
+    """Draw snapshots of each run side by side, and the runs below each other."""
     stage = make_stage(swarms)
     figure, rows = _make_panels(12.8, len(swarms), _SNAPSHOTS, stage)
     draw_key(figure, swarms[0])

@@ -52,9 +52,9 @@ def save_loss_curve(path: Path, losses: Sequence[float], label: str, scale: str 
 def save_animation(
     path: Path, figure: Figure, draw: Callable[[int], object], frames: Iterable[int], fps: float
 ) -> None:
-    """Call `draw` for each frame and save what the figure then shows as a looping GIF.
+    """Call `draw` for each frame and save the figure as a looping GIF.
 
-    A frame that stands for a while, as the last one, is drawn once.
+    A frame that stays for a while, such as the last one, is drawn once.
     """
     numbers = list(frames)
     if len(numbers) > MOST_FRAMES:

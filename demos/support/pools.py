@@ -23,30 +23,30 @@ TIME = Timeline(0.62, 2.08, -0.45)
 SPEED = 4.0  # steps a picture: a run of 256 states takes two seconds
 FIRST_DROP = 40, (0.3, 0.62, 1.0)  # when and where it falls, and its height [m]
 GOALS = "yin and yang", "flat water"
-HIGH = 0.6  # what has the last colour [m]
+HIGH = 0.6  # the height with the last colour [m]
 
 
 def make_descent(parameters: Mapping[str, dt.Field]) -> dt.optim.SGD:
-    """Return what moves the water at the start against its gradient."""
+    """Return the optimiser of the initial water."""
     return dt.optim.SGD(parameters, 5.0, momentum=0.97, nesterov=True)
 
 
 class Pool:
-    """Water that one drops water into, and where in time one looks at it.
+    """A pool to drop water into, and the moment in time that is shown.
 
-    A run ends with the loss. From there the gradient goes back step by step, with respect to the
-    height of the water at rest: the sum of those with respect to both of its states.
+    A run ends with the loss. From there the gradient with respect to the height of the water at
+    rest goes back step by step: the sum of the gradients with respect to both of its states.
 
     Attributes:
-        wave: The water; it is in state `t`.
+        wave: The water, in state `t`.
         back: Whether time goes backwards, and takes the gradient along.
         end: The state in which the loss was measured last.
-        drops: What falls in which state: places in the unit square, and heights [m]. They fall
-            again in every run.
+        drops: The drops by state: places in the unit square, and heights [m]. They fall again in
+            every run.
         gradients: Of the last loss with respect to the height in each state, shape (n, n).
-        strongest: The largest of the gradient at the end.
+        strongest: Largest entry of the gradient at the end.
         height: Of the next drop [m].
-        learns: Whether the water at the start moves against its gradient after each run.
+        learns: Whether the initial water moves against its gradient after each run.
     """
 
     def __init__(self, wave: Wave) -> None:
@@ -58,7 +58,7 @@ class Pool:
 
     @property
     def goal(self) -> str:
-        """What the water should look like at the end: one of `GOALS`."""
+        """The goal for the water at the end: one of `GOALS`."""
         return self._goal
 
     @goal.setter
@@ -68,7 +68,7 @@ class Pool:
         self.reset()
 
     def reset(self) -> None:
-        """Start with flat water, and forget what it has learnt."""
+        """Start with flat water, and discard the learnt state."""
         when, drop = FIRST_DROP
         self.drops: dict[int, list[tuple[float, float, float]]] = {when: [drop]}
         self.gradients: dict[int, np.ndarray] = {}
@@ -126,7 +126,7 @@ class Pool:
         self.start()
 
     def expected(self, x: float, y: float) -> float | None:
-        """Return by how much a small drop would change the loss; None if that is not known."""
+        """Return the change of the loss by a small drop, or None if it is not known."""
         gradient = self.gradients.get(self.t)
         drop = self.height * make_drop(self.wave.n, x, y)
         return None if gradient is None else float(np.sum(gradient * drop))
@@ -145,16 +145,16 @@ class Pool:
         self.gradients[self.t] = both[1:-1, 1:-1]
 
     def _improve(self) -> None:
-        """Move the water at the start, if what was measured is the loss of a whole run."""
+        """Move the initial water, if the measured loss is that of a whole run."""
         self.wave.initial.grad.copy_from(self.wave.older.grad[1:-1, 1:-1])
         if self.learns and self.end == self.wave.steps - 1:
             self._descent.step()
 
 
 def view(pool: Pool, options: argparse.Namespace) -> dt.viewer.App:
-    """Return an app in which one drops water into the pool, and sees where the loss came from."""
+    """Return an app for dropping water into the pool, which shows the gradient of the loss."""
     app, wave = make_app("wave", options, VIEW, SPEED), pool.wave
-    water = dt.zeros_like(wave.target, grad=True)  # what is shown, with its gradient
+    water = dt.zeros_like(wave.target, grad=True)  # the shown state, with its gradient
     app.choice("at the end", GOALS, (pool, "goal"))
     app.slider("drop [m]", (pool, "height"), min=-1.0, max=1.0)
     app.checkbox("the water learns", (pool, "learns"))

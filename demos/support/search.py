@@ -8,13 +8,13 @@ from demos.support.training import Optimiser
 
 @dataclass(slots=True)
 class Search:
-    """An optimiser that measures its way.
+    """An optimiser that records its errors.
 
     Attributes:
-        descent: What moves the parameters.
-        miss: Returns how far they are from those that are sought.
-        then: What else is done after a step.
-        misses: What `miss` returned before each step, and after the last.
+        descent: Updates the parameters.
+        miss: Returns their distance from the true parameters.
+        then: Called after each step.
+        misses: Results of `miss` before each step, and after the last.
     """
 
     descent: Optimiser
@@ -32,10 +32,10 @@ class Search:
         self.misses.append(self.miss())
 
     def print(self, what: str, milestones: Iterable[int]) -> None:
-        """Print how far they were off at first and after so many iterations.
+        """Print the errors at first and after the given numbers of iterations.
 
         Args:
-            what: Of which the most is printed.
+            what: Name of the quantity whose largest error is printed.
             milestones: Numbers of iterations; those that were not made are left out.
         """
         for k in (0, *milestones):

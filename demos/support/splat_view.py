@@ -19,9 +19,9 @@ WORDS = {
     "ellipsoids": "as bodies that hide each other",
     "centres": "their centres (g: gradients)",
 }
-BACKGROUND = np.array([0.078, 0.09, 0.11])  # that of the viewer
-DIM = 0.3  # of the picture behind centres
-COVERED = 0.5  # alpha from which on a pixel hides what is behind
+BACKGROUND = np.array([0.078, 0.09, 0.11])  # as in the viewer
+DIM = 0.3  # of the picture with centres
+COVERED = 0.5  # alpha from which on a pixel hides shapes
 COARSE, FINE = 120_000, 600_000  # pixels of a picture while things change, and when they stay
 LONGEST = 1.0  # without a new picture, as after the first one, which compiles [s]
 Picture: TypeAlias = np.ndarray | tuple[np.ndarray, np.ndarray]  # colours, and depths that hide
@@ -30,7 +30,7 @@ _DEPTHS = matplotlib.colormaps["magma_r"](np.linspace(0.0, 1.0, 256))[:, :3]
 
 @dataclass(slots=True)
 class _Renderers:
-    """What draws pictures of one size, and the fields that it draws into."""
+    """A renderer for pictures of one size, with its fields."""
 
     splatter: dt.render.Splatter
     ellipsoids: dt.render.Ellipsoids
@@ -39,21 +39,21 @@ class _Renderers:
 
 
 class SplatView:
-    """Pictures of gaussians for the camera of a viewer.
+    """Pictures of Gaussians for the camera of a viewer.
 
-    While gaussians, camera or the way of looking change, pictures are small, so that they take
-    little of the time that steps need. What stays as it was is drawn once more, in full.
+    While Gaussians, camera or mode change, pictures are small, so that they take little of the
+    time that steps need. When the view stays the same, it is drawn once more at full size.
 
     Args:
-        gaussians: What is looked at.
-        share: Of all time, the most that goes into pictures of gaussians that have changed, while
-            the camera stays: the latest picture is shown meanwhile. None for a picture of each
-            version, so that a run repeats exactly.
+        gaussians: The Gaussians to show.
+        share: Largest fraction of time spent on pictures of changed Gaussians while the camera
+            stays: the latest picture is shown meanwhile. None for a picture of each version, so
+            that a run repeats exactly.
 
     Attributes:
         mode: One of `MODES`.
         level: The size of ellipsoids, in standard deviations.
-        version: Of the gaussians: to be changed when they are.
+        version: Of the Gaussians; must change when they do.
     """
 
     def __init__(self, gaussians: dt.Rows, share: float | None = None) -> None:
@@ -66,7 +66,7 @@ class SplatView:
         self._due = -np.inf  # when there may be a picture of another version [s]
 
     def __call__(self, view: dt.viewer.View) -> Picture:
-        """Return colours, and depths if there are any that hide; `App.backdrop` calls this."""
+        """Return colours, and depths if they hide shapes; `App.backdrop` calls this."""
         pose = view.world_to_camera.tobytes()
         wanted = (pose, view.width, view.height, self.mode, self.level, self.version)
         if wanted != self._latest:
@@ -133,7 +133,7 @@ def resized(view: dt.viewer.View, most: int) -> dt.viewer.View:
 
 
 def shaded(depth: np.ndarray) -> np.ndarray:
-    """Return depths as colours, near ones bright; what is infinite is as far as the rest."""
+    """Return depths as colours, near ones bright; infinite depths count as the farthest."""
     finite = depth[np.isfinite(depth)]
     near, far = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
     share = (np.minimum(depth, far) - near) / max(far - near, 1e-9)
@@ -141,7 +141,7 @@ def shaded(depth: np.ndarray) -> np.ndarray:
 
 
 def frusta(cameras: dt.render.Cameras, length: float) -> np.ndarray:
-    """Return the edges of what cameras see, shape (cameras, 8, 2, 3).
+    """Return the edges of the view frustums of cameras, shape (cameras, 8, 2, 3).
 
     Args:
         cameras: The cameras.
@@ -160,6 +160,6 @@ def frusta(cameras: dt.render.Cameras, length: float) -> np.ndarray:
 
 
 def nearest(eyes: Sequence[np.ndarray] | np.ndarray, eye: np.ndarray) -> int:
-    """Return which of some cameras looks from the side that is most like that of another eye."""
+    """Return the index of the camera whose viewing direction is closest to that of an eye."""
     ways = np.asarray(eyes) / np.linalg.norm(eyes, axis=1, keepdims=True)
     return int(np.argmax(ways @ eye))

@@ -21,7 +21,7 @@ _TOP, _UNDERSIDE = ("#1f6f78", "#8fc4c7"), ("#b4552d", "#e0a27f")
 _BALL, _MARK = "#d9b44a", "#22272e"
 _SQUARES = 8  # of the pattern along the shorter side of a surface
 _MARGIN, _HEADER = 0.12, 0.5  # around and between panels [inch]
-_AMBIENT = 0.42  # what of the light is the same from all sides
+_AMBIENT = 0.42  # the ambient part of the light
 _DISC = 256  # pixels across the image of a ball
 
 
@@ -40,7 +40,7 @@ class Ball:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Where one looks from, and where the light is.
+    """The directions of the view and of the light.
 
     Attributes:
         right: Unit vector to the right of the picture, shape (3,).
@@ -81,12 +81,12 @@ def look_from(azimuth: float, elevation: float) -> View:
 
 @dataclass(frozen=True, slots=True)
 class Drape:
-    """How a surface moved.
+    """The motion of a surface.
 
     Attributes:
-        label: How the picture names it.
+        label: Its name in the picture.
         points: Its vertices [m], shape (frames, rows, columns, 3).
-        marks: Points to compare it with [m], shape (frames, k, 3), NaN where there are none.
+        marks: Points to compare it with [m], shape (frames, k, 3), NaN where missing.
     """
 
     label: str
@@ -105,15 +105,15 @@ def save_drape_strip(
     frames: Sequence[int],
     captions: Sequence[str],
 ) -> None:
-    """Draw the chosen frames of each motion beside each other, the motions under each other.
+    """Draw the chosen frames of each motion side by side, and the motions below each other.
 
     Args:
         path: The PNG to write.
         drapes: The motions, from top to bottom.
         triangles: Of the surface, shape (k, 3), first one of each cell, then the other.
-        ball: What is under the surface.
-        frames: Which frames.
-        captions: What is written above each.
+        ball: The ball under the surface.
+        frames: The numbers of the frames.
+        captions: A title for each frame.
     """
     window = _window(drapes, ball, frames)
     figure, rows = _make_panels(11.0, len(drapes), len(frames), window)
@@ -134,7 +134,7 @@ def save_drape_animation(
     captions: Sequence[str],
     fps: float,
 ) -> None:
-    """Animate the motions beside each other, at the same time; `captions` has one for a frame."""
+    """Animate the motions side by side, at the same time; `captions` has one per frame."""
     n_frames = len(captions)
     window = _window(drapes, ball, range(n_frames))
     figure, (panels,) = _make_panels(8.4, 1, len(drapes), window)
@@ -199,7 +199,7 @@ def _checkered(shape: tuple[int, int], colors: tuple[str, str]) -> np.ndarray:
 def _window(
     drapes: Sequence[Drape], ball: Ball, frames: Sequence[int]
 ) -> tuple[float, float, float, float]:
-    """The left, right, bottom and top of what is drawn in these frames."""
+    """The left, right, bottom and top of the drawing in these frames."""
     points = [VIEW.project(drape.points[list(frames)]).reshape(-1, 2) for drape in drapes]
     center = VIEW.project(ball.center)
     points = np.concatenate([*points, [center - ball.radius], [center + ball.radius]])

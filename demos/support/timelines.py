@@ -26,14 +26,14 @@ class Timeline:
     def draw(
         self, app: dt.viewer.App, now: float, end: float, back: bool, marks: Iterable[float] = ()
     ) -> None:
-        """Show what has been, and in which direction time goes.
+        """Show the elapsed time, and the direction of time.
 
         Args:
-            app: What is drawn to.
-            now: Which part of time is over.
-            end: From where time goes back.
-            back: Whether it does.
-            marks: What else happens in time.
+            app: The app to draw into.
+            now: The fraction of time that is over.
+            end: The point from which time goes back.
+            back: Whether time goes back.
+            marks: Further events in time.
         """
 
         def at(time: float) -> list[float]:

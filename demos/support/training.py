@@ -28,27 +28,27 @@ class Simulation(Protocol):
 
 
 class Optimiser(Protocol):
-    """What updates the parameters from their gradients."""
+    """An object that updates the parameters from their gradients."""
 
     def step(self) -> object: ...
 
 
-# Is given the number of a gradient, when that is known and no step was taken yet; returns what the
-# progress bar says beside the loss.
+# Called with the number of a gradient, before its step; returns the text that the progress bar
+# shows next to the loss.
 Watch: TypeAlias = Callable[[int], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How an optimisation went.
+    """The course of an optimisation.
 
     Attributes:
         losses: One for each gradient, the first before any step.
         seconds: Wall-clock time of all of it, compilation included.
-        kept: Most bytes that the last tape held beside the fields.
+        kept: Largest memory of the last tape in bytes, apart from the fields.
         first: The parameters before any step, by name.
-        best: Those with the least loss, or the last ones if these are kept; they are in the
-            fields at the end.
+        best: The parameters with the least loss, or the last ones if these are kept; the fields
+            hold them at the end.
     """
 
     losses: list[float]
@@ -77,17 +77,17 @@ def train(
 ) -> Training:
     """Take `iterations` steps along the gradient, and leave the best parameters in their fields.
 
-    Ctrl-C ends the training, not the program: what was learnt until then is kept.
+    Ctrl-C ends the training, not the program: the result so far is kept.
 
     Args:
-        simulation: What is run and differentiated.
-        optimiser: What updates the parameters.
+        simulation: The program to run and differentiate.
+        optimiser: Updates the parameters.
         iterations: Number of steps; the loss is measured once more after the last one.
-        label: What the progress bar says.
-        memory: The most that a tape may hold, as `dt.Tape` takes it.
-        watch: Is called after each gradient.
-        keep: Which parameters are left in their fields: those of the least loss, or the last ones,
-            for losses that are measured on something else each time.
+        label: Text of the progress bar.
+        memory: The limit of the tape, as for `dt.Tape`.
+        watch: Called after each gradient.
+        keep: Which parameters stay in their fields: those of the least loss, or the last ones, for
+            losses that are measured on different data each time.
     """
 
     def descend(measure: Callable[[], dt.Field]) -> None:
@@ -109,11 +109,11 @@ def fit(
     """Move a few parameters by L-BFGS, for losses that are smooth; otherwise as `train`.
 
     Args:
-        simulation: What is run and differentiated.
+        simulation: The program to run and differentiate.
         fields: Which of its parameters move.
         iterations: The most iterations; each needs one gradient, a few of them more.
-        label: What the progress bar says.
-        memory: The most that a tape may hold, as `dt.Tape` takes it.
+        label: Text of the progress bar.
+        memory: The limit of the tape, as for `dt.Tape`.
     """
 
     def search(measure: Callable[[], dt.Field]) -> None:
@@ -174,7 +174,7 @@ def write(simulation: Simulation, values: Mapping[str, np.ndarray]) -> None:
 def check(simulation: Simulation, name: str, eps: float = 1e-5) -> tuple[float, float]:
     """Return one entry of the gradient by the tape and by central differences, in that order.
 
-    It is the largest entry of the parameter of that name. The simulation should hold f64. The
+    The entry is the largest of the parameter of that name. The simulation should use f64. The
     differences have an error of the fourth order in `eps`.
     """
     with dt.Tape(simulation.loss):

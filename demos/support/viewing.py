@@ -8,7 +8,7 @@ import difftile as dt
 from difftile.arguments import Parser
 
 VIEWS = ("window", "web", "none")
-RECORDS = (".gif", ".webp", ".mp4", "")  # endings; none is a folder
+RECORDS = (".gif", ".webp", ".mp4", "")  # endings; a name without one is a folder
 
 
 def add_view_options(parser: Parser) -> None:
@@ -25,7 +25,7 @@ def add_view_options(parser: Parser) -> None:
 
 
 def is_viewed(options: argparse.Namespace) -> bool:
-    """Return whether someone looks on, or wants a record of what would be seen."""
+    """Return whether a viewer or a recording is requested."""
     return options.view != "none" or options.record is not None
 
 
@@ -35,10 +35,10 @@ def make_app(
     view: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0),
     speed: float | None = None,
 ) -> dt.viewer.App:
-    """Return the app that `show` will run; `view` and `speed` are those of `dt.viewer.App`.
+    """Return the app that `show` will run; `view` and `speed` are passed to `dt.viewer.App`.
 
     Raises:
-        SystemExit: A library is missing; it says which.
+        SystemExit: A library is missing; the message names it.
     """
     backend = "null" if options.view == "none" else options.view
     try:
@@ -72,6 +72,6 @@ def _recorded(text: str) -> Path:
 
 
 def _said(error: dt.ViewerError) -> str:
-    """Return what is wrong, with the option of demos where the library names its variable."""
+    """Return the message, with the option of demos in place of the library's variable."""
     names_it = "DIFFTILE_VIEWER" in str(error)
     return f"{error}; demos take --view web or none" if names_it else str(error)

@@ -19,15 +19,15 @@ ACTIVATION = ScalarMappable(Normalize(-1.0, 1.0), "coolwarm")
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """What a simulation of masses and springs left to be drawn.
+    """The result of a simulation of masses and springs, to be drawn.
 
     Attributes:
-        label: How the picture names it.
+        label: Its name in the picture.
         times: Times of the frames [s], shape (frames,).
         positions: Of the masses [m], shape (frames, n, 2).
         activations: Of the springs, from -1 (shortened) to 1 (lengthened), shape (frames, m).
-        tracked: The mass whose way is shown.
-        slopes: Gradients with respect to the positions, of their shape; None if nobody asked.
+        tracked: The mass whose path is shown.
+        slopes: Gradients with respect to the positions, of the same shape; None if not requested.
     """
 
     label: str
@@ -51,7 +51,7 @@ def save_walk_strip(
 
     Args:
         path: The PNG to write.
-        motions: What to draw, from top to bottom.
+        motions: The runs, from top to bottom.
         springs: Ends of the springs, shape (m, 2).
         muscles: Which springs are muscles, shape (m,), bool.
         floor: Height of the floor [m].
