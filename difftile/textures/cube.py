@@ -1,13 +1,13 @@
 """Cube maps: six square faces around a point, sampled by direction, without seams.
 
-Faces stand in the order +x, -x, +y, -y, +z, -z and lie as the table of OpenGL, Direct3D and Vulkan
-says, which `to_face` holds. Texel (row, column) of a face of n x n texels has its centre at
+The faces come in the order +x, -x, +y, -y, +z, -z, oriented as in the table of OpenGL, Direct3D and
+Vulkan, which `to_face` implements. Texel (row, column) of a face of n x n texels has its centre at
 s = (column + 1/2) / n, t = (row + 1/2) / n.
 
-A tap beside its face takes the texel of the face next to it. Where three faces meet, the texel that
-would be the fourth is the mean of the other three (Vulkan 1.3, 16.5.4 Cube Map Edge Handling).
-Values are continuous across edges and corners then. Derivatives jump there, as they do between
-texels; on an edge they are those of the face whose axis comes first.
+A tap outside its face takes the texel of the adjacent face. Where three faces meet, the missing
+fourth texel is the mean of the other three (Vulkan 1.3, 16.5.4 Cube Map Edge Handling), so values
+are continuous across edges and corners. Derivatives jump there, as they do between texels; on an
+edge they belong to the face whose axis comes first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from difftile.textures.lookup import inner
 
 @func
 def to_face(face, v):
-    """Return a vector along the axes of a face: that of s, that of t, and outwards."""
+    """Return the components of a vector along the s axis, the t axis and the normal of a face."""
     sign = 1 - 2 * (face % 2)
     if face < 2:
         return ti.Vector([-sign * v.z, -v.y, sign * v.x])
@@ -38,7 +38,7 @@ def to_face(face, v):
 
 @func
 def from_face(face, v):
-    """Return the vector that `to_face` turns into `v`."""
+    """Return the inverse of `to_face`."""
     sign = 1 - 2 * (face % 2)
     if face < 2:
         return ti.Vector([sign * v.z, -v.y, -sign * v.x])
@@ -49,7 +49,7 @@ def from_face(face, v):
 
 @func
 def face_of(v):
-    """Return the face that a vector points to; on an edge that whose axis comes first."""
+    """Return the face that a vector points to; on an edge the one whose axis comes first."""
     x, y, z = abs(v.x), abs(v.y), abs(v.z)
     face = 4 + int(v.z < 0)
     if x >= y and x >= z:
@@ -61,11 +61,11 @@ def face_of(v):
 
 @func
 def texel_near(face, row, column, n):
-    """Return the texel (face, row, column) that stands for one that may be just beside its face.
+    """Return the texel (face, row, column) for one that may be just outside its face.
 
-    The surface goes on around the edge: in units of half a texel from the centre of the cube, the
-    centre of a texel is n away along one axis and less along the others, and that of one beside its
-    face as much less. Past a corner there is none: the face is -1 then.
+    The surface continues around the edge: in units of half a texel from the centre of the cube, the
+    centre of a texel is n away along one axis and less along the others; a texel that is outside by
+    some amount is as much nearer along that axis. Past a corner there is no texel: the face is -1.
     """
     s, t = 2 * column + 1 - n, 2 * row + 1 - n
     texel = ti.Vector([face, row, column])
@@ -82,14 +82,14 @@ def texel_near(face, row, column, n):
 
 @func
 def place_on(face, v):
-    """Return where a vector that points to a face meets it: s and t, from 0 to 1."""
+    """Return the point s, t in 0..1 where a vector meets the face that it points to."""
     along = to_face(face, v)
     return 0.5 * along.xy / along.z + 0.5
 
 
 @func
 def edge_of(texture, level):
-    """Return the texels along an edge, on a level or in the data."""
+    """Return the number of texels along an edge, on a level or in the data."""
     if ti.static(level is None):
         return texture.data.shape[1]
     return max(1, texture.data.shape[1] >> level)
@@ -97,7 +97,7 @@ def edge_of(texture, level):
 
 @func
 def held_at(texture, level, face, row, column):
-    """Return where a texel is held, in the data or in the chain of levels."""
+    """Return the index of a texel in the data or in the chain of levels."""
     if ti.static(level is None):
         return ti.Vector([face, row, column])
     n = edge_of(texture, level)
@@ -106,7 +106,7 @@ def held_at(texture, level, face, row, column):
 
 @func
 def square_around(place, n):
-    """Return the first row and column of the four texels around a place, and where it is in it.
+    """Return the first row and column of the four texels around a point, and its offset in them.
 
     Args:
         place: s and t.
@@ -114,7 +114,7 @@ def square_around(place, n):
     """
     x = n * place - 0.5
     low = ti.floor(x)
-    # Where the place is no number these stay inside.
+    # These stay inside even where the point is NaN.
     row, column = max(-1, min(int(low.y), n - 1)), max(-1, min(int(low.x), n - 1))
     return row, column, x - low
 
@@ -126,8 +126,8 @@ def weights_of(k, f):
 
 
 @func
-def beside(first, f, n):
-    """Return the weight of the tap beside the face along one axis, and its slope."""
+def weight_outside(first, f, n):
+    """Return the weight of the tap outside the face along one axis, and its slope."""
     if first < 0:
         return 1.0 - f, -1.0
     if first >= n - 1:
@@ -137,15 +137,15 @@ def beside(first, f, n):
 
 @func
 def share_of_missing(row, column, f, n):
-    """Return what each texel at a corner takes for the one missing, and the slopes of that."""
-    s, along_s = beside(column, f.x, n)
-    t, along_t = beside(row, f.y, n)
+    """Return the weight added to each texel at a corner for the missing one, and its slopes."""
+    s, along_s = weight_outside(column, f.x, n)
+    t, along_t = weight_outside(row, f.y, n)
     return ti.Vector([s * t, along_s * t, s * along_t]) / 3.0
 
 
 @func
 def lookup_on_face(texture, texels, level, face, place):
-    """Return the value between the four texels around a place on a face."""
+    """Return the value between the four texels around a point on a face."""
     n = edge_of(texture, level)
     row, column, f = square_around(place, n)
     value = ti.zero(texture.border[None])
@@ -192,7 +192,7 @@ def _(texture, texels, level, face, place, d_out):
 
 @func
 def texel_on_cube(texture, texels, level, index):
-    """Return one texel; a row or column outside is the nearest that is not."""
+    """Return one texel; rows and columns outside are clamped."""
     last = edge_of(texture, level) - 1
     row, column = max(0, min(index[1], last)), max(0, min(index[2], last))
     return texels[held_at(texture, level, max(0, min(index[0], 5)), row, column)]
@@ -203,7 +203,7 @@ def lookup_on_cube(texture, texels, level, direction):
     """Return the filtered value in a direction of moderate length.
 
     Args:
-        texture: What is sampled.
+        texture: The texture.
         texels: Its data, or the chain of its levels.
         level: None for the data, an integer for the chain.
         direction: A vector of three.
@@ -218,14 +218,14 @@ def lookup_on_cube(texture, texels, level, direction):
 
 @func
 def moved_on_cube(texture, direction, change):
-    """Return how far a change of the direction moves the position on its face, in texels."""
+    """Return the movement on the face, in texels, for a change of the direction."""
     v, by = of_moderate_length(direction), divided(change, size_of(direction))
     return edge_of(texture, None) * fwd_diff(place_on)(face_of(v), v, by)
 
 
 @func
 def moderate(texture, direction):
-    """Return the same direction with a moderate length, and whether there is one."""
+    """Return a vector of moderate length in the same direction, and whether there is one."""
     v, found = direction, True
     if not is_moderate(abs(direction).sum()):
         v, found = of_moderate_length(direction), is_direction(direction)

@@ -1,8 +1,8 @@
 """Vectors whose length does not count: directions, and quaternions that stand for rotations.
 
-A square of a component may overflow or vanish, although the direction is as good as any other. So
-they are brought to a moderate length first. Their gradients are those of the vectors as they were:
-a function that does not depend on the length has the same derivatives for any factor.
+The square of a component may overflow or vanish although the direction is valid, so vectors are
+brought to a moderate length first. Gradients are still with respect to the original vectors: the
+scaling factor is a constant, as a function of the direction does not depend on it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from difftile.compile.func import func
 from difftile.compile.functions import stop_grad
 from difftile.substrate import ti
 
-LONG = 2**30  # a number beyond that, or below its inverse, is not moderate
-_FAR = 2.0**100  # beyond it, and below its inverse, the inverse of an `f32` may not be exact
+LONG = 2**30  # numbers above this, or below its inverse, are not moderate
+_FAR = 2.0**100  # above this, and below its inverse, the inverse of an `f32` may not be exact
 
 
 @func
 def is_direction(v):
-    """Tell whether a vector points somewhere: it is finite and not zero."""
+    """Return whether a vector has a direction: it is finite and not zero."""
     finite = math.isfinite(v)
     found = v[0] != 0.0
     for k in ti.static(range(1, len(v))):
@@ -29,19 +29,19 @@ def is_direction(v):
 
 @func
 def is_moderate(size):
-    """Tell whether a size is neither very large nor very small, nor NaN."""
+    """Return whether a size is neither very large nor very small, nor NaN."""
     return 1.0 / LONG < size < LONG
 
 
 @func
 def size_of(v):
-    """Return the size of the largest component, as a constant."""
+    """Return the largest magnitude of a component, as a constant."""
     return stop_grad(abs(v).max())
 
 
 @func
 def divided(v, size):
-    """Return a vector divided by a size, which may be as small or large as a float is, or 0."""
+    """Return a vector divided by a size, which may be any float from 0 on."""
     factor = 1.0
     if size < 1.0 / _FAR:
         factor = _FAR

@@ -1,6 +1,6 @@
-"""Filters: which texels a position takes, and with which weights.
+"""Filters: the texels that a position takes along one axis, and their weights.
 
-Positions are in texels along one axis: texel i covers [i, i + 1), its centre is at i + 1/2.
+Positions are in texels: texel i covers [i, i + 1), its centre is at i + 1/2.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class NearestFilter:
 
 @data_oriented
 class LinearFilter:
-    """The two nearest texels; at a texel's centre the derivative is that to the right."""
+    """The two nearest texels; at a texel's centre the derivative is the right-hand one."""
 
     taps = 2
 
@@ -51,7 +51,7 @@ class LinearFilter:
 
 @data_oriented
 class CubicFilter:
-    """The uniform cubic B-spline over the four nearest texels: smooth, and no interpolation.
+    """The uniform cubic B-spline over the four nearest texels; smooth, but not interpolating.
 
     Source: de Boor, A Practical Guide to Splines, 1978. Second derivatives are continuous.
     """

@@ -1,7 +1,7 @@
-"""From the footprint of a pixel to a level, and to a line of lookups.
+"""The level of detail and the lookups for the footprint of a pixel.
 
-A footprint is the ellipse that M = [dx dy] makes of the unit circle, where dx and dy are how far
-the position moves, in texels, from a pixel to the next ones. Its half axes p_max and p_min are the
+A footprint is the image of the unit circle under M = [dx dy], where dx and dy are the movements of
+the position, in texels, from a pixel to the next ones. Its half axes p_max and p_min are the
 singular values of M.
 
 Source: Direct3D 11.3 Functional Specification, 7.18.11, with the exact ellipse.
@@ -17,14 +17,14 @@ from difftile.substrate import ti
 from difftile.textures.directions import divided
 from difftile.textures.mips import kept_lod
 
-_TINY = 1e-30  # what a footprint of no size counts as
+_TINY = 1e-30  # the least size of a footprint
 
 
 @func
 def footprint_size(texture, uv, ddx, ddy):
     """Return the sum of the sizes of the entries of a footprint [texels], as a constant.
 
-    It is infinite or NaN if one of them is, and infinite if it is too large for a float.
+    The sum is infinite or NaN if one of them is, and infinite if it overflows.
     """
     at = stop_grad(uv)
     dx = texture.moved(texture, at, stop_grad(ddx))
@@ -41,15 +41,14 @@ def divided_footprint(texture, uv, ddx, ddy, size):
 
 @func
 def footprint_lod(texture, dx, dy, size):
-    """Return the level of detail of a footprint, and what it would be by the longer axis alone.
+    """Return the level of detail log2(max(p_min, p_max / max_aniso)), and log2(p_max).
 
-    The level of detail is log2(p) of p = max(p_min, p_max / max_aniso), the other one log2(p_max).
     At a circle, where the axes have no direction, the derivative is the mean over all directions.
 
     Args:
-        texture: What is sampled.
+        texture: The texture.
         dx: A side of the footprint [texels], divided by its size.
-        dy: The other side, likewise.
+        dy: The other side, divided by the size.
         size: The size, finite.
     """
     xx, xy, yy = dx.dot(dx), dx.dot(dy), dy.dot(dy)
@@ -65,10 +64,10 @@ def footprint_lod(texture, dx, dy, size):
 
 @func
 def count_of(texture, lod, longer):
-    """Return how many lookups make up a footprint: the texels of its level along its longer axis.
+    """Return the number of lookups in a footprint: the texels of its level along its longer axis.
 
     Args:
-        texture: What is sampled.
+        texture: The texture.
         lod: The level of detail.
         longer: Log2 of the longer half axis [texels of level 0].
     """
@@ -79,6 +78,6 @@ def count_of(texture, lod, longer):
 
 @func
 def major_axis(dx, dy):
-    """Return how much of dx and of dy the major axis of a footprint is."""
+    """Return the components of the major axis of a footprint along dx and dy."""
     angle = 0.5 * ti.atan2(2.0 * dx.dot(dy), dx.dot(dx) - dy.dot(dy))
     return ti.cos(angle), ti.sin(angle)

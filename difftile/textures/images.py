@@ -1,4 +1,4 @@
-"""What textures are made of: arrays become fields of texels."""
+"""Fields of texels, made of arrays or of a user's fields."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import element_type, from_numpy, vec
 from difftile.fields.exchange import as_array
 from difftile.fields.field import Field
-from difftile.ir.types import Scalar, Vector, is_float
+from difftile.ir.types import Scalar, Vector, is_float, scalar_of
 
-MOST_CHANNELS = 16  # more are no vector that kernels unroll well
+MOST_CHANNELS = 16  # kernels do not unroll longer vectors well
 MOST_DIMENSIONS = 3
 _EXAMPLES = {1: "(W, C)", 2: "(H, W, C)", 3: "(D, H, W, C)"}
 
@@ -22,18 +22,18 @@ _EXAMPLES = {1: "(W, C)", 2: "(H, W, C)", 3: "(D, H, W, C)"}
 def texels_of(
     data: Any, dims: int | None, cube: bool, srgb: bool, dtype: Any, grad: bool
 ) -> tuple[Field, int]:
-    """Return a field of texels, and how many of its axes are space.
+    """Return a field of texels, and the number of its spatial axes.
 
     Args:
         data: An array, or a field of numbers or vectors.
-        dims: How many of the axes are space; None for as many as is usual.
+        dims: The number of spatial axes; None for the usual one.
         cube: The first axis counts six faces, each a square.
         srgb: The array is encoded for displays.
-        dtype: The number type of the texels; None for that of the data, `ti.f32` for bytes.
-        grad: The field is to have a gradient.
+        dtype: The number type of the texels; None for the type of the data, `ti.f32` for bytes.
+        grad: Give the field a gradient.
 
     Raises:
-        FieldError: The data is none that a texture can have.
+        FieldError: The data does not fit a texture.
     """
     if cube and dims not in (None, 2):
         raise FieldError(f"The faces of a cube map have 2 dimensions, not {dims!r}.")
@@ -49,7 +49,7 @@ def texels_of(
         wanted = "3 axes: six faces, rows, columns" if cube else f"1 to {MOST_DIMENSIONS} axes"
         if dims is not None and not cube:
             wanted = f"as many axes as dims says: {dims}"
-        raise FieldError(f"{data!r} is no field of texels; one has {wanted}.")
+        raise FieldError(f"{data!r} is not a field of texels; give it {wanted}.")
     if cube and (found.shape[0] != 6 or found.shape[1] != found.shape[2]):
         raise FieldError(f"A cube map has the shape (6, N, N), not {found.shape}.")
     return found, space
@@ -61,8 +61,8 @@ def _taken(data: ArrayLike, srgb: bool, dtype: Any, grad: bool) -> Field:
         raise FieldError(f"A texture is made of a whole field, not {data!r}; make a copy of it.")
     if srgb:
         raise FieldError(
-            "The texels of a field are linear; srgb=True decodes an array, from which the texture "
-            "makes a field of its own."
+            "The texels of a field are linear. Pass an array to decode it with srgb=True, or leave "
+            "srgb out."
         )
     element = data.element
     vector = isinstance(element, Vector) and element.n <= MOST_CHANNELS
@@ -71,13 +71,9 @@ def _taken(data: ArrayLike, srgb: bool, dtype: Any, grad: bool) -> Field:
             f"Texels are floats, or vectors of up to {MOST_CHANNELS} floats; {data!r} holds "
             f"{element}."
         )
-    if dtype is not None and element_type(dtype) != _scalar(element):
+    if dtype is not None and element_type(dtype) != scalar_of(element):
         raise FieldError(f"{data!r} does not hold {element_type(dtype)}; leave dtype out.")
     return data.with_grads() if grad and not data.has_grads else data
-
-
-def _scalar(element: Any) -> Scalar:
-    return element if isinstance(element, Scalar) else element.scalar
 
 
 def _made(
@@ -88,42 +84,36 @@ def _made(
     if array.ndim not in (space, space + 1) or array.ndim == 0:
         usual = "(6, N, N, C)" if cube else _EXAMPLES.get(dims or 2, "")
         raise FieldError(
-            f"An array of shape {array.shape} is no texture of {space - cube} dimensions; it has "
-            f"the shape {usual}, or that without C for one channel."
+            f"An array of shape {array.shape} is not a texture of {space - cube} dimensions; pass "
+            f"one of shape {usual}, or without C for one channel."
         )
     channels = array.shape[-1] if array.ndim == space + 1 else None
     if channels is not None and not 1 <= channels <= MOST_CHANNELS:
         raise FieldError(
             f"An array of shape {array.shape} has {channels} channels; a texture has up to "
-            f"{MOST_CHANNELS}. Say how many axes are space: dims={array.ndim}."
+            f"{MOST_CHANNELS}. Give the number of spatial axes: dims={array.ndim}."
         )
-    values = _linear(_between_0_and_1(array, srgb), channels, srgb)
+    values = _decoded(array, channels, srgb)
     given = dtype if dtype is not None else float if array.dtype == np.uint8 else array.dtype
     scalar: Any = element_type(given)
     element = scalar if channels is None else vec(channels, scalar)
     return from_numpy(values, dtype=element, grad=grad), space
 
 
-def _between_0_and_1(array: npt.NDArray[Any], srgb: bool) -> npt.NDArray[Any]:
-    """Return floats as they are, and bytes divided by 255."""
-    if array.dtype == np.uint8:
-        return array / 255.0
-    if array.dtype.kind != "f":
-        raise FieldError(
-            f"Texels are floats or bytes, not {array.dtype}: divide them by their largest value."
-        )
-    if srgb and not (np.min(array, initial=0.0) >= 0 and np.max(array, initial=1.0) <= 1):
-        raise FieldError("Texels encoded as sRGB are bytes, or floats from 0 to 1.")
-    return array.astype(np.float64)
-
-
-def _linear(array: npt.NDArray[Any], channels: int | None, srgb: bool) -> npt.NDArray[Any]:
-    """Return light for texels that are encoded as sRGB; every fourth channel is linear already.
+def _decoded(array: npt.NDArray[Any], channels: int | None, srgb: bool) -> npt.NDArray[Any]:
+    """Return linear texels as floats: bytes divided by 255, sRGB decoded except fourth channels.
 
     Source: IEC 61966-2-1.
     """
+    if array.dtype.kind != "f" and array.dtype != np.uint8:
+        raise FieldError(
+            f"Texels are floats or bytes, not {array.dtype}: divide them by their largest value."
+        )
+    array = array / 255.0 if array.dtype == np.uint8 else array.astype(np.float64)
     if not srgb:
         return array
+    if not (np.min(array, initial=0.0) >= 0 and np.max(array, initial=1.0) <= 1):
+        raise FieldError("Texels encoded as sRGB are bytes, or floats from 0 to 1.")
     light = np.where(array <= 0.04045, array / 12.92, ((array + 0.055) / 1.055) ** 2.4)
     if channels is not None:
         light[..., 3::4] = array[..., 3::4]

@@ -1,8 +1,8 @@
 """One filtered lookup in one level of a texture: its value, and the rule for its derivative.
 
-Weights are products over the axes, w = w_0 w_1 ..., each a function of the position along its axis
-alone. What the texels outside would weigh along an axis goes to the border: it takes
-1 - (1 - o_0) (1 - o_1) ..., where o_a is the weight outside along axis a.
+Weights are products over the axes, w = w_0 w_1 ..., where w_a depends only on the position along
+axis a. The border takes the weight of the texels outside, 1 - (1 - o_0) (1 - o_1) ..., where o_a is
+the weight outside along axis a.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from difftile.textures.wraps import FAR
 
 @func
 def size_of(texture, axis, level):
-    """Return the texels along an axis, on a level or in the data."""
+    """Return the number of texels along an axis, on a level or in the data."""
     if ti.static(level is None):
         return texture.data.shape[axis]
     return max(1, texture.data.shape[axis] >> level)
@@ -48,14 +48,14 @@ def in_texels(texture, level, uv):
 
 @func
 def tap_indices(texture, axis, x, n):
-    """Return the texel that each tap along an axis stands for, or NONE."""
+    """Return the index of the texel for each tap along an axis, or NONE."""
     first, wrap = texture.filtering.first(x), ti.static(texture.wraps[axis])
     return ti.Vector([wrap.tap(first + k, n) for k in ti.static(range(texture.filtering.taps))])
 
 
 @func
 def tap_weights(texture, axis, x, n):
-    """Return the weight of each tap along an axis, and that of the border."""
+    """Return the weight of each tap along an axis, and of the border."""
     weights = texture.filtering.weights(x)
     outside = 0.0
     if ti.static(texture.bordered[axis]):
@@ -69,13 +69,13 @@ def tap_weights(texture, axis, x, n):
 
 @func
 def are_texels(texture, indices):
-    """Tell whether indices, by axis, stand for a texel rather than for the border."""
+    """Return whether indices, by axis, belong to a texel rather than to the border."""
     return ti.static(not texture.has_border) or ti.Vector(indices).min() >= 0
 
 
 @func
 def place(texture, level, index):
-    """Return where a texel is held, in the data or in the chain of levels."""
+    """Return the index of a texel in the data or in the chain of levels."""
     if ti.static(level is None):
         return ti.Vector(index)
     at = 0
@@ -115,7 +115,7 @@ def taps_at(texture, level, uv):
 
 @func
 def slopes_at(texture, level, uv):
-    """Return by axis the derivatives of the weights of the taps, and of that of the border."""
+    """Return by axis the derivatives of the weights of the taps and of the border."""
     axes = ti.static(range(texture.dims))
     n = [size_of(texture, a, level) for a in axes]
     x = in_texels(texture, level, uv)
@@ -128,7 +128,7 @@ def lookup(texture, texels, level, uv):
     """Return the filtered value at a position.
 
     Args:
-        texture: What is sampled.
+        texture: The texture.
         texels: Its data, or the chain of its levels.
         level: None for the data, an integer for the chain.
         uv: The position, near the texture: a number or a vector of as many components as axes.
@@ -212,13 +212,13 @@ def texel(texture, texels, level, index):
 
 @func
 def moved(texture, uv, change):
-    """Return how far a change of the position moves it, in texels by axis."""
+    """Return the movement in texels, by axis, for a change of the position."""
     return in_texels(texture, None, change)
 
 
 @func
 def nearby(texture, uv):
-    """Return a position near the texture that gives the same, and whether there is one."""
+    """Return a position near the texture with the same value, and whether there is one."""
     axes = ti.static(range(texture.dims))
     u = by_axis(texture, uv)
     near, found = uv, True

@@ -1,4 +1,4 @@
-"""Levels of a texture: each has half as many texels an axis as the one before."""
+"""Levels of a texture: each has half as many texels along each axis as the one before."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def level_shapes(shape: tuple[int, ...], box: tuple[int, ...]) -> list[tuple[int
     """Return the shape of each level, down to one texel.
 
     Args:
-        shape: That of level 0.
-        box: How many texels along each axis become one: 2, or 1 where levels keep the axis.
+        shape: The shape of level 0.
+        box: The number of texels along each axis that become one: 2, or 1 where levels keep the
+            axis.
     """
     longest = max(n for n, of in zip(shape, box, strict=True) if of == 2)
     return [
@@ -53,20 +54,20 @@ def pack(level, chain, first: int):
 
 @func
 def kept_lod(texture, lod):
-    """Return a level of detail kept to the levels there are; NaN counts as 0."""
+    """Return a level of detail clamped to the existing levels; NaN counts as 0."""
     if ti.static(texture.mip == "off"):
         return 0.0
     return ti.math.clamp(0.0 if math.isnan(lod) else lod, 0.0, texture.offsets.shape[0] - 1.0)
 
 
 class Levels:
-    """The levels of a texture, each on its own, and all of them in one field.
+    """The levels of a texture, each in a field, and all of them in one field, the chain.
 
-    They follow from the data: they are filled again before they are read, and gradients pass on.
+    They are derived from the data: filled again before they are read, with gradients to the data.
 
     Args:
         data: Level 0.
-        box: How many texels along each axis become one, as in `level_shapes`.
+        box: See `level_shapes`.
     """
 
     def __init__(self, data: Field, box: tuple[int, ...]) -> None:

@@ -39,7 +39,7 @@ CUBE = (lookup_on_cube, texel_on_cube, moved_on_cube, moderate)
 
 @data_oriented
 class Texture:
-    """A field of texels, and how kernels sample it.
+    """A field of texels that kernels sample between its elements.
 
     Positions are normalised: texel i of N covers [i / N, (i + 1) / N), and its centre is in the
     middle. `sample`, `sample_lod`, `sample_grad` and `fetch` are funcs: kernels and other funcs
@@ -50,32 +50,32 @@ class Texture:
     Args:
         data: An array or a field of texels; see `dims`. Bytes are divided by 255.
         filter: "linear", "nearest", or "cubic": the uniform B-spline, which is smooth and blurs.
-        wrap: What is outside: "clamp" the nearest texel, "repeat", "mirror", or "border" a
-            constant. One for each coordinate, (u, v), or one for all.
+        wrap: The values outside: "clamp" (the nearest texel), "repeat", "mirror", or "border" (a
+            constant). One for each coordinate, (u, v), or one for all.
         border: The constant: a number, a number for each channel, or a field of shape ().
-        mip: "off", or how levels are chosen by a level of detail: "nearest" one, or "linear"
+        mip: "off", or the choice of levels for a level of detail: the "nearest" one, or "linear"
             between two. Levels are averages of two texels along each axis.
-        max_aniso: How many lookups along its longer axis make up a footprint at most.
+        max_aniso: The largest number of lookups along the longer axis of a footprint.
         srgb: The array is encoded as sRGB, and decoded here. Every fourth channel is linear.
         axes: "image", where u runs along the last axis of the data (columns), or "xy", where it
             runs along the first.
-        dims: How many axes of an array are space. By default all up to two, the third of three
-            being channels, and three of four.
+        dims: The number of spatial axes of an array. By default all up to two; of three axes the
+            first two, of four the first three, and the last one counts channels.
         cube: The data is six faces, +x, -x, +y, -y, +z, -z, shape (6, N, N) or (6, N, N, channels),
-            placed as in OpenGL, Direct3D and Vulkan. Positions are directions then, vectors of
-            three of any length; lookups run on from face to face, so that there is no wrap.
+            oriented as in OpenGL, Direct3D and Vulkan. Positions are then directions, vectors of
+            three of any length; lookups continue from face to face, so there is no wrap.
         dtype: The number type of texels made of an array; by default its own, `ti.f32` for bytes.
-        grad: Texels, and a border in use, have gradients.
+        grad: Give gradients to the texels, and to a border in use.
 
     Attributes:
         data: The texels, a field of numbers or vectors.
         border: The constant outside, a field of shape ().
         levels: Fields of the texels of each level; the first is `data`.
-        dims: How many axes are space.
+        dims: The number of spatial axes.
         channels: Components of a texel; None if texels are numbers.
 
     Raises:
-        FieldError: An argument is none of these, or does not fit the data.
+        FieldError: An argument is unknown, or does not fit the data.
     """
 
     def __init__(
@@ -99,14 +99,17 @@ class Texture:
         self.wrap = _wraps(wrap, self.dims)
         self.mip = _chosen("mip", mip, MIPS)
         self.axes = _chosen("axes", axes, AXES)
-        self.max_aniso = _count(max_aniso)
+        count = as_integer(max_aniso)
+        if count is None or count < 1:
+            raise FieldError(f"max_aniso is an integer, 1 or more, not {max_aniso!r}.")
+        self.max_aniso = count
         self.cube = cube
         if cube:
             _check_cube(self, border)
         self.lookup, self.texel, self.moved, self.nearby = CUBE if cube else GRID
         element = self.data.element
         self.channels = element.n if isinstance(element, Vector) else None
-        # What the funcs of `lookup` read, in the order of the axes.
+        # The funcs of `lookup` read these, in the order of the axes.
         order = range(self.dims)
         self.coordinates = tuple(reversed(order)) if axes == "image" else tuple(order)
         self.filtering = FILTERS[filter]
@@ -140,8 +143,8 @@ class Texture:
 
         Args:
             uv: The position, as in `sample`.
-            lod: 0 for level 0, 1 for the next; kept between 0 and the last level, where its
-                gradient is 0. Without levels it is not looked at.
+            lod: 0 for level 0, 1 for the next; clamped between 0 and the last level, with gradient
+                0 beyond. Without levels it is ignored.
         """
         if ti.static(self.mip == "off"):
             return self.sample(uv)
@@ -164,8 +167,8 @@ class Texture:
 
         Args:
             uv: The position, as in `sample`.
-            ddx: By how much it differs at the next pixel in a row.
-            ddy: By how much it differs at the next pixel in a column.
+            ddx: The difference to the position at the next pixel in a row.
+            ddy: The difference to the position at the next pixel in a column.
         """
         value = ti.zero(self.border[None])
         _, found = self.nearby(self, uv)
@@ -185,12 +188,12 @@ class Texture:
 
     @func
     def fetch(self, index, level=None):
-        """Return one texel as it is; an index outside is wrapped.
+        """Return one texel, unfiltered; an index outside is wrapped.
 
         Args:
             index: An integer in 1-D, else a vector of integers, in the order of the data's axes; on
-                cubes face, row and column, each kept inside.
-            level: The level it is on, kept between 0 and the last; None for level 0.
+                cubes face, row and column, each clamped.
+            level: The level, clamped between 0 and the last; None for level 0.
         """
         if ti.static(self.mip == "off" or level is None):
             return self.texel(self, self.data, None, index)
@@ -210,7 +213,7 @@ def _chosen(what: str, name: Any, known: Mapping[str, Any] | Iterable[str]) -> s
     question = did_you_mean(name, names) if isinstance(name, str) else None
     listed = ", ".join(f"'{one}'" for one in names)
     hint = f" {question[0].upper()}{question[1:]}" if question else ""
-    raise FieldError(f"{what}={name!r} is none of {listed}.{hint}")
+    raise FieldError(f"{what}={name!r} is not one of {listed}.{hint}")
 
 
 def _wraps(wrap: Any, dims: int) -> tuple[str, ...]:
@@ -219,12 +222,12 @@ def _wraps(wrap: Any, dims: int) -> tuple[str, ...]:
         return (_chosen("wrap", wrap, WRAPS),) * dims
     found = tuple(_chosen("wrap", one, WRAPS) for one in wrap)
     if len(found) != dims:
-        raise FieldError(f"wrap={found!r} has not one entry for each of {dims} coordinates.")
+        raise FieldError(f"wrap={found!r} does not have an entry for each of {dims} coordinates.")
     return found
 
 
 def _check_cube(texture: Texture, border: Any) -> None:
-    """Refuse what has no meaning on the surface of a cube."""
+    """Refuse options without a meaning on the surface of a cube."""
     if texture.filter == "cubic":
         raise FieldError(
             "filter='cubic' has no meaning at the corners of a cube map; use 'linear'."
@@ -234,13 +237,6 @@ def _check_cube(texture: Texture, border: Any) -> None:
     )
     if not plain or texture.axes != "image":
         raise FieldError("A cube map has no outside: leave wrap, border and axes out.")
-
-
-def _count(max_aniso: Any) -> int:
-    count = as_integer(max_aniso)
-    if count is None or count < 1:
-        raise FieldError(f"max_aniso is an integer, 1 or more, not {max_aniso!r}.")
-    return count
 
 
 def _border(border: Any, data: Field, grad: bool) -> Field:

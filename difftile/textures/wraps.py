@@ -1,9 +1,9 @@
-"""Wraps: what is outside the texture, along one axis of n texels.
+"""Wraps: the values outside the texture, along one axis of n texels.
 
-A position is brought near the texture before texels are counted from it, whose index no integer
-may hold: where the texture repeats, into its first period, else to where all taps are outside. Then
-each tap stands for a texel, so that no position reads other memory. A position that is NaN is
-nowhere, and so is one at infinity on an axis that repeats.
+A position is brought near the texture before it is converted to texels, as their indices might
+overflow: where the texture repeats, into its first period, else to where all taps are outside. Each
+tap is then mapped to a texel, so that no position reads other memory. NaN is not a position; on
+axes that repeat, neither is infinity.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from difftile.compile.methods import data_oriented
 from difftile.runtime.funcs import func
 from difftile.substrate import ti
 
-FAR = 4  # positions nearer than that, in sizes of the texture, need not be kept near
-NONE = -1  # stands for the border
+FAR = 4  # positions nearer than this, in sizes of the texture, stay as they are
+NONE = -1  # the index of the border
 
 
 @func
@@ -31,13 +31,13 @@ def same(u):
 
 @func
 def is_number(u):
-    """Tell whether a position is somewhere."""
+    """Return whether a position is a number."""
     return not math.isnan(u)
 
 
 @func
 def kept(u):
-    """Return a position near the texture, from which every tap is outside as from one far away."""
+    """Return a position near the texture whose taps are outside if those of `u` are."""
     return ti.math.clamp(u, -FAR, FAR)
 
 
@@ -58,7 +58,7 @@ def border(i, n):
 
 @func
 def is_finite(u):
-    """Tell whether a position is somewhere."""
+    """Return whether a position is finite."""
     return math.isfinite(u)
 
 
@@ -82,21 +82,21 @@ def repeat(i, n):
 
 @func
 def mirror(i, n):
-    """Return the texel of the texture that is repeated back and forth, its edges twice."""
+    """Return the texel of the texture that is repeated back and forth, with its edges twice."""
     m = i % (2 * n)
     return min(m, 2 * n - 1 - m)
 
 
 @func
 def repeated_tap(i, n):
-    """Return what `repeat` does for taps of a position in the first period, without a division."""
+    """Return the same as `repeat` for taps of a position in the first period, dividing nothing."""
     j = i + n if i < 0 else i - n if i >= n else i
     return max(0, min(j, n - 1))  # there are more taps than a texture of one texel has periods
 
 
 @func
 def mirrored_tap(i, n):
-    """Return what `mirror` does for taps of a position in the first two periods, likewise."""
+    """Return the same as `mirror` for taps of a position in the first two periods."""
     j = -1 - i if i < 0 else i - 2 * n if i >= 2 * n else i
     return max(0, min(j, 2 * n - 1 - j))
 
@@ -104,14 +104,14 @@ def mirrored_tap(i, n):
 @data_oriented
 @dataclass(frozen=True)
 class Wrap:
-    """Funcs that say what is outside.
+    """The funcs of a wrap.
 
     Args:
-        is_somewhere: Whether there is anything at a position.
-        folded: A position in the first period that gives the same.
-        kept: A position near the texture that gives the same as one that is farther than FAR.
-        texel: Which texel stands for an index; NONE for the border.
-        tap: The same for indices of taps of a position that is folded and kept.
+        is_somewhere: Whether a position has a value.
+        folded: The position in the first period with the same value.
+        kept: A position near the texture with the same value as one farther than FAR.
+        texel: The texel for an index; NONE for the border.
+        tap: The texel for an index of a tap, at a position that is folded and kept.
     """
 
     is_somewhere: Any

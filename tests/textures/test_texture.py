@@ -170,15 +170,21 @@ def test_fields_are_shared_and_python_samples() -> None:
 
 
 WRONG = [
-    (dict(filter="liner"), "filter='liner' is none of 'nearest', 'linear', 'cubic'. Did you mean"),
-    (dict(wrap="clmap"), "wrap='clmap' is none of 'clamp', 'repeat', 'mirror', 'border'. Did you"),
-    (dict(wrap=("clamp",)), r"wrap=\('clamp',\) has not one entry for each of 2 coordinates"),
-    (dict(wrap=3), "wrap=3 is none of"),
-    (dict(mip=True), "mip=True is none of 'off', 'nearest', 'linear'"),
-    (dict(axes="yx"), "axes='yx' is none of 'image', 'xy'"),
+    (
+        dict(filter="liner"),
+        "filter='liner' is not one of 'nearest', 'linear', 'cubic'. Did you mean",
+    ),
+    (
+        dict(wrap="clmap"),
+        "wrap='clmap' is not one of 'clamp', 'repeat', 'mirror', 'border'. Did you",
+    ),
+    (dict(wrap=("clamp",)), r"wrap=\('clamp',\) does not have an entry for each of 2 coordinates"),
+    (dict(wrap=3), "wrap=3 is not one of"),
+    (dict(mip=True), "mip=True is not one of 'off', 'nearest', 'linear'"),
+    (dict(axes="yx"), "axes='yx' is not one of 'image', 'xy'"),
     (dict(max_aniso=0), "max_aniso is an integer, 1 or more, not 0"),
     (dict(dims=4), "A texture has 1 to 3 dimensions, not 4"),
-    (dict(dims=1), r"An array of shape \(2, 3, 4\) is no texture of 1 dimensions; .* \(W, C\)"),
+    (dict(dims=1), r"An array of shape \(2, 3, 4\) is not a texture of 1 dimensions; .* \(W, C\)"),
     (dict(border=[1.0, 2.0]), "2"),
     (dict(border=dt.zeros(3)), r"The border is a field of shape \(\) of vec4<f64>, not"),
 ]
@@ -199,14 +205,14 @@ def test_wrong_data() -> None:
             {"srgb": 1},
         ),
         (np.zeros((4, 5, 30)), "has 30 channels; .* up to 16. .* dims=3", {}),
-        (np.zeros((2, 3, 4, 5, 6)), "is no texture of 3 dimensions", {}),
-        (np.float64(3), "is no texture", {}),
+        (np.zeros((2, 3, 4, 5, 6)), "is not a texture of 3 dimensions", {}),
+        (np.float64(3), "is not a texture", {}),
         (np.zeros((0, 4)), "no elements", {}),
         (dt.zeros((2, 2), ti.i32), "holds i32", {}),
         (dt.zeros((2, 2), dt.mat(2, 2)), "holds mat2x2<f32>", {}),
-        (dt.zeros((2, 2, 2, 2)), "is no field of texels", {}),
+        (dt.zeros((2, 2, 2, 2)), "is not a field of texels", {}),
         (dt.zeros((2, 2))[1:], "whole field", {}),
-        (dt.zeros((2, 2)), "makes a field of its own", {"srgb": True}),
+        (dt.zeros((2, 2)), "leave srgb out", {"srgb": True}),
         (dt.zeros((2, 2)), "does not hold f64; leave dtype out", {"dtype": ti.f64}),
         (np.zeros((5, 4, 4)), "A cube map has the shape", {"cube": True}),
     ]:
