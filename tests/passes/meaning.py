@@ -35,19 +35,21 @@ def inputs_of(program: Program, options: Options, seed: int) -> Inputs:
     for param in program.params:
         given = options.text(param.name)
         if isinstance(param, Var):
-            numbers[param] = _number(param, given, rng)
+            numbers[param] = _number(param, given, rng, seed)
         else:
             fields[param] = _contents(param, given, rng)
     return fields, numbers
 
 
-def _number(param: Var, given: str, rng: np.random.Generator) -> Any:
+def _number(param: Var, given: str, rng: np.random.Generator, seed: int) -> Any:
     if scalar_of(param.type) in FLOATS:
         drawn = rng.uniform(0.5, 1.5, shape_of(param.type))
         return float(given) if given else drawn[()]
     if param.type == BOOL:
         return bool(rng.integers(2))
-    return int(given or 3)
+    if given:
+        return int(given)
+    return (3, 0, int(rng.integers(_SIZE)))[seed % 3]
 
 
 def _contents(param: Array, given: str, rng: np.random.Generator) -> npt.NDArray[Any]:
