@@ -61,8 +61,9 @@ def _contents(param: Array, given: str, rng: np.random.Generator) -> npt.NDArray
         values = np.array([float(word) for word in given.split()])
         return values.astype(np.complex128 if scalar in FLOATS else numpy_dtype(scalar))
     if scalar in FLOATS:
-        return rng.uniform(-1.5, 1.5, (*shape, *inner)).astype(np.complex128)
-    return rng.integers(0, min(shape, default=2), (*shape, *inner)).astype(numpy_dtype(scalar))
+        return np.asarray(rng.uniform(-1.5, 1.5, (*shape, *inner)), np.complex128)
+    drawn = rng.integers(0, min(shape, default=2), (*shape, *inner))
+    return np.asarray(drawn, numpy_dtype(scalar))
 
 
 def memory_for(array: Array, fields: Mapping[Array, npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -120,17 +121,17 @@ def pushed(
     """Return the contents after a program, and their tangents by the complex step."""
     fields, numbers = copied(inputs[0]), inputs[1]
     for array, direction in directions.items():
-        fields[array] = fields[array] + 1j * STEP * direction
+        fields[array] = np.asarray(fields[array] + 1j * STEP * direction)
     run([program], fields, numbers)
     dots = {array: np.imag(fields[array]) / STEP for array in directions}
-    real = {a: np.real(v).astype(v.dtype) for a, v in fields.items()}
+    real = {a: np.asarray(np.real(v), v.dtype) for a, v in fields.items()}
     return real, dots
 
 
 def drawn_like(fields: Contents, arrays: Iterable[Array], seed: int) -> Contents:
     rng = np.random.default_rng(seed)
     by_name = sorted((a for a in arrays if a in fields), key=lambda a: a.name)
-    return {a: rng.uniform(-1, 1, fields[a].shape).astype(np.complex128) for a in by_name}
+    return {a: np.asarray(rng.uniform(-1, 1, fields[a].shape), np.complex128) for a in by_name}
 
 
 def check_reverse(

@@ -92,7 +92,8 @@ class Result:
 
     @property
     def text(self) -> str:
-        return "\n".join([*map(print_program, self.programs), *(f"{n}\n" for n in self.notes)])
+        notes = "".join(f"{note}\n" for note in self.notes)
+        return "\n".join([*map(print_program, self.programs), *([notes] if notes else [])])
 
 
 Adapter = Callable[[Program, Options], Result]
@@ -258,8 +259,8 @@ def _when(late: bool) -> str:
 def _roles(program: Program, word: str, of: Mapping[Array, Array]) -> list[str]:
     """Return a line for each parameter that stands for something of a field."""
     names = _printed(program)
-    known = (*program.params, *program.temps)
-    return [f"{names[new]}: {word}({a.name})" for new, a in of.items() if new in known]
+    known = [a for a in (*program.params, *program.temps) if isinstance(a, Array) and a in of]
+    return [f"{names[new]}: {word}({of[new].name})" for new in known]
 
 
 def _reverse(program: Program, options: Options) -> Result:
@@ -270,7 +271,7 @@ def _reverse(program: Program, options: Options) -> Result:
         read_back=options.flag("read_back", default=True),
         constant=options.flag("constant", default=False),
     )
-    made, after = adjoint.program, {a: new for new, a in adjoint.after.items()}
+    made = adjoint.program
     if options.flag("simplified", default=True):
         made = simplify(made)
     made = pruned(made)
@@ -278,7 +279,7 @@ def _reverse(program: Program, options: Options) -> Result:
     notes = (*_roles(made, "After", adjoint.after), *_roles(made, "Bar", bars))
 
     def check() -> None:
-        meaning.check_reverse(program, made, adjoint.bars, after, options)
+        meaning.check_reverse(program, made, adjoint.bars, adjoint.after, options)
 
     return Result((made,), notes, check if options.flag("exact", default=True) else None)
 
