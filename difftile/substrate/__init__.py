@@ -1,7 +1,7 @@
-"""Where programs run: sessions, memory, compiled launches, and what the objects of kernels mean.
+"""Sessions, memory, compiled launches and the meaning of the objects that kernels name.
 
-The rest of the library imports from here; `tests/test_layers.py` checks it. Modules beside this one
-know no compiler; each package beside it is a backend, and the only one that knows its compiler.
+The rest of the library imports from here; `tests/test_layers.py` checks it. The modules of this
+package know no compiler. Each package inside is a backend, and only it knows its compiler.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     StructType = BACKEND.language.StructType
 
-# The language of kernels, bound once: these are asked at each launch and each field that is made.
+# The language of kernels. Bound once, since some are called for each launch and each new field.
 ti: Any = BACKEND.language.namespace
 grouped: Any = ti.grouped
 static: Any = ti.static

@@ -1,8 +1,8 @@
 """The type of a backend: everything that difftile asks of one compiler.
 
-A backend is a package beside this file that makes one `Backend`. `Language` and `Devices` are
-modules of that package, the other groups its classes. Backends share the kernel language in which
-source is emitted, so that emission stands beside this file.
+A backend is a package in this folder that makes one `Backend`. `Language` and `Devices` are modules
+of that package, the other groups its classes. Backends share the kernel language in which source is
+emitted, so the emitter belongs to none of them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Language(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What a start of a backend has found and set.
+    """The device of a session, as a start of the backend has found and set it.
 
     Args:
         on_host: Fields live in host memory, and kernels run on the CPU.
@@ -80,14 +80,14 @@ class Device:
 
 
 class Devices(Protocol):
-    """Starting the backend and ending what it has compiled."""
+    """Starts of the backend, and the end of its compiled code."""
 
     ARCHS: dict[str, Any]
 
     def settings_of(
         self, arch: str, seed: int, debug: bool, fast_math: bool, options: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Return the settings of a start, with the user's options, while nothing has ended yet.
+        """Return the settings of a start, with the user's options; no session is ended yet.
 
         Raises:
             FieldError: The architecture is not there, an option is unknown, or compiled kernels
@@ -96,15 +96,15 @@ class Devices(Protocol):
         ...
 
     def start(self, arch: str, settings: Mapping[str, Any]) -> Device:
-        """Start the backend, anew if it runs already."""
+        """Start or restart the backend."""
         ...
 
     def end(self, why: str) -> None:
-        """Refuse every launch of compiled code from now on, which would be a crash."""
+        """Refuse every later launch of compiled code, which would crash."""
         ...
 
     def abandon(self) -> None:
-        """Leave threads of the parent alone, in a process that was forked."""
+        """Keep a forked process from waiting for threads of its parent."""
         ...
 
     def cache_folder(self) -> Path:
@@ -138,8 +138,8 @@ class Compile(Protocol):
         Args:
             emitted: The source.
             of: The program, which has the user's lines.
-            params: What a launch takes.
-            written: The positions of those that the program writes.
+            params: The parameters of a launch.
+            written: The positions of the buffers that the program writes.
             on_host: Buffers are passed by their address.
             as_written: Leave fast math out, whatever the session has.
 
@@ -154,10 +154,10 @@ class RawEvent:
     """An event of a window of the desktop.
 
     Args:
-        act: What happened to the key.
+        act: Whether the key was pressed or released, or the mouse moved.
         key: A key, "LMB", "MMB", "RMB", "Motion", "Wheel", or "WMClose".
-        x: Where the mouse was, from the left [px].
-        y: Likewise, from the top.
+        x: Position of the mouse from the left [px].
+        y: Position of the mouse from the top [px].
         notches: How far the wheel turned, positive away from the person.
     """
 
@@ -172,15 +172,15 @@ class Desktop(Protocol):
     """A window of the desktop that stays as large as it was made."""
 
     def draw(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show a picture, shape (height, width, 3), and find out what happened meanwhile."""
+        """Show a picture, shape (height, width, 3), and collect events."""
         ...
 
     def update(self) -> None:
-        """Show the last picture again, and find out what happened meanwhile."""
+        """Show the last picture again, and collect events."""
         ...
 
     def events(self) -> list[RawEvent]:
-        """Return what happened up to the last update."""
+        """Return the events up to the last update."""
         ...
 
     def close(self) -> None:
@@ -193,8 +193,8 @@ class Backend:
     """One compiler, its memory and its names.
 
     Args:
-        name: What messages call it.
-        language: The objects of kernels, and what they mean.
+        name: The name in messages.
+        language: The objects that kernels name, and their meanings.
         spellings: How emitted source writes each op.
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.

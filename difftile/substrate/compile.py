@@ -1,7 +1,7 @@
 """Programs that are ready to run: which variant of their code a launch takes.
 
-Variants differ in what is known of a launch: whether one thread does it, and which gradients hold
-zeros. Each is emitted and compiled when a launch wants it first.
+Variants are for one thread or several, and for gradients that are known to hold zeros. Each is
+emitted and compiled for the first launch that takes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from difftile.diagnostics import CompileError
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate.backend import Launcher
-from difftile.substrate.emit import emit
+from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.report import is_silenced, report_of
@@ -31,8 +31,8 @@ class CompiledProgram:
     """A program ready to be launched; the variants of its code are compiled on first use.
 
     Args:
-        program: A finished program: its parameters are what `launch` takes, its temps follow.
-        marks: Memory that it uses besides, and that is zero before each launch.
+        program: A finished program; `launch` takes its parameters and then its temps.
+        marks: More memory of the program, which is zero before each launch.
     """
 
     def __init__(self, program: Program, marks: tuple[Array, ...] = ()) -> None:
@@ -68,19 +68,21 @@ class CompiledProgram:
 
     def source(self, *, serial: bool = False) -> str:
         """Return the Taichi source."""
-        flat = not self._on_host
+        return self._emitted(serial=serial).text
+
+    def _emitted(self, **options: Any) -> Emitted:
         return emit(
             self.program,
-            serial=serial,
-            flat=flat,
+            flat=not self._on_host,
             guarded=self._guarded,
             report=self._reported,
             spellings=self._spellings,
-        ).text
+            **options,
+        )
 
     @cached_property
     def _silent(self) -> CompiledProgram:
-        """The same without what it prints and reports."""
+        """The program without its prints and reports."""
         marks = () if self._report is None else self._report.marks
         return CompiledProgram(replace(self.program, body=silent(self.program.body)), marks)
 
@@ -101,9 +103,9 @@ class CompiledProgram:
             )
 
     def settled(self, args: Sequence[Any]) -> Launcher:
-        """Return what launches the program on buffers of these shapes, and on any numbers.
+        """Return a launcher of the program for buffers of these shapes and for any numbers.
 
-        That is one variant of the code where shapes alone decide about it, else the program.
+        One variant of the code, where the shapes decide about it; else the program itself.
         """
         numbers_matter = any(isinstance(self.params[k], Var) for k in self._work.positions)
         zeros_matter = self._on_host and any(args[k].nbytes >= _FRESH_BYTES for k in self._stored)
@@ -112,7 +114,7 @@ class CompiledProgram:
         return self._chosen((), self._work.key(args))
 
     def _chosen(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> Launcher:
-        """Return the variant for some arguments that hold zeros, and what the work depends on."""
+        """Return the variant for arguments that hold zeros, and a key of the estimated work."""
         known = self._choice.get((fresh, key))
         if known is not None:
             return known
@@ -126,15 +128,10 @@ class CompiledProgram:
 
     def _variant(self, serial: bool, fresh: tuple[int, ...]) -> Launcher:
         started = time.perf_counter()
-        emitted = emit(
-            self.program,
+        emitted = self._emitted(
             serial=serial,
-            flat=not self._on_host,
-            guarded=self._guarded,
             threads=self._threads if self._on_host and not serial else 0,
             fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
-            report=self._reported,
-            spellings=self._spellings,
         )
         params = (*self.params, *self._reported)
         variant = self._compile(
@@ -149,7 +146,7 @@ class CompiledProgram:
         return variant
 
     def _fresh(self, args: Sequence[Any]) -> tuple[int, ...]:
-        """Return the arguments that hold zeros, which what is added to them may replace."""
+        """Return the arguments that hold zeros, into which additions may be stores."""
         large = [k for k in self._stored if args[k].nbytes >= _FRESH_BYTES and args[k].zeros]
         if not large:
             return ()

@@ -1,10 +1,10 @@
-"""The lock for what Taichi and the memory of kernels allow one thread at a time.
+"""The lock of everything that backends and the memory of kernels allow one thread at a time.
 
-Taichi compiles one kernel at a time, with options that are put back afterwards; starting it again
-ends what was compiled before. A launch itself holds Python's own lock from its beginning to
-its end, so that launches never overlap and take no other.
+Taichi compiles one kernel at a time, with options that are put back afterwards, and a restart ends
+its compiled code. A launch holds Python's own lock from its beginning to its end, so launches never
+overlap and take no other.
 
-The thread that forks holds the lock, so that a child never inherits a half of what it guards.
+The thread that forks holds the lock, so that a child never inherits a half-finished change.
 """
 
 import os

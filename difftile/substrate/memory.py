@@ -1,7 +1,7 @@
 """Blocks of memory that programs work on.
 
-On the CPU a block is a NumPy array that compiled code gets by its address: reading and writing it
-from Python costs nothing. Elsewhere it is an array of the backend's.
+On the CPU a block is a NumPy array that compiled code gets by its address, so Python reads and
+writes it without a copy. Elsewhere the block is an array of the backend.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _ZEROS = object()
 class DeviceArray(Protocol):
     """Memory of a device that the host does not see.
 
-    Arrays from the host have the shape of the memory and then that of an element. Operations on two
-    arrays expect the same element, and the same shape unless they say otherwise.
+    Arrays from the host have the shape of the memory and then the shape of an element. Operations
+    on two arrays expect the same element, and the same shape unless they say otherwise.
     """
 
     @property
@@ -77,9 +77,9 @@ class DeviceArray(Protocol):
 
 
 class Contents:
-    """What is known of the contents of a block: that they are zero, a version, or nothing (None).
+    """The knowledge about the contents of a block: `known` is `_ZEROS`, a version, or None.
 
-    Whoever writes sets `known` to None.
+    Each write sets `known` to None.
     """
 
     __slots__ = ("known",)
@@ -99,9 +99,9 @@ class Buffer:
     """A block of memory for elements of one type in one shape.
 
     `owners` counts the fields whose contents are here now. `pins` counts the tape records that
-    read these contents again: while it is above zero nothing must write here. A buffer with neither
-    is free, and belongs to `siblings`, the free buffers of its kind. `zeros` says that all contents
-    are known to be zero; whoever writes here by another way than the methods below takes it back.
+    read these contents again: while it is above zero, the contents must not change. A buffer with
+    neither is free, and belongs to `siblings`, the free buffers of its kind. `zeros` says that all
+    contents are known to be zero; code that writes here without the methods below resets it.
 
     Old contents that are mostly zero may be packed. `packing_pins` counts the pins whose holders
     are prepared for that: they read the contents of `unpacked()`. A packed buffer has no memory of
@@ -179,7 +179,7 @@ class Buffer:
             self.free()
 
     def free(self) -> None:
-        """Give the memory back, to which nothing refers any more."""
+        """Give the memory back; no record and no field refers to it any more."""
         memory = self if self.packed is None else self.packed.memory
         if memory is not None and not self.pool.ended:
             self.siblings.append(memory)
@@ -253,7 +253,7 @@ class Buffer:
         self.packed = _PackedBuffer(packed)
         self.held = packed.values.nbytes
         self._array = None
-        del self.address  # whoever forgets to unpack is told
+        del self.address  # an error for code that forgets to unpack
         return memory
 
     def unpacked(self) -> Buffer:
@@ -324,7 +324,7 @@ class Buffer:
         """Set each row, all elements with one first index, from a row of a buffer of the kind.
 
         Args:
-            other: The other buffer; the sizes of its other axes are those of this one.
+            other: The source; all its axes but the first have the sizes of this buffer's.
             index: Which row, i32, shape (rows,); -1 sets zeros.
         """
         self.zeros = False
@@ -354,8 +354,8 @@ class _PackedBuffer:
     """Contents without memory of their own.
 
     Args:
-        contents: What is not zero.
-        memory: What they were unpacked into.
+        contents: The part that is not zero.
+        memory: The buffer that they were unpacked into.
     """
 
     contents: Packed

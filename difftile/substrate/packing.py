@@ -19,8 +19,8 @@ class Packed:
     """The contents of an array.
 
     Args:
-        box: Where they are.
-        values: What is there; elsewhere every bit is zero.
+        box: The part that is not zero.
+        values: The contents of the box; elsewhere every bit is zero.
     """
 
     box: tuple[slice, ...]

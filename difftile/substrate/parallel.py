@@ -20,7 +20,7 @@ class Range:
 
     Args:
         start: The first index, as a term of a sum.
-        stop: The index behind the last.
+        stop: The index after the last.
         length: Their number, as a factor of a product; may be negative if there are none.
     """
 

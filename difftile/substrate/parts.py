@@ -1,6 +1,6 @@
-"""What a thread computes ahead of its part of a parallel loop, to have it in registers.
+"""Statements that a thread runs before its part of a parallel loop, to have values in registers.
 
-A value from in front of the loop would come from memory in every iteration, and take a task of its
+A value computed before the loop would come from memory in every iteration, and take a task of its
 own to get there.
 """
 
@@ -11,7 +11,7 @@ from difftile.ir.walk import arrays_written, defined_in, free_variables, operand
 
 
 def for_each_part(body: Block) -> tuple[Let, ...]:
-    """Return the ops on shapes and numbers in front of parallel loops that those alone need."""
+    """Return the ops on shapes and numbers before parallel loops that only the loops need."""
     known = free_variables(body) | {s.out for s in body.stmts if isinstance(s, Size)}
     found: list[Let] = []
     for stmt in body.stmts:
@@ -29,11 +29,11 @@ def for_each_part(body: Block) -> tuple[Let, ...]:
 
 
 def ahead_of(loop: ParallelFor, lets: tuple[Let, ...]) -> tuple[list[Stmt], list[Stmt]]:
-    """Return what a thread computes ahead of its part of a loop, and what each iteration does.
+    """Return the statements of a thread before its part of a loop, and those of each iteration.
 
     Args:
         loop: The loop.
-        lets: Ops on shapes and numbers in front of it.
+        lets: Ops on shapes and numbers before it.
     """
     wanted = uses(Block((loop,))) - defined_in(loop.body)
     needed: list[Stmt] = []

@@ -1,7 +1,7 @@
 """The pool of a session: free memory by kind, and how much old contents take.
 
-Old contents are those of a buffer with pins and without owners: a tape reads them again, and no
-field has them any more. Their bytes are counted in `Pool.kept`, so each change of a buffer's
+A buffer with pins and without owners has old contents: a tape reads them again, and no field has
+them any more. Their bytes are counted in `Pool.kept`, so each change of a buffer's
 `pins` or `owners` that enters or leaves this state changes the count by the buffer's `held`:
 
     pins  owners
@@ -10,8 +10,8 @@ field has them any more. Their bytes are counted in `Pool.kept`, so each change 
     > 0       0    old contents                           counted
       0       0    free, in the pool                      not counted
 
-A pin is added by whoever reads contents again, while a field owns them, as `buffer.pins += 1`: one
-step, so that no signal comes between it and a note of it. `unpin` takes it away.
+A record that reads contents again adds its pin while a field owns them, by `buffer.pins += 1`.
+`unpin` takes it away.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Pool:
         self.peak = max(self.peak, self.kept)
 
     def clear(self) -> None:
-        """Let go of everything that is free."""
+        """Drop all free buffers."""
         for free in self._free.values():
             free.clear()  # in place: living buffers know their list
 
@@ -127,7 +127,7 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
 
 
 def pack(*buffers: Buffer) -> None:
-    """Pack old contents that are large, mostly zero and read by those who can unpack."""
+    """Pack old contents that are large and mostly zero, if all their readers can unpack."""
     for buffer in buffers:
         if (
             buffer.nbytes < _WORTH_PACKING
@@ -152,11 +152,11 @@ def pack(*buffers: Buffer) -> None:
 
 
 def unpin(*buffers: Buffer, packing: bool = False) -> None:
-    """Let go of contents that a record of a tape kept.
+    """Release contents that a record of a tape kept.
 
     Args:
-        buffers: Where they are.
-        packing: Whether the record was prepared for them to be packed.
+        buffers: Buffers with the contents.
+        packing: Whether the record was prepared for packed contents.
     """
     for buffer in buffers:
         buffer.pins -= 1

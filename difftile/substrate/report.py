@@ -1,4 +1,4 @@
-"""What a kernel under debug reports: the first failure of a launch, and its values."""
+"""Reports of kernels under debug: the first failure of a launch, and its values."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from difftile.substrate.session import current_session
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FailureReport:
     """The failures of a program, and the memory in which one of them is reported.
 
     Args:
         fails: The places of failures, in the order of the program.
-        count: A counter of failures; whoever raises it from 0 may report.
+        count: A counter of failures; the thread that raises it from 0 may report.
         values: The place's number in `fails`, and then its values.
-        marks: Memory that is zero before each launch, in the shapes of what it is `like`.
+        marks: Memory that is zero before each launch, each in the shape of the array it is `like`.
     """
 
     fails: tuple[Fail, ...]
@@ -58,14 +58,14 @@ class Report:
             buffer.free()
 
 
-def report_of(program: Program, marks: tuple[Array, ...]) -> Report | None:
-    """Return the report of a program; None if nothing in it can fail."""
+def report_of(program: Program, marks: tuple[Array, ...]) -> FailureReport | None:
+    """Return the report of a program; None for programs that cannot fail."""
     fails = tuple(stmt for stmt in walk(program.body) if isinstance(stmt, Fail))
     if not fails and not marks:
         return None
     size = 1 + max(1, 1, *(len(fail.values) for fail in fails))
     count = Array("failures", FieldType(I32, 0))
-    return Report(fails, count, Array("failure", FieldType(Vector(size, F64), 0)), marks)
+    return FailureReport(fails, count, Array("failure", FieldType(Vector(size, F64), 0)), marks)
 
 
 _failures: list[DifftileError] = []
@@ -74,7 +74,7 @@ _silenced: ContextVar[bool] = ContextVar("difftile_silenced", default=False)
 
 @contextmanager
 def silence() -> Generator[None]:
-    """Launch inside without printing and reporting: what was said once is not said again."""
+    """Launch inside the block without printing and reporting, as when launches run again."""
     before = _silenced.get()
     try:
         _silenced.set(True)

@@ -1,4 +1,4 @@
-"""Sessions: from one `dt.init` to the next, and which of them memory belongs to."""
+"""Sessions: from one `dt.init` to the next, with the memory and the compiled code of that time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Session:
         float_type: The type of float literals where no field says another.
         debug: Accesses out of range are errors.
         fast_math: Sums may be computed in another order than they are written in.
-        seed: Seed of what is random.
+        seed: Seed of random numbers.
         warps: Kernels run in warps of CUDA.
     """
 
@@ -59,14 +59,14 @@ def start_session(
     fast_math: bool | None = None,
     **options: Any,
 ) -> Session:
-    """Start the backend, anew if it runs already; fast math is on unless this is for debugging.
+    """Start or restart the backend; fast math is on by default, except for debugging.
 
-    Any thread may do so: kernels are launched and compiled by all threads afterwards.
+    Any thread may call this; afterwards all threads compile and launch.
 
     Raises:
-        FieldError: The architecture is unknown or not there, the float type is none, the seed is no
-            integer, or compiled kernels cannot be kept where an option says. What ran before goes
-            on then.
+        FieldError: The architecture is unknown or missing, `default_fp` is not a float type, the
+            seed is not an integer, or compiled kernels cannot be kept in the folder that an option
+            names. The session before goes on then.
     """
     devices, language = BACKEND.devices, BACKEND.language
     if arch not in devices.ARCHS:
@@ -113,19 +113,15 @@ def current_session() -> Session:
         try:
             return _current[0]
         except IndexError:  # none yet, or another thread is starting one
-            _start_first()
-
-
-def _start_first() -> None:
-    with LOCK:
-        if _forked.session is not None:
-            raise FieldError(_forked.why)
-        if not _current:  # another thread may have been faster
-            start_session("cpu", F32.name, 0, False)
+            with LOCK:
+                if _forked.session is not None:
+                    raise FieldError(_forked.why) from None
+                if not _current:  # another thread may have been faster
+                    start_session("cpu", F32.name, 0, False)
 
 
 def _end(why: str) -> None:
-    """End the session: nothing that belongs to it is launched any more."""
+    """End the session, whose code is not launched any more."""
     ended = _current[:]
     _current.clear()
     for session in ended:
@@ -134,9 +130,9 @@ def _end(why: str) -> None:
 
 
 class _Forked:
-    """What a process that was forked knows of the session of its parent.
+    """The session that the parent of a forked process had.
 
-    The threads that kernels run on stay with the parent: to wait for them would never end.
+    The threads of kernels stay with the parent, so that waiting for them would never end.
     """
 
     why = (
@@ -149,12 +145,12 @@ class _Forked:
         self.session: Session | None = None
 
     def left(self) -> None:
-        """Forget the parent's session, since there is one of this process; a GPU is not left."""
+        """Forget the parent's session after a start in this process, unless it was on a GPU."""
         if self.session is not None and self.session.on_host:
             self.session = None
 
     def note(self) -> None:
-        """Take leave of the parent's session, in the child."""
+        """End the parent's session in the child."""
         if _current:
             self.session = _current[0]
             _end(self.why)

@@ -30,7 +30,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import shape_of
-from difftile.ir.walk import operands, regions
+from difftile.ir.walk import operands, regions, walk
 from difftile.ops.table import OPS
 
 _WAKING = 400_000  # steps in the 40-80 us that a parallel loop takes to wake threads and wait
@@ -54,7 +54,7 @@ class Work:
     positions: tuple[int, ...]
 
     def key(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        """Return what the estimate depends on: shapes of fields, values of integers."""
+        """Return the shapes of fields and the integers that the estimate depends on."""
         return tuple([getattr(args[k], "shape", args[k]) for k in self.positions])
 
     def amount(self, key: tuple[Any, ...], atomic: int = 1) -> float:
@@ -72,8 +72,8 @@ class Work:
 
 
 def work_of(program: Program) -> Work:
-    """Return the estimate of a program: it depends on what bounds its loops and on nothing else."""
-    stmts = _all(program.body)
+    """Return the estimate of a program, which depends only on the bounds of its loops."""
+    stmts = list(walk(program.body))
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
     sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
     bounds: set[Array | Var] = set()
@@ -81,20 +81,12 @@ def work_of(program: Program) -> Work:
     while pending:
         value = pending.pop()
         if value in lets:
-            # What other ops give is not known before the launch, whatever they are given.
+            # The results of other ops are unknown before the launch.
             pending += lets[value].args if lets[value].op in _COUNTING else ()
         elif isinstance(value, Var):
             bounds.add(sizes.get(value, value))
     params = (*program.params, *program.temps)
     return Work(program, tuple(k for k, p in enumerate(params) if p in bounds))
-
-
-def _all(block: Block) -> list[Any]:
-    found: list[Any] = list(block.stmts)
-    for stmt in block.stmts:
-        for region in regions(stmt):
-            found += _all(region)
-    return found
 
 
 class _Estimate:

@@ -1,7 +1,7 @@
 """Functions of floats in the precision of their arguments, for kernels.
 
-Taichi computes what its own library defines in its default precision. Some keep their digits where
-the obvious formula loses them:
+Taichi computes the functions of its own library in its default precision. Some of those here keep
+their digits where the obvious formula loses them:
 
 `log(1 + x)` and `exp(x) - 1` cancel near 0: there both are series, and beyond it the formula. The
 well-known corrections that compare 1 + x with x do not live under fast math, which folds

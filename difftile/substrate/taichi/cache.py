@@ -1,7 +1,7 @@
-"""The folder where Taichi keeps compiled kernels, and what becomes of it where nothing can be kept.
+"""The folder where Taichi keeps compiled kernels.
 
-Taichi looks for a folder of its own, in the environment alone, as it is imported and started. It
-ends the process where that names none, and crashes at its end where it could not write there.
+When Taichi is imported and started, it asks only the environment for such a folder. If the
+environment names none, Taichi ends the process; if it cannot write there, it crashes when it ends.
 """
 
 from __future__ import annotations
@@ -41,19 +41,15 @@ def can_keep(folder: Path) -> bool:
 def _caches() -> Path:
     """Return the user's folder of caches; one that cannot exist if there is no home for it.
 
-    As the XDG Base Directory Specification has it, names that are not absolute count for nothing.
+    As in the XDG Base Directory Specification, names that are not absolute are ignored.
     """
     given = os.environ.get(_CACHES, "")
     if os.path.isabs(given):
         return Path(given)
     home = os.environ.get("HOME", "")
     if not os.path.isabs(home):
-        home = _home_of_user()
+        try:
+            home = importlib.import_module("pwd").getpwuid(os.getuid()).pw_dir
+        except (ImportError, KeyError):  # Windows, or a user that the system does not know
+            home = ""
     return Path(home if os.path.isdir(home) else os.devnull) / ".cache"
-
-
-def _home_of_user() -> str:
-    try:
-        return importlib.import_module("pwd").getpwuid(os.getuid()).pw_dir
-    except (ImportError, KeyError):  # Windows, or a user that the system does not know
-        return ""

@@ -38,14 +38,14 @@ class GuiWindow:
         self.update()
 
     def draw(self, image: npt.NDArray[np.uint8]) -> None:
-        """Show a picture, shape (height, width, 3), and find out what happened meanwhile."""
+        """Show a picture, shape (height, width, 3), and collect events."""
         # One by one takes a third of the time of one assignment, whose inner loop has three turns.
         for k, channel in enumerate(self._channels):
             channel[:] = image[..., k]
         self.update()
 
     def update(self) -> None:
-        """Show the last picture again, and find out what happened meanwhile."""
+        """Show the last picture again, and collect events."""
         try:
             # `GUI.show` would also clear a canvas that no one sees, a float for each channel.
             self._gui.core.update()
@@ -54,7 +54,7 @@ class GuiWindow:
                 raise
 
     def events(self) -> list[RawEvent]:
-        """Return what happened up to the last update."""
+        """Return the events up to the last update."""
         width, height = self._size
         found: list[RawEvent] = []
         for event in self._gui.get_events():

@@ -1,4 +1,4 @@
-"""Starting Taichi, ending what it has compiled, and the folder where that is kept."""
+"""Starts of Taichi, the end of its compiled code, and the folder where that is kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from taichi.lang import impl, misc
 from difftile.diagnostics import FieldError, did_you_mean
 from difftile.substrate.backend import Device
 from difftile.substrate.taichi.cache import caches_named, can_keep
-from difftile.substrate.taichi.launcher import end_all
+from difftile.substrate.taichi.launcher import LIVING
 
 ARCHS: dict[str, Any] = {
     "cpu": ti.cpu,
@@ -33,7 +33,7 @@ _TAICHIS_FOLDER = Path(impl.default_cfg().offline_cache_file_path).parent
 def settings_of(
     arch: str, seed: int, debug: bool, fast_math: bool, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what `ti.init` is passed, with the user's options.
+    """Return the arguments of `ti.init`, with the user's options.
 
     Raises:
         FieldError: The architecture is not there, an option is unknown, or compiled kernels cannot
@@ -52,7 +52,7 @@ def settings_of(
         "fast_math": fast_math,
         # Taichi 1.7.4 keeps `y[i, 0]` in a register over a loop that writes `y[i, j]`, too.
         "cache_loop_invariant_global_vars": False,
-        # That is no part of the keys of its cache on disk: ours is one of its own.
+        # That option is not part of the keys of Taichi's cache on disk, so ours has its own folder.
         "offline_cache_file_path": str(cache_folder()),
         # Emitted literals carry their type; Taichi's own default must stay f32 for them.
         "default_fp": ti.f32,
@@ -82,7 +82,7 @@ def _is_there(arch: Any) -> bool:
 
 
 def start(arch: str, settings: Mapping[str, Any]) -> Device:
-    """Start Taichi, anew if it runs already."""
+    """Start or restart Taichi."""
     with caches_named(), _in_silence():
         ti.init(arch=ARCHS[arch], **settings)
     # Taichi lets this thread do it and no other; with the first launch it would be any.
@@ -108,8 +108,10 @@ def _in_silence() -> Generator[None]:
 
 
 def end(why: str) -> None:
-    """Refuse to launch what was compiled since the last start."""
-    end_all(why)
+    """Refuse later launches of all compiled kernels, which would crash."""
+    for kernel in list(LIVING):
+        kernel.end(why)
+    LIVING.clear()
 
 
 def abandon() -> None:

@@ -2,7 +2,7 @@
 
 Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore
 launched through a context that is filled here: on the CPU one context is kept and only the
-arguments that changed are set.
+changed arguments are set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from taichi.lang import impl
 
 from difftile.diagnostics import DifftileError, FieldError, LaunchError
 from difftile.ir.nodes import Array, Program, Var
-from difftile.ir.types import FLOATS, FieldType, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import FLOATS, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.emit import Emitted
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
@@ -39,8 +39,8 @@ _counter = itertools.count()
 class CompiledKernel:
     """One compiled kernel and its launch context, with the arguments that this holds.
 
-    A launch takes the context away, so that threads never fill the same one; who finds none makes
-    another. A launch that is broken off does not put it back: what it holds is uncertain then.
+    A launch takes the context away, so that threads never fill the same one; a launch that finds
+    none makes another. An interrupted launch does not put it back, since its arguments are unknown.
     """
 
     def __init__(
@@ -77,10 +77,10 @@ class CompiledKernel:
         self._on_host = on_host
         self._held: tuple[Any, list[Any]] | None = None
         self._is_float = [isinstance(p, Var) and scalar_of(p.type) in FLOATS for p in params]
-        _LIVING.add(self)
+        LIVING.add(self)
 
     def end(self, why: str) -> None:
-        """Refuse to be launched from now on, and let go of what is Taichi's."""
+        """Refuse later launches, and release everything of Taichi."""
 
         def refuse(*_: object) -> NoReturn:
             raise FieldError(why)
@@ -127,22 +127,16 @@ class CompiledKernel:
             self._held = held
 
     def _fresh_context(self) -> tuple[Any, list[Any]]:
-        """Return a context without arguments, and those; behind them the program, to keep alive."""
+        """Return an empty context and a list of its arguments, which ends with the program."""
         kernel, program = self._kernel, self._program
         if kernel is None:
             self._run(None, None)  # says why there is none
         kernel = cast(Any, kernel)
+        # The context must not outlive the program, so the program is kept with it.
         return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
 
 
-_LIVING: weakref.WeakSet[CompiledKernel] = weakref.WeakSet()
-
-
-def end_all(why: str) -> None:
-    """Let nothing be launched that belongs to a session which ends; that would be a crash."""
-    for one in list(_LIVING):
-        one.end(why)
-    _LIVING.clear()
+LIVING: weakref.WeakSet[CompiledKernel] = weakref.WeakSet()
 
 
 def _as_written(launch: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
@@ -174,7 +168,8 @@ def _built(emitted: Emitted) -> Generator[Any]:
     text = emitted.text
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     namespace: dict[str, Any] = {"ti": ti, **_HELPERS}
-    namespace |= {name: _annotation(type_) for name, type_ in emitted.annotations.items()}
+    for name, type_ in emitted.annotations.items():
+        namespace[name] = ti.types.ndarray(dtype=dtype_of(type_.element), ndim=type_.ndim)
     noted: list[Any] = impl.get_runtime().kernels
     try:
         with defining_emitted_source():
@@ -183,10 +178,6 @@ def _built(emitted: Emitted) -> Generator[Any]:
     finally:
         noted[:] = [one for one in noted if one.func.__code__.co_filename != file]
         del linecache.cache[file]
-
-
-def _annotation(type_: FieldType) -> Any:
-    return ti.types.ndarray(dtype=dtype_of(type_.element), ndim=type_.ndim)
 
 
 def _example(param: Array | Var) -> Any:

@@ -1,8 +1,8 @@
 """Singular values, eigenvalues and polar factors of 2x2 and 3x3 matrices, for kernels.
 
-The same steps as in `ops.decompositions`, which says what is returned. Taichi's own are not used:
-its 2x2 ones leave errors of 1e-5 whatever the precision, its 3x3 eigenvectors those of a cubic
-equation. Loops are `while` loops, which never run in parallel; the literals are exact in f32.
+The same steps as in `ops.decompositions`, which documents the results. Taichi's own are not
+used: its 2x2 ones leave errors of 1e-5 in either precision, its 3x3 eigenvectors the errors of a
+cubic equation. Loops are `while` loops, which never run in parallel; the literals are exact in f32.
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
@@ -17,7 +17,7 @@ _SWEEPS = 12  # more than are ever needed; five do in f64
 
 @ti.func
 def _tiny(dtype: ti.template()):
-    """What cannot be told from 0 beside 1."""
+    """The largest number that is negligible compared with 1."""
     return ti.cast(ti.static(1e-14 if dtype == ti.f64 else 1e-6), dtype)
 
 

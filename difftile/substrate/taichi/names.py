@@ -172,7 +172,7 @@ _MEANINGS: dict[int, Meaning] = {
 
 
 def meaning_of(value: object) -> Meaning | None:
-    """Return what a Python object means in a kernel, or None if it is just an object."""
+    """Return what a Python object means in a kernel, or None if it is only an object."""
     known = _MEANINGS.get(_key(value))
     if known is not None:
         return known
@@ -216,7 +216,7 @@ def member_types(value: StructType) -> dict[str, Any]:
 
 
 def struct_values(value: object) -> dict[str, Any] | None:
-    """Return the members of a struct made in Python by name, or None if it is none."""
+    """Return the members of a struct made in Python by name; None for other objects."""
     if not isinstance(value, ti.Struct):
         return None
     return {name: getattr(value, name) for name in value.keys}

@@ -1,6 +1,6 @@
 """Memory of devices: Taichi's ndarrays, which the host does not see."""
 
-# Kernels of Taichi's: their annotations are objects. They need them as objects, not as text.
+# Kernels of Taichi: their annotations are objects, and never text.
 # pyright: reportInvalidTypeForm=false
 
 import gc
@@ -16,7 +16,7 @@ from difftile.substrate.taichi.names import dtype_of
 
 
 class Ndarray:
-    """A `DeviceArray`; Taichi compiles or runs a kernel for most of what is done to one."""
+    """A `DeviceArray`; most operations compile or run a kernel of Taichi, which takes the lock."""
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
         self._element = element
@@ -94,7 +94,7 @@ def _add(into: ti.types.ndarray(), values: ti.types.ndarray()):
 def _fill(x: ti.types.ndarray(), value: ti.f64, scalar: ti.template()):
     """Set every number of an ndarray.
 
-    Taichi's own method rounds to single precision, and compiles a kernel anew at each call where
+    Taichi's own method rounds to single precision, and recompiles a kernel at each call where
     elements are vectors.
 
     Args:

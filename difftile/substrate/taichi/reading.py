@@ -1,4 +1,4 @@
-"""How Taichi reads emitted source: without what it does in vain, and without a pass of its own.
+"""Taichi's reading of emitted source, without needless work and without one of its passes.
 
 For every node of a kernel, Taichi writes out the line and marks the place, in case of an error, and
 for every call of a function of its own library it cuts the text out of the file again. Emitted
@@ -7,7 +7,7 @@ thirds of the time that Taichi spends in Python.
 
 Three functions of Taichi are therefore replaced, once, when this module is imported. The
 replacements are Taichi's own functions except in a thread that compiles emitted source, so that
-kernels which users write for Taichi itself keep their messages, also those of other threads.
+kernels that users write for Taichi itself keep their messages, in other threads too.
 
 `cfg_optimization` forwards stores to loads and drops dead stores, at a cost that grows with the
 square of a loop nest. Programs arrive here without either (`cse`, `promote`, `dce`), and LLVM does
@@ -30,7 +30,7 @@ from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
 
 class _Now(threading.local):
-    """What this thread does now: define a kernel of emitted source, read it, leave out places."""
+    """The state of a thread: it defines or reads emitted source, and leaves out places."""
 
     defines = False
     reads = False

@@ -1,11 +1,11 @@
-"""Errors of Taichi to errors of difftile: the user's line, and what Taichi said, once."""
+"""Errors of Taichi to errors of difftile, with the user's line and the last line of the message."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from difftile.diagnostics import CompileError, Span
+from difftile.diagnostics import CompileError
 from difftile.ir.nodes import Program
 from difftile.ir.walk import walk
 from difftile.substrate.emit import Emitted
@@ -18,18 +18,19 @@ def translated(
 
     Args:
         emitted: The source.
-        program: What it was emitted from.
-        error: What Taichi raised.
-        again: Compiles the source once more, with places in what Taichi raises.
+        program: The program of the source.
+        error: Taichi's error.
+        again: Compiles the source once more, with places in Taichi's errors.
     """
     try:
         again()
-        place = None
+        line = None
     except Exception as plain:
-        place = _user_line(emitted, str(plain))
+        line = _user_line(emitted, str(plain))
+    spans = (stmt.span for stmt in walk(program.body) if stmt.span is not None)
     return CompileError(
         f"Taichi could not compile the source of '{emitted.name}'.",
-        _span(program, place),
+        next((span for span in spans if span.line == line), None),
         "from here",
         notes=[said(error)],
         hint="this is a fault of difftile: please report it with kernel.source().",
@@ -37,7 +38,7 @@ def translated(
 
 
 def said(error: Exception) -> str:
-    """Return the last line of what Taichi said, without a place in emitted source."""
+    """Return the last line of a message of Taichi, which has no place in emitted source."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__
 
@@ -52,8 +53,3 @@ def _user_line(emitted: Emitted, text: str) -> int | None:
             if found is not None:
                 return int(found[1])
     return None
-
-
-def _span(program: Program, line: int | None) -> Span | None:
-    spans = (stmt.span for stmt in walk(program.body))
-    return next((span for span in spans if span is not None and span.line == line), None)

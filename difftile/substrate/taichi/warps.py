@@ -46,7 +46,7 @@ def total(shape: ti.template(), value, lane):
     if lane >= 0:  # noqa: SIM102 - no thread may vote before all of them are known to be there
         if ti.simt.warp.any_nonzero(ti.u32(_ALL), _is_not_zero(shape, value)):
             for k in ti.static(range(5)):
-                found += _behind(shape, found, _SIZE >> (k + 1))
+                found += _of_later(shape, found, _SIZE >> (k + 1))
     return found
 
 
@@ -57,8 +57,8 @@ def adds(shape: ti.template(), found, lane):
 
 
 @ti.func
-def _behind(shape: ti.template(), value, places: ti.template()):
-    """Return what the thread some places behind has."""
+def _of_later(shape: ti.template(), value, places: ti.template()):
+    """Return the value of the thread some places later."""
     if ti.static(len(shape) == 1):
         return ti.Vector([_shift(value[i], places) for i in ti.static(range(shape[0]))])
     if ti.static(len(shape) == 2):
