@@ -1,4 +1,4 @@
-"""What the command line says to a mistake."""
+"""Messages of the command line for mistakes."""
 
 from __future__ import annotations
 

@@ -19,22 +19,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Share the tests of folders among processes, and run those of files without waiting for any.
+    """Run the tests of folders in several processes, and those of single files in this one.
 
     Returns:
-        0 for this process alone, or None for as many as there are cores. With `-s` someone wants to
-        see what tests print, and golden texts that several tests have in one file are written by
-        one process.
+        0 for only this process, or None for one process per core. With `-s` the output of tests is
+        to be seen, and golden texts of several tests in one file have to be written by one
+        process.
     """
     alone = config.option.capture == "no" or config.getoption("--update-golden")
     return 0 if alone or not any(Path(given).is_dir() for given in config.args) else None
 
 
 def pytest_collection_finish() -> None:
-    """Look for cycles seldom, and never in what lives as long as the run.
+    """Collect cycles rarely, and never among objects that live as long as the run.
 
-    Compiled kernels stay, so that the heap grows, and each kernel that is compiled makes many
-    objects: near the end every fourth second went into walking all of it again.
+    Compiled kernels stay, so the heap grows, and compiling a kernel makes many objects: near the
+    end a quarter of the time went into walking the whole heap.
     """
     gc.collect()
     gc.freeze()
@@ -43,7 +43,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_demos() -> None:
-    """Let demos share what they have compiled, and draw few frames of their animations.
+    """Let demos share their compiled code, and draw few frames of their animations.
 
     Both took a third of their time or more.
     """
@@ -62,7 +62,7 @@ def _go_on(arch: str) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def started() -> None:
-    """Start difftile once; a test that starts it anew must not keep fields from before."""
+    """Start difftile once; a test that starts it again must not keep earlier fields."""
     dt.init(arch="cpu")
 
 

@@ -111,7 +111,7 @@ def same(name: str) -> Same:
 
 
 def part(of: Floats | Given | str, pick: Callable[[Any], Any]) -> Part:
-    """Describe a part of a field; contents and gradients are those of the whole field."""
+    """Describe a part of a field; contents and gradients belong to the whole field."""
     return Part(of, pick)
 
 
@@ -122,13 +122,13 @@ class Program:
     Args:
         function: The kernel's function.
         arguments: For each parameter a description of a field, or a number, func or template.
-        expected: Contents after the launch, by parameter, where they are known by hand.
+        expected: Contents after the launch, by parameter, where known by hand.
         gradients: Gradients for the adjoints in `seeds`, where known by hand.
         seeds: Adjoints of written fields; by default 1 in every element of each of them.
         frozen: The parameters whose fields have no gradients.
-        launches: How often the kernel is launched on one tape.
-        smooth: Whether the complex step has the derivative at these arguments; not at a kink, where
-            the numbers known by hand stand alone.
+        launches: The number of launches of the kernel on one tape.
+        smooth: Whether the complex step gives the derivative at these arguments; not so at a kink,
+            where only the numbers known by hand count.
         single: Whether single precision can come near double precision.
     """
 
@@ -144,7 +144,7 @@ class Program:
 
     @property
     def leaves(self) -> dict[str, Any]:
-        """The descriptions of the arguments, those of structs by member: 'p.pos'."""
+        """The descriptions of the arguments, for structs by member: 'p.pos'."""
         return _leaves(self.arguments)
 
     @property
@@ -192,12 +192,12 @@ def program(
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a program gave, by parameter.
+    """The results of one run of a program, by parameter.
 
     Args:
         after: Contents after the launches.
         gradients: Gradients of the fields that have them.
-        weights: The adjoints that the reverse started from; 0 for what was not written.
+        weights: The adjoints that the reverse started from; 0 for elements that were not written.
     """
 
     after: Values
@@ -257,7 +257,7 @@ def whole(one: Program, name: str) -> Any:
 
 
 def arguments(one: Program, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return what the kernel is called with, given the whole fields."""
+    """Return the arguments of the kernel, given the whole fields."""
     return {name: _argument(name, given, fields) for name, given in one.arguments.items()}
 
 
@@ -275,7 +275,7 @@ def _floats(values: Mapping[str, npt.NDArray[Any]]) -> list[str]:
 
 
 def _fields(one: Program, values: Values, scalar: Scalar) -> dict[str, Any]:
-    """Return the whole field of each parameter, and what the others are given."""
+    """Return the whole field of each parameter, and the other arguments."""
     made: dict[str, Any] = {}
     for name, argument in one.leaves.items():
         given = whole(one, name)

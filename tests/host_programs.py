@@ -1,4 +1,4 @@
-"""Random programs in which Python computes with a field and writes what comes of it into another.
+"""Random programs in which Python computes with a field and writes the result into another.
 
 Such a write must be refused where it carries a derivative in the reference, and nowhere else:
 
@@ -84,10 +84,10 @@ def with_computed(number: int) -> Program:
 
 
 def varies(program: Program) -> bool:
-    """Tell whether what Python writes may vary with fields that have gradients.
+    """Return whether the values that Python writes may vary with fields that have gradients.
 
-    That is what such fields hold before the tape, and what launches and operations leave in them:
-    a tape does not look at which elements those write, and whether they are constant.
+    These are the contents of such fields before the tape, and the results of launches and
+    operations in them: a tape distinguishes neither the written elements nor constant ones.
     """
     start, rng = values_of(program.number)
     cells = {
@@ -124,7 +124,7 @@ def varies(program: Program) -> bool:
 
 
 def run(numbers: Sequence[int], report: Callable[[str], object] = print) -> tuple[list[int], int]:
-    """Check programs; return the numbers of those that are wrong, and how many were refused."""
+    """Check programs; return the numbers of the wrong ones, and how many were refused."""
     wrong: list[int] = []
     refused = 0
     for number in numbers:

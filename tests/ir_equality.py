@@ -41,7 +41,7 @@ class _Comparison:
         return None if a == b else f"{where}: {a!r} and {b!r}"
 
     def named(self, a: Any, b: Any, where: str) -> str | None:
-        """Compare variables or arrays: those of one program stand for those of the other."""
+        """Compare variables or arrays of two programs, up to renaming."""
         known = self.partner.get(a)
         if known is None and b not in self.partner:
             self.partner[a], self.partner[b] = b, a

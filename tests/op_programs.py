@@ -98,7 +98,7 @@ def cases_of(op: Op) -> list[Case]:
 
 
 def draw(case: Case, rng: np.random.Generator) -> Values:
-    """Draw arguments from the domain of the row; indices from those that there are."""
+    """Draw arguments from the domain of the row; indices from the valid ones."""
     domain = case.op.domain or ((-2.0, 2.0),) * len(case.types)
     limits = iter(shape_of(case.types[0]))
     values: Values = []
@@ -142,7 +142,7 @@ def evaluate(case: Case, values: Values) -> npt.NDArray[Any]:
 
 
 def row_adjoints(case: Case, values: Values, z_bar: npt.NDArray[Any]) -> list[Any]:
-    """Return the adjoint of each argument by the formulas of the row, None where there is none."""
+    """Return the adjoint of each argument by the formulas of the row, or None without one."""
     b = OpBuilder()
     fields = inputs(case.types)
     seed = Array("seed", FieldType(case.result, 0))

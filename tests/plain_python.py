@@ -1,9 +1,9 @@
-"""The programs of `tests/programs/` as plain Python: what the same text means without difftile.
+"""The programs of `tests/programs/` as plain Python: the meaning of the text without difftile.
 
 The modules are executed once more, with stand-ins for `taichi`, `difftile` and a few builtins, all
-in NumPy. A kernel is then a Python function whose loops run in order. Only what Python cannot say
-itself is rewritten: locals hold values and not references, and `ti.atomic_add(x[i], v)` is
-`x[i] += v`.
+in NumPy. A kernel is then a Python function whose loops run in order. Only constructs without an
+equivalent in Python are rewritten: locals hold values and not references, and
+`ti.atomic_add(x[i], v)` is `x[i] += v`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Unavailable(Exception):
 
 
 class Namespace(SimpleNamespace):
-    """A module's stand-in; what it lacks is reported by name."""
+    """The stand-in for a module; missing attributes are reported by name."""
 
     def __getattr__(self, name: str) -> Any:
         raise Unavailable(name)
@@ -157,7 +157,7 @@ class PlainField:
 
 
 class Picked:
-    """An array that is cut and reshaped as fields are, its last axes being those of an element."""
+    """An array with the slices and views of fields; its last axes belong to an element."""
 
     def __init__(self, values: np.ndarray, element: tuple[int, ...]) -> None:
         self.values, self.element = values, element

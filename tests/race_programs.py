@@ -50,11 +50,11 @@ class Pair:
     """A loop with one or two stores.
 
     Args:
-        seed: What it was made from.
+        seed: The seed of the loop.
         text: The kernel.
-        number: The number that it is given.
+        number: Its integer argument.
         meet: Whether two iterations store to one element.
-        proof: Whether nothing of it depends on data.
+        proof: Whether it does not depend on data.
     """
 
     seed: int
@@ -170,7 +170,7 @@ def kernels_of(pairs: list[Pair], folder: Path) -> list[Any]:
 
 
 def verdict(kernel: Any, pair: Pair, arguments: dict[str, Any]) -> str:
-    """Return whether a launch with derivatives is accepted, and if not, for what."""
+    """Return whether a launch with derivatives is accepted, and if not, the reason."""
     try:
         call, values = kernel._ready((*arguments.values(), pair.number), {})
     except TypeMismatch as error:
@@ -202,11 +202,11 @@ def arguments() -> dict[str, Any]:
 
 
 def check(pairs: list[Pair], folder: Path) -> Counter[str]:
-    """Check what is said of some loops; return how often each thing was said.
+    """Check the decisions on some loops; return the count of each decision.
 
     Raises:
-        AssertionError: A loop whose iterations meet is accepted, or one is refused for a meeting
-            that there is not.
+        AssertionError: A loop whose iterations collide is accepted, or one is refused for a
+            collision that does not exist.
     """
     given = arguments()
     said: Counter[str] = Counter()

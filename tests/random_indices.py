@@ -1,7 +1,7 @@
-"""Kernels made at random whose indices, loops and conditions are affine, and what they touch.
+"""Random kernels with affine indices, loops and conditions, and the elements that they access.
 
-Each kernel is lowered and looked at by `reach`, and run in plain Python on fields that know when
-something outside is touched. Nothing is compiled, so thousands take a few seconds:
+Each kernel is lowered and analysed by `reach`, and run in plain Python on fields that detect
+accesses out of range. No kernel is compiled, so thousands take a few seconds:
 
     python -m tests.random_indices 1000 9000
 """
@@ -47,8 +47,8 @@ class Writer:
 
     Args:
         seed: Of the random choices.
-        rough: Also what the analysis does not follow exactly: conditions on data, and strides that
-            meet.
+        rough: Whether to include code that the analysis does not follow exactly: conditions on
+            data, and strides that meet.
     """
 
     def __init__(self, seed: int, *, rough: bool) -> None:
@@ -206,7 +206,7 @@ PLAIN = SimpleNamespace(
 
 @dataclass(frozen=True)
 class Given:
-    """What a launch is given."""
+    """The arguments of a launch."""
 
     x: tuple[int]
     y: tuple[int]
@@ -239,7 +239,7 @@ def touches_outside(function: Callable[..., None], given: Given, value: float) -
 
 
 def limits_of(function: Any) -> Limits:
-    """Return what a launch of a kernel would check."""
+    """Return the checks of a launch of a kernel."""
     lowered = lower(source_of(function), SIGNATURE, meaning_of, F32, {}, {})
     program = lowered.program
     return Limits(reach(guard(derive(program))), {p: k for k, p in enumerate(program.params)})
@@ -313,7 +313,7 @@ def loaded(file: Path) -> ModuleType:
 
 
 def main(first: int, last: int) -> int:
-    """Judge kernels and print what is wrong."""
+    """Judge kernels and print the faults."""
     failed = 0
     for rough in (False, True):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
-"""Kernels made at random, out of everything that the kernel language mixes freely.
+"""Random kernels from everything that the kernel language mixes freely.
 
-They find what nobody thought of writing down. A few run with the tests; to try many more:
+They find cases that nobody thought of. A few run with the tests; to try many more:
 
     python -m tests.random_programs 1000 1200
 """
@@ -172,7 +172,7 @@ class _Writer:
         scope[name] = kind
 
     def local(self, kinds: str, scope: Scope, depth: int) -> str:
-        """Return a local of one of the kinds, a new one if there is none."""
+        """Return a local of one of the kinds, a new one if necessary."""
         known = [name for name, held in scope.items() if held in kinds]
         if known:
             return self.rng.choice(known)
@@ -299,7 +299,7 @@ def check(one: Program) -> None:
 
 
 def main(first: int, last: int) -> None:
-    """Check the programs of many seeds; those that fail stay in a folder."""
+    """Check the programs of many seeds; failing ones stay in a folder."""
     folder = Path(tempfile.gettempdir()) / "random_programs"
     folder.mkdir(exist_ok=True)
     wrong = 0

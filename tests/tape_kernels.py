@@ -1,4 +1,4 @@
-"""The launches of random programs: kernels, and what they do in NumPy.
+"""The launches of random programs: kernels, and their equivalents in NumPy.
 
 A reference changes its arrays in place, complex ones too; one array may be passed twice wherever
 one field may. Everything stays bounded, so that programs of any length can be compared.

@@ -1,4 +1,4 @@
-"""Custom ops for random programs, each with what it does to NumPy arrays."""
+"""Custom ops for random programs, each with its equivalent on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _squash(x: Any) -> None:
 
 @dt.custom_op
 def bell(src: dt.In, dst: dt.Out):
-    """Its backward reads what was written."""
+    """The backward reads the written values."""
     dst.from_numpy(np.exp(-(src.to_numpy() ** 2)))
 
 

@@ -1,11 +1,11 @@
-"""Random programs of launches, custom ops and writes from Python, and what a tape says about them.
+"""Random programs of launches, custom ops and writes from Python, and their results on a tape.
 
 A program is a tree of actions on a few fields. It runs on a tape, with or without a limit, and in
 NumPy, where a complex step gives the derivative along a random direction:
 
     python -m tests.tape_programs 20000 --first 0
 
-Every program is drawn from a number alone; one that fails is shown in its shortest form.
+Every program depends only on a number; a failing one is shown in its shortest form.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ROUNDING = 1e-15
 
 @dataclass(eq=False)
 class Cell:
-    """An array of the reference and what happened to it."""
+    """An array of the reference and its history."""
 
     name: str
     array: Any
@@ -60,7 +60,7 @@ class Cell:
 
 @dataclass
 class Reference:
-    """A run in NumPy: what each name refers to, and the number of actions so far."""
+    """A run in NumPy: the arrays by name, and the number of actions so far."""
 
     at: dict[str, Cell]
     kicks: Mapping[tuple[str, int], Any] = field(default_factory=dict)
@@ -251,19 +251,19 @@ Action: TypeAlias = Launch | Host | Write | Copy | Part | Swap | Read | Group
 
 @dataclass(frozen=True)
 class Program:
-    """What to run, and how to differentiate it.
+    """A program, and the way to differentiate it.
 
     Args:
-        number: What it was drawn from; the values of fields follow from it too.
+        number: The seed of the program and of the values of fields.
         before: Actions before the tape is opened.
-        actions: Those on the tape.
-        after: Those between the block and `backward`.
+        actions: Actions on the tape.
+        after: Actions between the block and `backward`.
         limits: Arguments of the tape; its memory in units of all fields together.
         seeds: For each pass the outputs that have seeds, and whether these are fields.
-        retain: Fields that keep the gradient of what was last written into them.
+        retain: Fields that keep the gradient with respect to their last contents.
         separate: Fields with a `grad_in` and a `grad_out`.
-        out_alone: Fields with a `grad_out` alone.
-        accumulate: Gradients are added to what they were.
+        out_alone: Fields with only a `grad_out`.
+        accumulate: Whether gradients are added to their previous values.
     """
 
     number: int
@@ -426,7 +426,7 @@ def _fields(program: Program, start: Mapping[str, Any]) -> Fields:
 def refer(
     program: Program, start: Mapping[str, Any], kicks: Mapping[tuple[str, int], Any]
 ) -> tuple[dict[str, Cell], dict[str, Any], dict[str, Any]]:
-    """Run in NumPy; return the cells, what they hold after the block, and at the end of all."""
+    """Run in NumPy; return the cells, and their contents after the block and at the end."""
     dtype = complex if kicks else float
     cells = {
         name: Cell(name, values.copy() if name == "g" else values.astype(dtype))
@@ -450,7 +450,7 @@ def refer(
 
 
 def check(program: Program) -> None:
-    """Compare what a tape says about a program with the reference.
+    """Compare the results of a tape for a program with the reference.
 
     Raises:
         Wrong: They differ.
@@ -581,7 +581,7 @@ def differ(program: Program) -> tuple[float, float]:
 
 
 def fails(program: Program) -> str:
-    """Return what is wrong with a program, or nothing."""
+    """Return the fault of a program, or an empty text."""
     try:
         check(program)
     except Exception as error:
@@ -633,7 +633,7 @@ def _fewer(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
 
 
 def run(numbers: Sequence[int], report: Callable[[str], object] = print) -> list[int]:
-    """Check programs; report those that are wrong and return their numbers."""
+    """Check programs; report the wrong ones and return their numbers."""
     wrong: list[int] = []
     for number in numbers:
         said = fails(draw(number))

@@ -1,4 +1,4 @@
-"""Errors of functions that keep their digits, in units in the last place, beside NumPy."""
+"""Errors of accurate functions, in units in the last place, compared with NumPy."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_a_linear_layer() -> None:
 def check(
     f: Any, reference: Callable[..., Any], *arrays: Array, axes: dict[str, Any] | None = None
 ) -> None:
-    """Compare values and gradients of a call on a tape with those of a function of NumPy."""
+    """Compare values and gradients of a call on a tape with a function of NumPy."""
     called = f if axes is None else f.map(**axes)
     fields = [doubles(a) for a in arrays]
     with dt.Tape() as tape:
@@ -376,7 +376,7 @@ def test_tensors() -> None:
 
 
 def test_tensors_by_their_surface(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked of a tensor, where torch itself is not installed."""
+    """The interface of a tensor, for tests without torch."""
 
     class Tensor:
         __module__ = "torch"

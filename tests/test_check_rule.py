@@ -1,4 +1,4 @@
-"""`dt.check_rule`: rules that are right pass, and those that are not are found, with the reason."""
+"""`dt.check_rule`: right rules pass, and wrong ones are found, with the reason."""
 
 from __future__ import annotations
 

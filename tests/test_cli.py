@@ -1,4 +1,4 @@
-"""The command line: what it prints, where it prints it, and its exit codes."""
+"""The command line: its output on stdout and stderr, and its exit codes."""
 
 import ast
 import subprocess

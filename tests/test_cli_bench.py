@@ -1,4 +1,4 @@
-"""`difftile bench`: where benchmarks are found, and what becomes of their exit codes."""
+"""`difftile bench`: the search for benchmarks, and their exit codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ END = '\n\nif __name__ == "__main__":\n    main()\n'
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with two benchmarks, one of which fails, and a module that is none."""
+    """A checkout with two benchmarks, one of which fails, and a module that is not a benchmark."""
     folder = tmp_path / "benchmarks"
     folder.mkdir()
     (tmp_path / "pyproject.toml").touch()

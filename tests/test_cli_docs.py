@@ -1,4 +1,4 @@
-"""What docs/command_line.md shows of the command line is what it prints."""
+"""The output in docs/command_line.md is that of the command line."""
 
 from __future__ import annotations
 

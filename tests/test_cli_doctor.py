@@ -1,4 +1,4 @@
-"""`difftile doctor`: what works here, and the exit code that says so."""
+"""`difftile doctor`: the report on this machine, and its exit code."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def explain(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    """Run the command; return the exit code, what it printed and what it said of errors."""
+    """Run the command; return the exit code, stdout and stderr."""
     try:
         code = main(["explain", *argv])
     except SystemExit as stop:

@@ -1,4 +1,4 @@
-"""What counts as a line of code in `benchmarks/physics.py`."""
+"""The definition of a line of code in `benchmarks/physics.py`."""
 
 import sys
 

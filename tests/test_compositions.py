@@ -162,7 +162,7 @@ class _Composed:
 def _compared(
     program: Program, contents: dict[Array, npt.NDArray[np.float64]], *of: Array
 ) -> list[tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
-    """Return what the compiled program and the interpreter leave in some arrays."""
+    """Return the contents of some arrays after the compiled program and the interpreter."""
     wanted = {array: values.copy() for array, values in contents.items()}
     interp.run(program, wanted)
     fields = {array: dt.from_numpy(values) for array, values in contents.items()}

@@ -1,7 +1,7 @@
-"""Derivatives at edges and kinks, with the numbers that are promised, through whole kernels.
+"""Derivatives at edges and kinks, with the documented numbers, through whole kernels.
 
-Each row is an expression over `a`, `b`, `c` (or the vectors `v`, `w` of three of them), what they
-are, its value, and the adjoints of `a`, `b`, `c` ... for an adjoint of 1. All rows are evaluated
+Each row is an expression over `a`, `b`, `c` (or the vectors `v`, `w` of three of them), their
+values, its value, and the adjoints of `a`, `b`, `c` ... for an adjoint of 1. All rows are evaluated
 by one kernel, in double and in single precision.
 """
 

@@ -44,7 +44,7 @@ def plain_afterwards() -> Iterator[None]:
 
 
 def printed(capfd: pytest.CaptureFixture[str]) -> str:
-    """Return what was printed; Taichi prints with C, which keeps it for a while."""
+    """Return the printed text; Taichi prints with C, which buffers its output."""
     ctypes.CDLL(None).fflush(None)
     return capfd.readouterr().out
 

@@ -1,4 +1,4 @@
-"""`Tape(diagnose=True)`: what it finds, on tapes of every kind, and what it leaves alone.
+"""`Tape(diagnose=True)`: its findings on tapes of every kind, and cases without findings.
 
 The texts of its findings are in `tests/wrong/diagnosis.txt`.
 """
@@ -125,7 +125,7 @@ def test_first_launch_is_the_same_within_any_memory(options: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("count", [3, 70_000])
 def test_parameter_that_all_share(count: int) -> None:
-    """One iteration of many spoils the sum: it is found, and run alone where they are many."""
+    """One iteration of many spoils the sum; the diagnosis finds it and runs only that one."""
     values = np.ones(count, np.float32)
     values[count - 2] = 0.0
     x, k = dt.from_numpy(values).with_grads(), dt.ones((), grad=True)
@@ -446,7 +446,7 @@ def test_several_passes() -> None:
 
 
 def test_gradients_are_those_without_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random programs, and: what has a gradient varies smoothly with the field, for `ad.cuts`."""
+    """Random programs; values with a gradient vary smoothly with the field, for `ad.cuts`."""
     plain, conclude = dt.Tape.__init__, findings.report_of
     checked = []
 

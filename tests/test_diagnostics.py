@@ -1,8 +1,8 @@
-"""Every diagnostic: a wrong program and the exact text that it gets.
+"""Every diagnostic: a wrong program and its exact message.
 
 The programs are in `tests/wrong/`, one file a subject. After a line of four equals signs and a name
 comes the program as a user writes it; `dt`, `ti`, `np` and `math` are imported. After four dashes
-comes the error: its class and its text. `pytest --update-golden` writes the errors anew.
+comes the error: its class and its text. `pytest --update-golden` rewrites the errors.
 """
 
 from __future__ import annotations
@@ -134,5 +134,5 @@ ODD = read(Path(__file__).parent / "odd_programs.txt")
 
 @pytest.mark.parametrize("one", ODD, ids=[one.name for one in ODD])
 def test_odd_program_runs_or_is_refused(one: Wrong, folder: Path) -> None:
-    """What is odd but plausible gives a result or an error of difftile, never one of Python."""
+    """Odd but plausible programs give a result or an error of difftile, never one of Python."""
     error_of(one.program, folder)

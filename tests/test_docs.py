@@ -1,4 +1,4 @@
-"""What the documentation shows runs, and the names it lists are those that there are."""
+"""The examples of the documentation run, and the names that it lists exist."""
 
 from __future__ import annotations
 

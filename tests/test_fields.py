@@ -1,6 +1,6 @@
-"""Fields: making them, reading and writing them from Python, and their gradients.
+"""Fields: creating, reading and writing them from Python, and their gradients.
 
-What fields refuse is in `tests/wrong/fields.txt`.
+The errors of fields are in `tests/wrong/fields.txt`.
 """
 
 from __future__ import annotations

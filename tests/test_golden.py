@@ -1,4 +1,4 @@
-"""The golden texts: a refactoring leaves them alone; `pytest --update-golden` rewrites them."""
+"""The golden texts: a refactoring does not change them; `pytest --update-golden` rewrites them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dt.gradcheck`: gradients that are right pass, and those that are wrong are found and named."""
+"""`dt.gradcheck`: right gradients pass, and wrong ones are found and named."""
 
 from __future__ import annotations
 

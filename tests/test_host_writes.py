@@ -1,4 +1,4 @@
-"""Writes from Python that depend on what Python read: refused where they would cut a gradient.
+"""Writes from Python that depend on earlier reads: refused where they would cut a gradient.
 
 A read on an open tape is tracked through Python's operators and NumPy. Random programs of
 `tests/tape_programs.py`, into which such writes are put, are refused exactly where the write

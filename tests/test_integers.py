@@ -1,4 +1,4 @@
-"""Linear constraints over integers, beside enumeration."""
+"""Linear constraints over integers, compared with enumeration."""
 
 from __future__ import annotations
 

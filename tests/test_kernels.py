@@ -1,4 +1,4 @@
-"""Launching kernels: arguments, what is taken from outside, and what is compiled anew."""
+"""Launching kernels: arguments, captured values, and recompilation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The derivatives where there is none: the written table, and the numbers in it."""
+"""The derivatives at kinks: the documented table, and the numbers in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INF, NAN = math.inf, math.nan
 
 
 def test_page_is_made_from_the_rows(request: pytest.FixtureRequest) -> None:
-    """`pytest --update-golden` writes it anew."""
+    """`pytest --update-golden` rewrites the page."""
     text = kink_table()
     assert max(map(len, (line for line in text.splitlines() if "|" not in line))) <= 100
     if request.config.getoption("--update-golden"):

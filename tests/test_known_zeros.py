@@ -46,7 +46,7 @@ def field(*values: float) -> dt.Field:
 
 
 def run(x: dt.Field) -> None:
-    """Add the gradient of the sum of the squares of a field to what it has."""
+    """Add the gradient of the sum of the squares of a field to its gradient."""
     y = dt.zeros_like(x, grad=True)
     with dt.Tape(accumulate=True) as tape:
         squares(x, y)

@@ -266,7 +266,7 @@ def test_modules_of_one_package_have_no_cycle() -> None:
 
 
 def _run_time_imports(file: Path) -> set[str]:
-    """Return the modules that importing a file imports; those for type checkers are none."""
+    """Return the modules that a file imports at run time, without those for type checkers."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     lines = {
         inner.lineno

@@ -1,4 +1,4 @@
-"""Expressions that mean in a kernel what they mean in Taichi: name by name, side by side.
+"""Expressions with the same meaning in a kernel as in Taichi: name by name, side by side.
 
 Each expression is evaluated by a `@ti.kernel` and by a `@dt.kernel` of the same text.
 """

@@ -1,4 +1,4 @@
-"""NaN and infinity mean in comparisons what they mean in Python, with fast math and without."""
+"""NaN and infinity compare as they do in Python, with fast math and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps whose inside a tape does not see: what they keep, and what their reverse is given."""
+"""Steps that are opaque to a tape: their stored values, and the inputs of their reverse."""
 
 from __future__ import annotations
 

@@ -290,7 +290,7 @@ def test_every_composite_is_tested() -> None:
 def _check_composite(
     name: str, types: tuple[Type, ...], values: Values, function: Callable[..., Any]
 ) -> None:
-    """Check that the value is that of the reference, and its reverse the derivative."""
+    """Check that the value agrees with the reference, and that its reverse is the derivative."""
     f = composite_program(name, types)
     arguments = [v if v.shape else float(v) for v in values]
     z = f(values)

@@ -53,7 +53,7 @@ _COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
 def spelled() -> Iterator[Case]:
-    """Yield what is compared with Taichi: scalars, vectors, and all sizes of the algebra rows."""
+    """Yield the cases to compare with Taichi: scalars, vectors, all sizes of the algebra rows."""
     for op in OPS.values():
         if op.name in ("cast", "bit_cast"):
             continue
@@ -81,7 +81,7 @@ def _chunks() -> list[list[Case]]:
 class _Packed:
     """One program for many ops, whose arguments come out of one field and go into another.
 
-    Each op stands once, in a loop over its examples: Taichi takes long for what is written out.
+    Each op stands once, in a loop over its examples: Taichi compiles unrolled code slowly.
     """
 
     def __init__(self) -> None:
@@ -214,7 +214,7 @@ def test_taichi_agrees_with_the_meaning(cases: list[Case]) -> None:
 
 
 def test_no_row_is_spelled_in_the_default_precision_of_taichi() -> None:
-    """What `taichi.math` defines as a func casts to that precision, which is single."""
+    """Funcs of `taichi.math` cast to the default precision, which is single."""
     for op in OPS.values():
         if op.arity and accepted(op, (I32,) * op.arity) and not accepted(op, (F64,) * op.arity):
             continue

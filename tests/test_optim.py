@@ -1,4 +1,4 @@
-"""Optimisers: the steps they take, what they remember, and what they refuse."""
+"""Optimisers: their steps, their state, and their errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def wavy(x, loss):
 
 
 def slope(x: np.ndarray) -> np.ndarray:
-    """Return the gradient of what `wavy` adds up."""
+    """Return the gradient of the sum that `wavy` computes."""
     k = np.arange(1, x.size + 1)
     return 2 * (x - 1) / k + 3 * np.cos(x) * np.roll(x, -1) + 3 * np.roll(np.sin(x), 1) + 0.4 * x**3
 

@@ -1,4 +1,4 @@
-"""What pyproject.toml says agrees with the tree and with what is installed."""
+"""Agreement of pyproject.toml with the tree and with the installed packages."""
 
 import re
 import sys

@@ -35,7 +35,7 @@ programs.load()
 
 
 def _from_the_frontend(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """Return the programs that the frontend makes of a kernel; nothing is compiled."""
+    """Return the programs that the frontend makes of a kernel, without compiling them."""
     made: list[Program] = []
 
     def noted(program: Program) -> Program:
@@ -72,7 +72,7 @@ def _derived(stage: Program) -> Iterator[Program]:
 
 
 def _stations(program: Program) -> Iterator[Program]:
-    """Yield a program as the frontend makes it, and what becomes of it on the way."""
+    """Yield a program as the frontend makes it, and after each later pass."""
     yield program
     written = derive(program)
     yield written

@@ -1,6 +1,6 @@
 """A kernel means what the same text means in Python.
 
-Taichi is left out: what is run is the interpreter, with which `test_programs.py` compares Taichi.
+Without Taichi: the interpreter runs, with which `test_programs.py` compares Taichi.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def picked_by_name(v, y):
 
 
 def drawn(kernel: Any, dtype: Any = ti.f32, shape: Any = (N, M)) -> npt.NDArray[Any]:
-    """Return what a kernel draws into a fresh field."""
+    """Return the numbers that a kernel draws into a fresh field."""
     y = dt.field(dtype, shape=shape)
     kernel(y)
     return y.to_numpy()

@@ -1,4 +1,4 @@
-"""What is changed in Taichi while it reads emitted source is put back."""
+"""Changes to Taichi while it reads emitted source are undone."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tape: recording, replaying, and what it leaves behind.
+"""The tape: recording, replaying, and its state afterwards.
 
 Gradients are compared with closed forms, or with differences in double
-precision. What tapes refuse is in `tests/wrong/gradients.txt`.
+precision. The errors of tapes are in `tests/wrong/gradients.txt`.
 """
 
 from __future__ import annotations

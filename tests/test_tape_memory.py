@@ -1,4 +1,4 @@
-"""Tapes with a limited memory: the same gradients, within the limit; and what ends a tape early."""
+"""Tapes with a limited memory: the same gradients, within the limit; and tapes that end early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a tape: what is folded, what is shown, and files that are written."""
+"""The picture of a tape: folding, contents, and written files."""
 
 from __future__ import annotations
 

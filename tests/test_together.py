@@ -1,4 +1,4 @@
-"""Threads that run in step add up what goes to one element: which do, and what comes out.
+"""Threads in a warp combine their contributions to one element: conditions and results.
 
 Warps are a matter of CUDA; here each thread stands for a warp of its own.
 """
@@ -59,7 +59,7 @@ def field(*shape: int) -> dt.Field:
 
 
 def kernel(body: Any) -> Kernel:
-    """A kernel compiled anew, as the fixture says."""
+    """A freshly compiled kernel, in the mode of the fixture."""
     return dt.kernel(body)
 
 

@@ -381,7 +381,7 @@ def call_price(spot, strike: float, volatility: float, years: float, price):
 
 
 def test_the_delta_of_an_option() -> None:  # LI2
-    """Black and Scholes: the derivative of the price by that of the share."""
+    """Black and Scholes: the derivative of the option price by the share price."""
 
     def price(spot: Any) -> Any:
         result = scalar()

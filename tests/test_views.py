@@ -1,4 +1,4 @@
-"""Parts of fields and their other shapes, from Python: BA10 and what surrounds it."""
+"""Parts of fields and their other shapes, from Python: BA10 and related cases."""
 
 from __future__ import annotations
 

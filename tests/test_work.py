@@ -1,4 +1,4 @@
-"""Which launches one thread runs: by what they are estimated to take."""
+"""Launches that run on one thread, chosen by their estimated cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes `torch_iterates.json`: where PyTorch's optimisers go. It needs PyTorch, the tests do not.
+"""Write `torch_iterates.json`, the iterates of PyTorch's optimisers, which needs PyTorch.
 
     python tests/torch_iterates.py
 

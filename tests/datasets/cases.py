@@ -1,4 +1,4 @@
-"""Valid small files of every format, and what has to hold of what comes out of them."""
+"""Small valid files of every format, and the checks of their contents."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Case:
 
     Args:
         name: Of the format.
-        files: Those that are changed, one at a time, below the folder of the case.
-        check: Reads them, given the folder and the file that was changed. It raises `DatasetError`
-            where they cannot be read, and `AssertionError` where what was read is wrong.
+        files: The files to change, one at a time, below the folder of the case.
+        check: Reads them, given the folder and the changed file. Raises `DatasetError` if they
+            cannot be read, and `AssertionError` if the contents are wrong.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Case:
 
 
 def write_cases(folder: Path) -> list[Case]:
-    """Write valid files; return what there is, each in the folder of its name."""
+    """Write valid files; return the cases, each in the folder of its name."""
     found: list[Case] = []
     for kind in FORMATS:
         write_dataset(folder / kind, kind, shots(2, 8, 6))
@@ -181,7 +181,7 @@ def _check_splats(folder: Path, changed: Path) -> None:
 
 
 def check_round_trip(folder: Path, splats: Splats) -> None:
-    """Check that what is written is read back: exactly from .ply, every row from .splat."""
+    """Check that written splats are read back: exactly from .ply, every row from .splat."""
     assert write_splats(folder / "again.ply.out.ply", splats) == 0
     again = read_splats(folder / "again.ply.out.ply")
     for name in PARAMETERS:

@@ -2,7 +2,7 @@
 
     python -m tests.datasets.fuzz --loads 100000
 
-A load depends on the seed and its number alone: `--only 4711` repeats it, and shows its traceback.
+A load depends only on the seed and its number: `--only 4711` repeats it, and shows its traceback.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class TooSlow(Exception):
 
 @dataclass
 class Report:
-    """What became of loads.
+    """The outcome of loads.
 
     Args:
-        read: How many were read, by format.
-        refused: How many were refused with a `DatasetError`.
-        wrong: The numbers of others, and what happened.
+        read: Number of successful loads, by format.
+        refused: Number of loads refused with a `DatasetError`.
+        wrong: The numbers of other loads, and their results.
     """
 
     read: Counter[str] = field(default_factory=Counter)
@@ -147,7 +147,7 @@ def _remove(path: Path) -> None:
 
 
 def _fault_of(error: DatasetError) -> str | None:
-    """Return what is wrong with an error itself."""
+    """Return the fault of an error itself."""
     said = str(error)
     lines = said.split("\n")
     if len(lines) > 1 + (error.hint is not None) or not all(line.isprintable() for line in lines):
@@ -163,7 +163,7 @@ def _fault_of(error: DatasetError) -> str | None:
 
 @contextmanager
 def _limited() -> Generator[None]:
-    """End what takes too long, and take warnings for errors."""
+    """End a load that takes too long, and treat warnings as errors."""
 
     def late(*_: object) -> None:
         raise TooSlow(f"more than {SECONDS:g} s")

@@ -1,4 +1,4 @@
-"""What becomes of files: changes of bytes, of numbers and words, of the parts of formats."""
+"""Mutations of files: of bytes, of numbers and words, of the parts of formats."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def numbers(raw: bytes, draw: random.Random) -> bytes:
 
 
 def words(raw: bytes, draw: random.Random) -> bytes:
-    """Change a word or a line of a text; what follows the header of a binary file stays."""
+    """Change a word or a line of a text; the data after the header of a binary file stays."""
     head, end, body = raw.partition(b"end_header\n")
     text = head if end and draw.random() < 0.7 else raw
     lines = text.decode("latin-1").split("\n")

@@ -220,7 +220,7 @@ def test_elements_behind_lists_are_read(tmp_path: Path, lengths: list[int]) -> N
 
 
 def any_splats(count: int, rest: int, seed: int) -> Splats:
-    """Splats of any bits: every float there is, and those that are near to limits."""
+    """Splats of arbitrary bits: all kinds of floats, and floats near limits."""
     draw = np.random.default_rng(seed)
     near = [0.0, -0.0, 1e-45, 1e-19, 1e-18, 1e18, 3e38, 88.7, 88.72284, 88.8, -87.4, -104.0, 1.0]
 

@@ -60,7 +60,7 @@ def loss(box: Any, project: Projection, u: np.ndarray, v: np.ndarray) -> complex
     u, v = project(u, v)
 
     def origins(shape: tuple[int, ...], off: tuple[float, float]) -> Any:
-        """Return where what is in the middle of these sides or cells comes from."""
+        """Return the origin of the air that is in the middle of these sides or cells."""
         x, y = (index + shift for index, shift in zip(np.indices(shape), off, strict=True))
         return x - bilinear(u, x, y - 0.5), y - bilinear(v, x - 0.5, y)
 

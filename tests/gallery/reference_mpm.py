@@ -28,7 +28,7 @@ def simulate(scene: MpmScene, weights: Array, bias: Array, steps: int) -> tuple[
         steps: Number of updates.
 
     Returns:
-        The loss, minus the mean final x of what is elastic [m], and all positions at the end.
+        The loss, minus the mean final x of elastic particles [m], and all final positions.
     """
     elastic, muscles = scene.fluid == 0, scene.muscle >= 0
     phases = 2 * np.pi * np.arange(scene.n_clock) / scene.n_clock

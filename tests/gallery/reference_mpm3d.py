@@ -83,7 +83,7 @@ def _neighbours(x: np.ndarray, n: int) -> tuple[list, list, list]:
 
 
 def _hit_walls(v: np.ndarray, n: int, friction: float) -> None:
-    """Stop what moves into a wall, and slow down what slides over the floor."""
+    """Stop motion into walls, and slow down sliding over the floor."""
     at = np.indices((n, n, n))
     for axis in (0, 2):
         into = v[..., axis].real

@@ -64,6 +64,6 @@ def loss(
     *,
     original: bool,
 ) -> complex:
-    """Return the mean square of what the last smoke is off the target."""
+    """Return the mean squared difference of the last smoke and the target."""
     off = target - run(v0, smoke, steps, relaxations, original=original)[1]
     return (off * off).mean()

@@ -1,6 +1,6 @@
 """A pool seen through water in NumPy: an independent reference for losses and gradients.
 
-Complex numbers pass through (what is cut or compared is the real part), so that `derivative` is a
+Complex numbers pass through (cuts and comparisons use the real part), so that `derivative` is a
 complex step: exact to rounding, without a step size to choose.
 """
 
@@ -13,7 +13,7 @@ _STEP = 1e-30
 
 
 def render(initial: np.ndarray, scene: WaterScene, steps: int) -> np.ndarray:
-    """Return what is seen through the last state of the water, shape (n, n, 3)."""
+    """Return the image seen through the last state of the water, shape (n, n, 3)."""
     n = len(initial)
     wide = np.pad(height(initial, steps), 1)
     cell = 1.0 / n
@@ -29,7 +29,7 @@ def render(initial: np.ndarray, scene: WaterScene, steps: int) -> np.ndarray:
 
 
 def loss(initial: np.ndarray, scene: WaterScene, steps: int) -> complex | float:
-    """Return the mean square of what the colours are off."""
+    """Return the mean squared error of the colours."""
     return np.mean((render(initial, scene, steps) - scene.target) ** 2)
 
 

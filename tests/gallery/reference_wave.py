@@ -19,5 +19,5 @@ def height(initial: np.ndarray, steps: int, courant: float = 1.0 / 3.0) -> np.nd
 
 
 def loss(initial: np.ndarray, target: np.ndarray, steps: int) -> float:
-    """Return the mean square of what the last state is off the target."""
+    """Return the mean squared difference of the last state and the target."""
     return float(np.mean((target - height(initial, steps)) ** 2))

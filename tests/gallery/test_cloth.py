@@ -20,7 +20,7 @@ from tests.viewer.aim import pixel_of
 def make_falling(
     rows: int, columns: int, steps: int, every: int, **changes: object
 ) -> FallingCloth:
-    """A cloth with parameters between those that it was seen with and those of the guess."""
+    """A cloth with parameters between the hidden ones and the guess."""
     scene = make_scene(rows, columns, **changes)
     hidden, masses = draw_parameters(1), choose_masses(scene.cloth, 2)
     cloth = FallingCloth(scene, hidden, masses, every, steps, ti.f64)

@@ -1,4 +1,4 @@
-"""What the demos share that fit pictures: the loop, its pictures, and photographs."""
+"""Shared code of the demos that fit pictures: the loop, its pictures, and photographs."""
 
 import sys
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Golden texts: what the compiler makes of a few kernels, read by people and compared by a test."""
+"""Golden texts: the compiled form of a few kernels, read by people and compared by a test."""

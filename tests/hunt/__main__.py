@@ -1,7 +1,7 @@
 """Look for programs that difftile gets wrong: `python -m tests.hunt --programs 20000`.
 
-Each number is a program. One that is wrong is cut down to the least that is still wrong and
-printed; `python -m tests.hunt --show NUMBER` prints a whole one and what becomes of it.
+Each number is a program. A wrong program is reduced to the smallest one that is still wrong and
+printed; `python -m tests.hunt --show NUMBER` prints a whole program and its outcome.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Small kernels in which a loop touches one field two or three times, by all kinds of index maps.
 
-What iterations share, what they own, and what they own for these sizes alone meets here in every
-combination. Many of these programs have to be refused.
+Shared elements, owned elements, and elements owned only for these sizes are combined in every
+way. Many of these programs have to be refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What difftile makes of a program, compared with dual numbers.
+"""The results of a program in difftile, compared with dual numbers.
 
 The programs of the stages, of their tangents and of their adjoints run in the interpreter, so that
-nothing is compiled. Compared are contents and tangents of every field, and <w, J v>, by dual
-numbers, with <J^T w, v>.
+no kernel is compiled. The contents and tangents of every field are compared, and <w, J v>, by
+dual numbers, with <J^T w, v>.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class Wrong(AssertionError):
 
 @dataclass
 class Verdict:
-    """What became of a program.
+    """The outcome of a program.
 
     Args:
         word: "accepted", "refused", "no adjoint" or "discarded".
         why: The reason, for all but the first.
-        met: Iterations meet, as the reference sees it.
-        race: It was refused as a race.
+        met: Iterations collide, according to the reference.
+        race: The program was refused as a race.
     """
 
     word: str
@@ -109,7 +109,7 @@ def made_fields(program: Program) -> dict[str, Any]:
 
 
 def arguments_of(step: Launch, fields: Mapping[str, Any]) -> list[Any]:
-    """Return what a kernel is launched with."""
+    """Return the arguments of a launch."""
     return [eval(text, {}, dict(fields)) for text in step.arguments]
 
 
@@ -169,7 +169,7 @@ class Runner:
         self.stages: list[_Stage | Any] = []
 
     def push(self) -> None:
-        """Run all steps with tangents, and keep what the reverse needs."""
+        """Run all steps with tangents, and keep the values that the reverse needs."""
         for step in self.made.steps:
             if not isinstance(step, Ready):
                 self.held[step.field][step.index] = step.value
@@ -256,7 +256,7 @@ class Runner:
         return {name: bars[name] for name in weights}
 
     def _scratch(self, code: Code, fields: Mapping[Array, np.ndarray]) -> dict[Array, np.ndarray]:
-        """Return memory for what an adjoint needs while it runs, in the shapes of fields."""
+        """Return the scratch memory of an adjoint, in the shapes of fields."""
         found: dict[Array, np.ndarray] = {}
         for temp in code.temps:
             if temp not in fields and temp.like is not None:

@@ -1,7 +1,7 @@
-"""What compiled kernels make of a program: a tape's gradients and pushed tangents.
+"""The results of a program in compiled kernels: a tape's gradients and pushed tangents.
 
 This goes the way of a user: launches on a tape, `backward`, and `fwds` for the tangents. Every
-other program runs in code for many threads, however little it has to do, and stores gradients where
+other program runs in code for many threads, however small it is, and stores gradients where
 they are known to be zero.
 """
 
@@ -129,7 +129,7 @@ def _pulled(
     weights: Arrays,
     values: Arrays,
 ) -> tuple[Arrays, Arrays]:
-    """Return the gradients, and the weights that they belong to: 0 of what was not written.
+    """Return the gradients, and their weights: 0 for elements that were not written.
 
     Raises:
         Wrong: The fields do not hold what they should.

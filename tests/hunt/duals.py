@@ -1,7 +1,7 @@
 """Numbers that carry a tangent: forward mode in plain Python.
 
 The rules are written down here a second time, from calculus and from `docs/kinks.md`, and not taken
-from the table of operations, which is what they are compared with. A value that is not finite, or
+from the table of operations, with which they are compared. A value that is not finite, or
 that lies so near to a jump that rounding may decide the side, ends the run with `Discard`.
 """
 

@@ -1,6 +1,6 @@
-"""What random kernels call: funcs of every form, some with rules that are wrong on purpose.
+"""Funcs that random kernels call: of every form, some with rules that are wrong on purpose.
 
-A rule that is not the derivative of its func shows whether it is the rule that was used. The hunt
+A rule that is not the derivative of its func shows whether the rule was used. The hunt
 executes this text as plain Python, too.
 """
 

@@ -1,7 +1,7 @@
 """The functions of the kernel language and their derivatives, by the names of their modules.
 
-The rules are written down a second time, from calculus and from `docs/kinks.md`: the table of
-operations is what they are compared with.
+The rules are written down a second time, from calculus and from `docs/kinks.md`, and compared with
+the table of operations.
 """
 
 from __future__ import annotations

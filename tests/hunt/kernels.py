@@ -1,4 +1,4 @@
-"""Kernels at random: what stands at their top level, and which loop does what with which field."""
+"""Random kernels: the statements at their top level, and the use of fields in each loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Kernel:
     """Writes a kernel.
 
     Args:
-        rng: What chooses.
+        rng: The source of random choices.
         fields: The fields by name, as the kernel sees them.
         n: The value of the parameter `n`.
         wild: How likely a field is touched anywhere, in any way.

@@ -24,7 +24,7 @@ MOST_STEPS = 4000  # iterations of loops in one launch
 
 @dataclass
 class Run:
-    """What a launch is doing: which iteration of which parallel loop, and what it has drawn.
+    """The state of a launch: the iteration of its parallel loop, and its random draws.
 
     Args:
         seed: The seed of random numbers.
@@ -102,8 +102,8 @@ class Memory:
         name: A name for reports.
         cells: The numbers.
         element: The shape of an element.
-        graded: It holds floats with tangents; those of others are cut.
-        cuts: A tangent was cut.
+        graded: Whether it holds floats with tangents; other tangents are cut.
+        cuts: Whether a tangent was cut.
     """
 
     name: str
@@ -245,7 +245,7 @@ class PlainStruct:
 
 
 def place(base: Any, key: Any) -> Any:
-    """Return what `base[key] = ...`, or with a name `base.name = ...`, writes to."""
+    """Return the target of `base[key] = ...`, or with a name of `base.name = ...`."""
     if isinstance(base, PlainField):
         return base.element(key)
     if isinstance(base, PlainStruct):
@@ -285,7 +285,7 @@ ATOMIC = {"add": "add", "sub": "add"} | {
 
 
 def change(name: str, at: Any, value: Any) -> Any:
-    """Apply an operation to a place; return what it held before."""
+    """Apply an operation to a place; return its old value."""
     before = at.held()
     how = ATOMIC.get(name)
     if how is None and isinstance(at, Element):

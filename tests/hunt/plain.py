@@ -94,7 +94,7 @@ class PlainFunc:
 
 
 class Interpreter:
-    """Executes texts; what kernels do is found in `run`."""
+    """Executes texts; `run` records the effects of kernels."""
 
     def __init__(self) -> None:
         self.run = Run()

@@ -1,4 +1,4 @@
-"""What a program of the hunt is: kernels as text, fields, launches."""
+"""A program of the hunt: kernels as text, fields, launches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch: what is written between the parentheses, one text for each parameter."""
+    """A launch: the text of the argument for each parameter."""
 
     kernel: str
     arguments: tuple[str, ...]
@@ -51,15 +51,15 @@ class Write:
 
 @dataclass(frozen=True)
 class Program:
-    """Kernels, fields, and what is run.
+    """Kernels, fields and launches.
 
     Args:
-        number: What it was drawn from.
+        number: The seed of the program.
         text: The module of the kernels.
         fields: The fields by name; members of the one struct field as 'P.pos'.
         steps: Launches and writes in order.
-        affine: No index follows from what a field holds.
-        captured: Fields that kernels use without being given them.
+        affine: No index depends on the contents of a field.
+        captured: Fields that kernels use without taking them as arguments.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""What a program does by dual numbers: contents, tangents, and whether iterations meet."""
+"""A program by dual numbers: contents, tangents, and whether iterations collide."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Reference:
-    """What plain Python found.
+    """The results in plain Python.
 
     Args:
         values: Contents of the fields at the end.
-        tangents: Their tangents, of those that have gradients.
-        met: The field at an element of which two iterations met, and how; else empty.
-        cut: A value that varies was stored in a field without a gradient. Whether what reads it in
-            the same iteration varies, too, is left open.
+        tangents: The tangents of the fields with gradients.
+        met: The field in which two iterations collided, and how; else empty.
+        cut: A varying value was stored in a field without a gradient. Whether its readers in the
+            same iteration vary, too, is left open.
     """
 
     values: Arrays

@@ -1,4 +1,4 @@
-"""Programs by their numbers: what became of each, and those that are wrong cut down."""
+"""Programs by their numbers: the outcome of each, with wrong ones reduced."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def is_thorough(number: int) -> bool:
 
 
 def examine(number: int, *, compiled: bool = False) -> tuple[str, Finding | None]:
-    """Return what became of a program, and what is wrong with it in its shortest form.
+    """Return the outcome of a program, and its fault in the shortest form.
 
     Args:
         number: The number of the program.
-        compiled: Compile it; otherwise it runs in the interpreter.
+        compiled: Whether to compile it; otherwise it runs in the interpreter.
     """
 
     def verdict(program: Program) -> Verdict:
@@ -66,7 +66,7 @@ def examine(number: int, *, compiled: bool = False) -> tuple[str, Finding | None
 
 
 def word_of(verdict: Verdict) -> str:
-    """Return what became of a program, and whether its iterations meet or were thought to."""
+    """Return the outcome of a program, and whether its iterations collide or seemed to."""
     if verdict.met:
         return f"{verdict.word} where iterations meet"
     return f"{verdict.word} as a race" if verdict.race else verdict.word

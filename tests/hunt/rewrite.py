@@ -1,8 +1,8 @@
 """The text of kernels, rewritten where plain Python means something else.
 
 Locals hold values and not references, `x[i] += v` is one access, parallel loops say which iteration
-runs, and draws that an expression skips are counted. What begins with an underscore in the result
-is defined by `plain.Interpreter`.
+runs, and draws that an expression skips are counted. Names with an underscore in the result
+are defined by `plain.Interpreter`.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Rewritten(ast.NodeTransformer):
         return node
 
     def mark(self, body: list[ast.stmt]) -> None:
-        """Mark the parallel loops of a kernel; what is unrolled stands at the top level, too."""
+        """Mark the parallel loops of a kernel; unrolled loops count as top level, too."""
         serial = False
         for stmt in body:
             if isinstance(stmt, ast.For):

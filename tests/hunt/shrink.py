@@ -14,11 +14,11 @@ BLOCKS = ("body", "orelse")
 
 
 def shrink(program: Program, fails: Callable[[Program], bool]) -> Program:
-    """Return a part of a program that fails and of which no smaller part is known to.
+    """Return a part of a program that fails and of which no smaller part is known to fail.
 
     Args:
         program: A program that fails.
-        fails: Whether a program does; what is no program at all does not.
+        fails: Whether a program fails; an invalid program does not.
     """
     smaller = True
     while smaller:

@@ -70,7 +70,7 @@ class Statements:
         scope[name] = kind
 
     def local(self, kinds: str, scope: Scope, depth: int) -> str:
-        """Return a local of one of the kinds, a new one if there is none."""
+        """Return a local of one of the kinds, a new one if necessary."""
         known = [
             name for name, held in scope.items() if held in tuple(kinds) and name[-1].isdigit()
         ]

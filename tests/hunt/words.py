@@ -1,4 +1,4 @@
-"""Expressions at random: indices with the range of their values, and what is computed."""
+"""Random expressions: indices with the range of their values, and computed values."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ class Words:
     ("own"), is touched anywhere in any way ("wild"), or is changed by one kind of atomic.
 
     Args:
-        rng: What chooses.
+        rng: The source of random choices.
         fields: The fields by name, as the kernel sees them.
         n: The value of the parameter `n`.
         roles: The role of each field in the loop; of others "read".
         owned: For a field that belongs to the iteration, the index of its element.
         parallel: The indices of the parallel loop.
-        affine: No index follows from what a field holds.
-        nesting: How many elements there are around, in whose indices an expression stands.
+        affine: No index depends on the contents of a field.
+        nesting: The number of enclosing elements in whose indices an expression stands.
     """
 
     rng: random.Random

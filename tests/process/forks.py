@@ -1,4 +1,4 @@
-"""What forked children do; `main` runs one of these programs."""
+"""Programs of forked children; `main` runs one of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def use() -> float:
 
 
 def child(work: Callable[[], object], *, leave: Callable[[int], object] = os._exit) -> str:
-    """Do something in a child; return what it said, and "hangs" if it does not come to its end."""
+    """Call a function in a child; return its message, or "hangs" if it does not end."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -66,7 +66,7 @@ def before_the_start() -> None:
 
 
 def refused() -> None:
-    """Whatever a child does with what its parent has started, it is told what to do instead."""
+    """Any use in a child of an object of its parent is an error that names the remedy."""
     x, loss = dt.ones(200_000, grad=True), dt.zeros((), grad=True)
     add(x, 1.0)
     with dt.Tape() as tape:
@@ -89,7 +89,7 @@ def refused() -> None:
 
 
 def started_anew() -> None:
-    """A child that calls `dt.init` works, and so do its children; the parent notices nothing."""
+    """A child that calls `dt.init` works, and so do its children; the parent is unaffected."""
     x = dt.ones(3)
     assert use() == 800_000.0
 

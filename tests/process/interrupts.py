@@ -52,7 +52,7 @@ def mean(x):
 
 
 class Scene:
-    """A few launches and writes, of which some overwrite what the tape needs."""
+    """A few launches and writes, some of which overwrite values that the tape needs."""
 
     def __init__(self) -> None:
         self.x, self.y = dt.ones(300, grad=True), dt.zeros(300, grad=True)
@@ -75,7 +75,7 @@ class Scene:
         self.other.fill(7.0)
 
     def outcome(self) -> list[Any]:
-        """Return what there is in the end."""
+        """Return the final state."""
         fields = (self.x, self.loss, self.x.grad, self.other)
         return [*(field.to_numpy() for field in fields), mean(self.x)]
 
@@ -125,7 +125,7 @@ class Interrupt:
 
 
 def _is_finaliser(frame: FrameType | None) -> bool:
-    """Tell whether Python would swallow what is raised."""
+    """Return whether Python would swallow an exception here."""
     while frame is not None:
         if frame.f_code.co_name == "__del__":
             return True
@@ -134,7 +134,7 @@ def _is_finaliser(frame: FrameType | None) -> bool:
 
 
 def shared_memory(scene: Scene) -> list[str]:
-    """Return what is wrong with who has which memory."""
+    """Return the faults in the ownership of memory."""
     fields = [scene.x, scene.y, scene.other, scene.loss, scene.x.grad, scene.y.grad]
     held = [field.storage.buffer for field in fields]
     by_kind = current_session().pool._free

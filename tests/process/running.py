@@ -14,12 +14,12 @@ _SECONDS = 120.0
 def run(
     program: str, *words: str, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run one of the modules beside this one.
+    """Run one of the modules in this folder.
 
     Args:
         program: Its name.
-        words: What it is told.
-        environment: All variables that it has; those of this process by default.
+        words: Its arguments.
+        environment: All of its variables; by default those of this process.
     """
     # Python 3.12 and later warn of every fork of a process with threads, and Taichi has some.
     quiet = ["-W", "ignore:This process:DeprecationWarning"]
@@ -37,7 +37,7 @@ def run(
 
 
 def check(program: str, *words: str, environment: dict[str, str] | None = None) -> str:
-    """Run a program that must end well and say nothing on stderr; return what it printed."""
+    """Run a program that must succeed with empty stderr; return its output."""
     ended = run(program, *words, environment=environment)
     said = f"{ended.stdout}\n{ended.stderr}"
     assert ended.returncode == 0, f"{program} {words}: exit code {ended.returncode}\n{said}"

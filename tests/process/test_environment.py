@@ -1,4 +1,4 @@
-"""Without HOME, or with one that nothing can be written to, all works; only nothing is kept."""
+"""Without HOME, or without permission to write there, all works except the cache."""
 
 from __future__ import annotations
 

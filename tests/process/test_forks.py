@@ -1,4 +1,4 @@
-"""Forked processes: refused with a word, or started anew; they never hang."""
+"""Forked processes: refused with a message, or started again; they never hang."""
 
 from __future__ import annotations
 

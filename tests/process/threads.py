@@ -1,4 +1,4 @@
-"""What many threads do at the same time; `main` runs one of these programs."""
+"""Programs of many concurrent threads; `main` runs one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = 8
 
 
 def together(work: Callable[[int], object]) -> list[Any]:
-    """Do something in several threads, which begin at the same moment; return what came of it."""
+    """Call a function in several threads that begin at the same moment; return the results."""
     barrier = threading.Barrier(COUNT)
     found: list[Any] = [None] * COUNT
     errors: list[BaseException] = []
@@ -159,7 +159,7 @@ def random_numbers() -> None:
 
 
 def starts() -> None:
-    """Whoever calls `dt.init`, all threads go on afterwards; nothing of before is launched."""
+    """After `dt.init` in any thread, all threads go on; no earlier kernel is launched."""
 
     def use() -> float:
         x = dt.ones(5000)
@@ -201,7 +201,7 @@ def starts() -> None:
 
 
 def tapes() -> None:
-    """One tape is open at a time; whoever gets the turn has right gradients."""
+    """One tape is open at a time; the thread that has it gets right gradients."""
     sys.setswitchinterval(1e-5)
 
     def work(k: int) -> None:
@@ -240,7 +240,7 @@ def backward_passes() -> None:
 
 
 def constants() -> None:
-    """`no_grad` in one thread leaves the recording of another one alone."""
+    """`no_grad` in one thread does not affect the recording of another."""
     x, loss = dt.ones(5, grad=True), dt.zeros((), grad=True)
     inside, recorded = threading.Event(), threading.Event()
 
@@ -260,7 +260,7 @@ def constants() -> None:
 
 
 def misuse() -> None:
-    """What a tape would miss is refused, whoever does it; the tape goes on."""
+    """A launch that a tape would miss is refused in any thread; the tape goes on."""
     x, loss = dt.ones(5, grad=True), dt.zeros((), grad=True)
 
     def refused(work: Callable[[], object]) -> str:

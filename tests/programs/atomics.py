@@ -1,4 +1,4 @@
-"""Atomic operations: what iterations own, what they share, and the values that are returned."""
+"""Atomic operations: on owned elements, on shared ones, and their returned values."""
 
 import taichi as ti
 

@@ -135,7 +135,7 @@ def branch_without_a_path(x, y):
 
 @program(x=floats(7), b=floats(7), n=3)
 def linear_sweeps(x, b, n: int):
-    """Gauss-Seidel, and a recurrence that adds to what it has written."""
+    """Gauss-Seidel, and a recurrence that adds to elements it has written."""
     ti.loop_config(serialize=True)
     for _ in range(n):
         for i in range(1, 6):

@@ -1,6 +1,6 @@
-"""Loads, stores, updates and aliases with the numbers that they must give.
+"""Loads, stores, updates and aliases with their expected numbers.
 
-The rows are those of the conformance table: BA for buffers, MU for mutation.
+Rows of the conformance table: BA for buffers, MU for mutation.
 """
 
 import taichi as ti
@@ -153,7 +153,7 @@ def local_vectors_that_change(x, v, k: int, s, p):  # MU7, MU8
     gradients={"x": [6, 12, 18]},
 )
 def another_name_for_a_field(x):  # MU9
-    """`y = x` is another name: what is stored through it is stored in the field."""
+    """`y = x` is another name: a store through it is a store in the field."""
     y = x
     for i in x:
         y[i] = x[i] * x[i]

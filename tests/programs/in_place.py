@@ -250,7 +250,7 @@ def no_turns_outside_of_the_field(x, n: int):
 
 @program(x=floats(5), n=8)
 def branches_one_after_the_other(x, n: int):
-    """What one branch writes another one reads."""
+    """One branch writes an element that another one reads."""
     for i in range(n):
         if i < x.shape[0]:
             x[i] = x[i] * x[i]

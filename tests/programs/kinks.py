@@ -1,4 +1,4 @@
-"""The written values of derivatives where there is none (docs/kinks.md), through whole kernels."""
+"""The documented values of derivatives at kinks (docs/kinks.md), through whole kernels."""
 
 import taichi as ti
 

@@ -1,4 +1,4 @@
-"""Integers and bools among floats: what carries a gradient, and what only decides."""
+"""Integers and bools among floats: values that carry a gradient, and values that only decide."""
 
 import taichi as ti
 

@@ -8,7 +8,7 @@ from tests.harness import array, floats, program
 
 @dt.func
 def first_large(x, n, limit):
-    """Return the first large term of a table, from two loops deep; an integer beside floats."""
+    """Return the first large term of a table, from two loops deep; an integer among floats."""
     for k in range(n):
         for j in range(3):
             v = x * k + 0.1 * j

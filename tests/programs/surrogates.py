@@ -1,4 +1,4 @@
-"""Functions whose derivative is chosen: the numbers are known, as is what they are made of."""
+"""Functions with a chosen derivative: the numbers are known, as are their parts."""
 
 import taichi as ti
 

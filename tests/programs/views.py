@@ -59,7 +59,7 @@ def repeated_rows(x, y):
     gradients={"x": [1, 8, 1, 16, 1, 24, 1]},
 )
 def backwards_in_place(x, y):
-    """Lengths and sizes of a part are its own; what is outside stays."""
+    """Lengths and sizes of a part are its own; elements outside stay."""
     for i in range(x.shape[0]):
         x[i] = x[i] * x[i]
         y[len(y) - 1 - i] += x[i]

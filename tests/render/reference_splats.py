@@ -1,7 +1,7 @@
-"""Images of gaussians in NumPy, straight from the formulas: no tiles, all gaussians at all pixels.
+"""Images of Gaussians in NumPy, straight from the formulas: no tiles, all Gaussians at all pixels.
 
 Everything takes complex numbers, so that derivatives are known by the complex step: comparisons and
-the order of gaussians are those of the real parts.
+the order of Gaussians use the real parts.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Picture:
-    """Images, and what happened to make them.
+    """Images, and statistics of their computation.
 
     Args:
         image: Colours.
-        alpha: What is covered.
+        alpha: The coverage.
         depth: The expected depth.
-        margin: How near each pixel is to a threshold, relatively.
-        events: How often each kind of edge case was met.
+        margin: Relative distance of each pixel from a threshold.
+        events: Number of edge cases of each kind.
     """
 
     image: Any
@@ -101,11 +101,11 @@ def _clamp(x: Any, low: Any, high: Any) -> Any:
 
 
 def render(values: Values, poses: Any, options: Options) -> Picture:
-    """Return what cameras see.
+    """Return the images of cameras.
 
     Args:
         values: Raw parameters of gaussians by name (sh0 and shN, or features), and twist,
-            intrinsics and background; and moved, what is added to centres on the image plane.
+            intrinsics and background; and moved, an offset of the centres on the image plane.
         poses: World to camera, shape (cameras, 4, 4).
         options: The options.
     """

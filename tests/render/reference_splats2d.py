@@ -1,7 +1,7 @@
-"""Splats on the image plane in NumPy, pixel by pixel: every gaussian at every pixel.
+"""Splats on the image plane in NumPy, pixel by pixel: every Gaussian at every pixel.
 
-Written for complex numbers, so that derivatives can be taken by the complex step; what is left out
-and where pixels end is decided by the real parts.
+Written for complex numbers, so that derivatives can be taken by the complex step; omissions and
+pixel bounds are decided by the real parts.
 """
 
 import numpy as np

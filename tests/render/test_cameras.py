@@ -1,4 +1,4 @@
-"""Cameras, gaussians and the splatter as they are made: what fits, and what is refused."""
+"""Construction of cameras, Gaussians and the splatter: valid arguments, and refused ones."""
 
 from __future__ import annotations
 

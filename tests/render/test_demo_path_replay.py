@@ -1,4 +1,4 @@
-"""Paths of light in a box: what they meet, what a lamp lights, the replay, and the demo."""
+"""Paths of light in a box: hits, light of the lamp, the replay, and the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussians and cameras at the edges of what floats hold: left out, without a trace elsewhere."""
+"""Gaussians and cameras at the limits of floats: left out, without a trace elsewhere."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ HUGE = {
 
 @pytest.mark.parametrize("precision", FLOATS)
 def test_gaussians_of_any_size_have_finite_images(precision: str) -> None:
-    """What overflows on the way is left out; what does not may hide what is behind it."""
+    """Gaussians that overflow on the way are left out; others may hide those farther away."""
     values, poses = scene()
     scalar, _ = FLOATS[precision]
     del values["shN"]

@@ -165,7 +165,7 @@ def test_a_target_may_have_wider_numbers() -> None:
 
 
 def test_losses_of_two_images_on_one_tape_do_not_mix() -> None:
-    """Both use the same memory for what they compute on the way."""
+    """Both use the same memory for intermediate values."""
     both = [images((12, 13), 3, np.float64), images((12, 13), 3, np.float64)]
     both[1] = tuple(1 - one for one in both[1])
     gradients = []

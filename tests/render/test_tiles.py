@@ -145,7 +145,7 @@ def energy(image, loss):
 
 @pytest.mark.parametrize("memory", [None, 1500])
 def test_a_tape_uses_the_lists_of_each_step(memory: int | None) -> None:
-    """The lists are built anew in the same fields, and in larger ones; with little memory again."""
+    """The lists are rebuilt in the same fields, and in larger ones; with little memory again."""
     lists = TileLists(WIDTH, HEIGHT, 16)
     scenes = [splats(1, n, seed=n) for n in (30, 60, 60, 20)]
     colours = dt.from_numpy(np.random.default_rng(0).uniform(0, 0.3, 60), grad=True)

@@ -1,4 +1,4 @@
-"""What the tests of solvers compare with."""
+"""References for the tests of solvers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixed points: which derivative is given, that it is right, and what is said about it."""
+"""Fixed points: the kind of derivative, its correctness, and its report."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def weigh(u, p, w, loss):
 
 
 def solve_cosine(diff: str | None, start: float | None = None, **options: Any) -> Any:
-    """Return what was done, the solution and its derivative by x = 0.3; begin at x by default."""
+    """Return the result, the solution and its derivative by x = 0.3; start at x by default."""
     y, x, loss = number(start or 0.0), number(0.3), number(0.0)
     with dt.Tape(loss):
         if start is None:

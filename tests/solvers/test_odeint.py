@@ -463,7 +463,7 @@ def move(v, force, dq, dv):
 
 @pytest.mark.parametrize("adjoint", ["discrete", "continuous"])
 def test_parameters_and_scratch_fields_may_change_meanwhile(adjoint: str) -> None:
-    """The reverse reads what parameters held then, and leaves alone what fields hold now."""
+    """The reverse reads the old contents of parameters, and leaves current contents unchanged."""
     q, v = dt.ones(2, ti.f64, grad=True), dt.zeros(2, ti.f64, grad=True)
     k, force = scalar(2.0), dt.zeros(2, ti.f64, grad=True)
 

@@ -1,6 +1,6 @@
-"""Cube maps in NumPy, one direction at a time, from the geometry alone.
+"""Cube maps in NumPy, one direction at a time, from only the geometry.
 
-What a lookup gives is linear in the texels: functions here return the row of weights, of the texels
+A lookup is linear in the texels: functions here return the row of weights, of the texels
 of all faces in their order. Directions may be complex, for derivatives by the complex step.
 """
 
@@ -29,7 +29,7 @@ def project(direction: Any) -> tuple[int, Any]:
 
 
 def texel_towards(face: int, row: int, column: int, n: int) -> tuple[int, int, int]:
-    """Return the texel that the centre of another is in, which may be beside its face."""
+    """Return the texel that contains the centre of another, which may be off its face."""
     s, t = (2 * column + 1) / n - 1, (2 * row + 1) / n - 1
     other, place = project(AXES[face].T @ np.array([s, t, 1.0]))
     return other, int(place[1] * n), int(place[0] * n)
@@ -71,7 +71,7 @@ def nearest_weights(direction: Any, n: int) -> Any:
 
 @functools.cache
 def means(n: int, level: int) -> Any:
-    """Return the matrix from the texels of level 0, of faces of n x n, to those of a level."""
+    """Return the matrix from the texels of level 0, of faces of n x n, to a level's texels."""
     if level == 0:
         return np.eye(6 * n * n)
     m = max(1, n // 2)

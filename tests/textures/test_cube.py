@@ -59,7 +59,7 @@ def directions(count: int) -> Any:
 
 
 def check(tex: Any, kernel: Any, arguments: list[Any], weights: Any, limits: Any = EXACT) -> None:
-    """Compare values and all gradients with those of `weights`, a function of the arguments."""
+    """Compare values and all gradients with `weights`, a function of the arguments."""
     scalar = ti.f32 if limits is SINGLE else ti.f64
     kinds = [scalar if a.ndim == 1 else dt.vec(3, scalar) for a in arguments]
     given = [

@@ -1,4 +1,4 @@
-"""Lookups at the edges of what floats hold: far away, tiny, infinite and NaN.
+"""Lookups at the limits of floats: far away, tiny, infinite and NaN.
 
 Positions, levels, footprints and directions are swept in tables, and compared with exact fractions
 of the floats that were given: a lookup is right however far its position is from the texture.
@@ -26,7 +26,7 @@ BORDER = 16.0
 
 
 def positions(precision: str) -> list[float]:
-    """Return what positions may be, rounded to a precision."""
+    """Return possible positions, rounded to a precision."""
     rng = np.random.default_rng(7)
     kind = FLOATS[precision][1]
     largest = float(np.finfo(kind).max)
@@ -71,7 +71,7 @@ def is_somewhere(wrap: str, u: float) -> bool:
 
 
 def look_up(texels: Any, filter: str, wrap: str, u: float, by: Fraction) -> tuple[float, float]:
-    """Return value and slope `by` texels beside a position."""
+    """Return value and slope at `by` texels from a position."""
     n = len(texels)
     if not is_somewhere(wrap, u):
         return 0.0, 0.0
@@ -142,7 +142,7 @@ def look_in_plane(many: ti.template(), uv, outs: ti.template()):
 
 
 def test_axes_do_not_mix() -> None:
-    """The texels are products, and so is what is found: of what each axis gives alone."""
+    """The texels are products, and so are the lookups: of lookups along each axis."""
     at = positions("f64")[:20]
     pairs = list(itertools.product(at, repeat=2))
     a, b = np.array([1.0, 3.0, -2.0]), np.array([2.0, -1.0, 5.0, 4.0])

@@ -1,4 +1,4 @@
-"""What a lookup is where filters have kinks: known by hand."""
+"""Lookups at kinks of the filters, known by hand."""
 
 from __future__ import annotations
 

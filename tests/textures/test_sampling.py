@@ -108,7 +108,7 @@ SINGLE = ("1d", "3d", "2d_anisotropic")
 
 
 def drawn_inputs(case: Case, rng: np.random.Generator) -> list[Any]:
-    """Return positions inside and outside, and what else the method takes, away from kinks."""
+    """Return positions inside and outside, and the other arguments, away from kinks."""
     dims = len(case.shape)
     sizes = np.array(case.shape)
     at = rng.integers(-1, 2, (SAMPLES, dims)) + rng.random((SAMPLES, dims))

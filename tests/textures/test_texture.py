@@ -1,4 +1,4 @@
-"""Textures as users hold them: what they are made of, how they follow, what is refused."""
+"""Textures as objects: their construction, updates and errors."""
 
 from __future__ import annotations
 

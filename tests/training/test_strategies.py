@@ -1,4 +1,4 @@
-"""What grows and what goes, on gaussians made by hand."""
+"""Growth and removal of Gaussians, on hand-made examples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 40, 20
 
 @dataclass
 class Seen:
-    """What strategies look at of a splatter."""
+    """The interface of a splatter that strategies use."""
 
     means2d_grad: dt.Field
     means2d_absgrad: dt.Field
@@ -30,7 +30,7 @@ class Seen:
 
 
 def seen(gradients: Any, radii: Any = None, absolute: Any = None) -> Any:
-    """Return what was drawn, from gradients in units of half the image, shape (cameras, n, 2)."""
+    """Return the drawn state, from gradients in units of half the image, shape (cameras, n, 2)."""
     given = np.asarray(gradients, np.float64)
     cameras, n, _ = given.shape
     units = np.array([2.0 / WIDTH, 2.0 / HEIGHT]) / cameras

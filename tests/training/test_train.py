@@ -1,4 +1,4 @@
-"""`difftile train`: what it writes, how it goes on, and how it answers mistakes."""
+"""`difftile train`: its output, resuming, and its messages for mistakes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def started_once(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Runs use what is compiled already; what they would start with is kept here."""
+    """Runs use compiled code; their initial options are recorded here."""
     calls: list[dict[str, Any]] = []
     monkeypatch.setattr(run, "init", lambda **options: calls.append(options))
     return calls
@@ -54,7 +54,7 @@ def balls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def train(data: Path, out: Path, *more: str) -> int:
-    """Run the command with few steps and no more than what the tests are about."""
+    """Run the command with few steps and only the tested parts."""
     fixed = ["--steps", str(STEPS), "--sh-degree", "1", "--points", "50", "--threads", "1"]
     return main(["train", str(data), "--out", str(out), *fixed, *more])
 

@@ -1,6 +1,6 @@
 """A browser without a screen, and someone at its keyboard and mouse: Chromium by its own driver.
 
-https://www.w3.org/TR/webdriver2 says what the driver understands.
+https://www.w3.org/TR/webdriver2 specifies the protocol of the driver.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BUTTONS = {"left": 0, "middle": 1, "right": 2}
 
 
 def missing_browser() -> str:
-    """Return what has to be installed before there can be a page, or nothing."""
+    """Return the packages that a page needs and that are missing, or an empty text."""
     if importlib.util.find_spec("viser") is None:
         return "viser not found: pip install 'difftile[viewer]'"
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
@@ -53,18 +53,18 @@ class Browser:
     session: str
 
     def ask(self, command: str, **values: Any) -> Any:
-        """Have the driver do something; return what it says."""
+        """Send a command to the driver; return its answer."""
         return _post(f"{self.session}/{command}", values)
 
     def go(self, address: str) -> None:
         self.ask("url", url=address)
 
     def run(self, script: str) -> Any:
-        """Return what a script on the page returns."""
+        """Return the result of a script on the page."""
         return self.ask("execute/sync", script=script, args=[])
 
     def picture(self) -> np.ndarray:
-        """Return what is seen: red, green and blue in bytes, shape (h, w, 3)."""
+        """Return the visible page: red, green and blue in bytes, shape (h, w, 3)."""
         with urlopen(f"{self.session}/screenshot", timeout=30) as answer:
             data = base64.b64decode(json.load(answer)["value"])
         return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))

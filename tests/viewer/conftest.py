@@ -1,4 +1,4 @@
-"""What tests of viewers share."""
+"""Shared code of the tests of viewers."""
 
 from __future__ import annotations
 

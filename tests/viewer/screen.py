@@ -18,7 +18,7 @@ TOOLS = ("Xvfb", "xdotool")
 
 
 def missing_tools() -> str:
-    """Return what has to be installed before there can be a screen, or nothing."""
+    """Return the packages that a screen needs and that are missing, or an empty text."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     return f"{' and '.join(missing)} not found: apt-get install xvfb xdotool" if missing else ""
 
@@ -36,7 +36,7 @@ class Screen:
     memory: Path
 
     def act(self, *words: object) -> str:
-        """Have xdotool do something; return what it says."""
+        """Run xdotool; return its output."""
         command = ["xdotool", *map(str, words)]
         environment = {**os.environ, "DISPLAY": self.display}
         # That a search found nothing is an answer too.
@@ -49,7 +49,7 @@ class Screen:
         return [int(line) for line in self.act("search", "--name", title).split()]
 
     def picture(self) -> np.ndarray:
-        """Return what is on the screen: red, green and blue in bytes, shape (h, w, 3)."""
+        """Return the contents of the screen: red, green and blue in bytes, shape (h, w, 3)."""
         raw = self.memory.read_bytes()
         header = np.frombuffer(raw, ">u4", 25)  # of an X window dump
         width, height, line, colours = (int(header[k]) for k in (4, 5, 12, 19))
@@ -58,7 +58,7 @@ class Screen:
         return rows[:, : 4 * width].reshape(height, width, 4)[..., 2::-1]
 
     def ask_to_close(self, window: int) -> None:
-        """Send what the cross in the frame of a window sends, since nothing frames it here."""
+        """Send the message of a window's close button, since windows have no frame here."""
         x = ctypes.CDLL("libX11.so.6")
         x.XOpenDisplay.restype = ctypes.c_void_p
         x.XInternAtom.restype = ctypes.c_ulong

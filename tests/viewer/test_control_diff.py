@@ -1,4 +1,4 @@
-"""What a page knows of the controls of an app, and what it changes."""
+"""The controls of an app on a page, and the changes that the page makes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What browsers say to a page, and who they are: thousands of messages that no browser sends."""
+"""Messages and origins of connections to a page: thousands of messages that no browser sends."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ OTHERS = ["ShareUrlRequest", "FileTransferStartUpload", "ResetGuiMessage", "Mess
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Any]:
-    """A page with controls, served to whoever connects; `connection` takes what is sent."""
+    """A page with controls, served to any connection; `connection` receives the messages."""
     log = page_gate.Log()
     said: list[str] = []
     log.write = said.append
@@ -130,7 +130,7 @@ def encoded(message: object) -> bytes:
 
 
 def happened(page: Any, marker: type[Event] | tuple[int, ...]) -> list[Any]:
-    """Return what has come, up to a kind of event."""
+    """Return the received events, up to a kind of event."""
     found: list[Any] = []
     started = time.monotonic()
     while not any(isinstance(one, marker) for one in found):

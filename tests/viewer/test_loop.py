@@ -1,4 +1,4 @@
-"""Runs that are paced by a clock, on a window that nobody sees."""
+"""Runs that are paced by a clock, on an invisible window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from difftile.viewer.panel import Panel
 
 
 class Clocked:
-    """A backend with the time of the machine, which reports what it is given."""
+    """A backend with the time of the machine, which records its frames."""
 
     def __init__(self, *events: tuple[int, Event]) -> None:
         self.events, self.shown, self.closed = list(events), 0, False

@@ -61,7 +61,7 @@ def await_picture(screen: Screen, picture: np.ndarray) -> None:
 
 
 def heard(window: WindowBackend, last: Event) -> list[Event]:
-    """Return what a window reports up to an event, which has to come soon."""
+    """Return the reports of a window up to an event, which has to come soon."""
     found: list[Event] = []
     end = time.monotonic() + 10
     while last not in found:

@@ -1,4 +1,4 @@
-"""The orbit camera: what the mouse does to it, and where points are in the picture."""
+"""The orbit camera: its motion by the mouse, and the positions of points in the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients drawn over what they are the gradients of."""
+"""Gradients drawn over their shapes."""
 
 from __future__ import annotations
 

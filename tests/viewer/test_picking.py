@@ -1,4 +1,4 @@
-"""What is under the mouse."""
+"""Picking the shape under the mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run shows as files."""
+"""Recordings of runs as files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hides what in space, and pictures that are rendered behind it."""
+"""Visibility in space, and pictures rendered as a background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What covers a pixel: shapes against formulas for every pixel."""
+"""The coverage of a pixel: shapes against formulas for every pixel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apps on a page: what is said where there can be none, and someone who plays in a real browser."""
+"""Apps on a page: messages where no page is possible, and a session in a real browser."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_someone_drags_the_goal_of_what_learns(
             clicked.append(app.mouse.at)
 
     def person() -> Iterator[Callable[[], bool]]:
-        """Act, and yield what has to come of it before the next act."""
+        """Act, and yield the expected results before the next act."""
         address = capsys.readouterr().out.split()[1]
         browser.go(address)
         yield lambda: app.picture is not None and app.picture.shape[1] != 960

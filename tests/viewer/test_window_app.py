@@ -54,7 +54,7 @@ def test_someone_drags_the_goal_of_what_learns(
         return screen.picture()[inside]
 
     def person() -> Iterator[Callable[[], bool]]:
-        """Act, and yield what has to come of it before the next act."""
+        """Act, and yield the expected results before the next act."""
         x, y = MIDDLE
         yield lambda: app.steps > 2
         screen.act("mousemove", x + 1, y + 1, "mousedown", 1, "mousemove", 201, 161, "mouseup", 1)
