@@ -318,12 +318,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser("python -m benchmarks.compile_time", __doc__)
     parser.add_argument("--only", metavar="TEXT", help="programs with this in their name")
     parser.add_argument(
-        "--every", type=positive_int, default=1, help="each how manieth; default: %(default)s"
+        "--every",
+        type=positive_int,
+        default=1,
+        help="take every n-th program; default: %(default)s",
     )
     parser.add_argument(
         "--worst", type=positive_int, default=10, help="lines of ratios; default: %(default)s"
     )
-    parser.add_argument("--details", action="store_true", help="what Taichi says, by program")
+    parser.add_argument("--details", action="store_true", help="Taichi's outcome for each program")
     options = parser.parse_args(argv)
     programs.load()
     every = {text_of(one): one.name for one in reversed(harness.PROGRAMS)}

@@ -482,7 +482,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--size", type=positive_float, default=1.0, help="factor for sizes; default: %(default)s"
     )
-    parser.add_argument("--threads", type=positive_int, help="of all; default: one for each core")
+    parser.add_argument(
+        "--threads", type=positive_int, help="number of threads; default: one per core"
+    )
     options = parser.parse_args(argv)
     threads = {"cpu_max_num_threads": options.threads} if options.threads else {}
     print(f"ratios of difftile's time to the other's, f32; medians of {options.repetitions} turns")

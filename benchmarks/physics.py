@@ -446,10 +446,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small simulations, few steps")
     parser.add_argument("--steps", type=positive_int, help="of every simulation")
     parser.add_argument(
-        "--repetitions", type=positive_int, default=7, help="default: %(default)s, besides a first"
+        "--repetitions",
+        type=positive_int,
+        default=7,
+        help="default: %(default)s, after a first one",
     )
     parser.add_argument(
-        "--clock", choices=tuple(CLOCKS), default="wall", help="cpu: for a machine that is busy"
+        "--clock", choices=tuple(CLOCKS), default="wall", help="cpu: for a busy machine"
     )
     options = parser.parse_args(argv)
     right, clock = True, CLOCKS[options.clock]

@@ -64,7 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     say = "of a run; default: 1024 in 2-D and 512 in 3-D"
     parser.add_argument("--steps", type=positive_int, help=say)
     parser.add_argument(
-        "--repetitions", type=positive_int, default=5, help="default: %(default)s, besides a first"
+        "--repetitions",
+        type=positive_int,
+        default=5,
+        help="default: %(default)s, after a first one",
     )
     options = parser.parse_args(argv)
     try:

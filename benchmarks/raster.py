@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(prog="benchmarks.raster", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--turns", type=positive_int, default=15, help="default: %(default)s")
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="default: %(default)s")
-    parser.add_argument("--pictures", type=Path, help="the folder that pictures are written to")
+    parser.add_argument("--pictures", type=Path, help="folder for pictures")
     options = parser.parse_args(argv)
     clock = CLOCKS[options.clock]
     print(f"{'':48}{'ms':>11}{'1/s':>9}")

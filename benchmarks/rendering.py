@@ -436,7 +436,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", type=positive_int, help="of its image [pixels]")
     parser.add_argument("--turns", type=positive_int, help="default: 5, and 2 with --quick")
     parser.add_argument(
-        "--clock", choices=tuple(CLOCKS), default="wall", help="cpu: for a machine that is busy"
+        "--clock", choices=tuple(CLOCKS), default="wall", help="cpu: for a busy machine"
     )
     given = parser.parse_args(argv)
     usual = (1_000_000, 1024) if given.arch == "cuda" else (10_000, 256)

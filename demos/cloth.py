@@ -196,18 +196,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser("cloth", __doc__, steps=560, iterations=45, limit="1MB")
     say = "default: %(default)s"
     parser.add_argument(
-        "--fit", choices=("wind", "stiffness"), default="wind", help=f"what is found; {say}"
+        "--fit",
+        choices=("wind", "stiffness"),
+        default="wind",
+        help=f"hidden values to recover; {say}",
     )
     for name in ("rows", "columns"):
         parser.add_argument(
-            f"--{name}", type=positive_int, default=25, help=f"of masses of the cloth; {say}"
+            f"--{name}", type=positive_int, default=25, help=f"of masses in the cloth; {say}"
         )
     parser.add_argument(
-        "--stride", type=positive_int, default=2, help=f"one mass of how many is seen; {say}"
+        "--stride", type=positive_int, default=2, help=f"one of so many masses is observed; {say}"
     )
-    parser.add_argument("--looks", type=positive_int, default=20, help=f"at the masses; {say}")
     parser.add_argument(
-        "--noise", type=positive_float, help="standard deviation of a look [mm]; default: none"
+        "--looks", type=positive_int, default=20, help=f"number of observations; {say}"
+    )
+    parser.add_argument(
+        "--noise",
+        type=positive_float,
+        help="standard deviation of observations [mm]; default: none",
     )
     add_view_options(parser)
     options = start(parser, argv)

@@ -171,8 +171,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--original",
         action="store_true",
-        help="keep two slips of the paper's program: a floor that holds all that touches it, and "
-        "water that presses ten times more to the sides than down",
+        help="keep two mistakes of the paper's program: a floor that everything sticks to, and "
+        "water that presses ten times harder sideways than down",
     )
     options = start(parser, argv)
 

@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scene", choices=SCENE_NAMES, default="robot", help="default: robot")
     say = "cells along a side, 64 in the paper; default: %(default)s"
     parser.add_argument("--grid", type=positive_int, default=32, help=say)
-    say = "keep a slip of the paper's program: a floor that holds all that touches it"
+    say = "keep a mistake of the paper's program: a floor that everything sticks to"
     parser.add_argument("--original", action="store_true", help=say)
     options = start(parser, argv)
 
@@ -132,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     after = look(mpm, f"after {len(training.losses) - 1} iterations")
     print(training)
     print(
-        f"the robot gets {after.distance:.2f} m far in {after.times[-1]:.1f} s, "
+        f"the robot walks {after.distance:.2f} m in {after.times[-1]:.1f} s, "
         f"{after.distance / scene.width:.1f} body lengths; untrained it got {before.distance:.2f} m"
     )
     if not options.no_pictures:

@@ -20,7 +20,7 @@ from demos.support.training import print_check, train, write
 from difftile.arguments import positive_int
 from scenes.electric import ElectricScene, Network, make_network, make_ways
 
-N_SHOWN = 4  # ways that the network has not seen, for the pictures
+N_SHOWN = 4  # unseen paths, for the pictures
 FRAME_EVERY = 8  # simulation steps from one frame of the animation to the next
 LEARNING_RATE = 0.03  # of Adam; it falls to 0
 
@@ -146,9 +146,9 @@ def watch(electric: Electric, weights: dict[str, np.ndarray], label: str) -> Cha
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
     parser = make_parser("electric", __doc__, steps=512, iterations=200)
-    say = "number of ways to learn from; default: %(default)s"
+    say = "number of paths to learn from; default: %(default)s"
     parser.add_argument("--ways", type=positive_int, default=16, help=say)
-    say = "let the network read what the run before has left, as the paper's program does"
+    say = "let the network read values of the previous run, as the paper's program does"
     parser.add_argument("--original", action="store_true", help=say)
     options = start(parser, argv)
     if options.check and options.original:
@@ -174,7 +174,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     before, after = (float(np.mean(chase.distance)) for chase in chases)
     print(training)
     print(
-        f"along {N_SHOWN} ways that it has not seen, the network keeps the charge "
+        f"along {N_SHOWN} unseen paths the network keeps the charge "
         f"{100 * after:.1f} cm from its goal; untrained, {100 * before:.1f} cm"
     )
     if not options.no_pictures:

@@ -204,7 +204,7 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
     shown = app.choice("show", [*SHOWN])
     radius = app.slider("brush: radius", min=0.02, max=0.3, value=0.08)
     erase = app.checkbox("brush: erase")
-    app.button("clear what was painted", brush.clear)
+    app.button("clear the paint", brush.clear)
     app.key("e", "brush: paint or erase", lambda: setattr(erase, "value", not erase.value))
     pace = app.slider("learning rate", min=0.05, max=4.0, log=True, value=1.0)
     rates = {name: lambda _, rate=RATES[name]: pace.value * rate for name in painting.parameters}
@@ -236,7 +236,7 @@ def view(painting: Painting, options: argparse.Namespace) -> dt.viewer.App:
         # Not mean(axis=2), which takes four times as long.
         off = np.einsum("hwc->hw", np.abs(painting.image.to_numpy() - photograph)) / 3.0
         if shown.value == "picture":
-            # A run overwrites the image and leaves no gradient there, which is what g shows.
+            # A run overwrites the image and leaves no gradient there, as g shows.
             dt.zero_grads([painting.image, painting.loss])
             with dt.Tape(painting.loss, accumulate=True):
                 painting.measure()
@@ -314,8 +314,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         default=SAMPLES[0],
         help=f"an image file, or {' or '.join(SAMPLES)} of scikit-image; {say}",
     )
-    parser.add_argument("--gaussians", type=positive_int, default=2000, help=f"how many; {say}")
-    parser.add_argument("--size", type=positive_int, default=256, help=f"pixels a side; {say}")
+    parser.add_argument(
+        "--gaussians", type=positive_int, default=2000, help=f"number of them; {say}"
+    )
+    parser.add_argument("--size", type=positive_int, default=256, help=f"pixels per side; {say}")
     parser.add_argument("--model", choices=MODELS, default=MODELS[0], help=f"{say}")
     add_view_options(parser)
     options = start(parser, argv)
@@ -346,7 +348,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130  # interrupted before there was anything to show
     print(fit)
     reached = psnr(fit.result, photograph)
-    print(f"{options.gaussians} gaussians show the photograph to {reached:.2f} dB")
+    print(f"{options.gaussians} Gaussians show the photograph to {reached:.2f} dB")
     if not options.no_pictures:
         goals = GOALS.get((options.photo, options.size, options.gaussians))
         draw(options.out, photograph, fit, goals if options.model == "sum" else None)

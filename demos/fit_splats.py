@@ -46,9 +46,9 @@ AFAR = {"distance": 8.0, "yaw": 0.6, "pitch": 0.5}
 TURN = "Drag to turn, right button to move, wheel to zoom.   h: all keys"
 SHARE = 0.2  # largest fraction of time spent on pictures of the Gaussians
 MEASURE_EVERY = 10  # steps, with a viewer
-INSETS = (  # left, bottom, right and top of the pictures in the corner, and what they are
+INSETS = (  # left, bottom, right and top of the pictures in the corner, and their titles
     ((0.02, 0.06, 0.27, 0.2475), "a picture to learn from"),
-    ((0.30, 0.06, 0.55, 0.2475), "what they show there"),
+    ((0.30, 0.06, 0.55, 0.2475), "rendered there"),
 )
 # What a program with another library reached in the pictures that are held out [dB].
 GOALS = {50: 28.1, 100: 33.7, 200: 36.1, 300: 38.4}
@@ -214,7 +214,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
     parser = make_parser("fit-splats", __doc__, iterations=300, memory=False)
     say = "default: %(default)s"
-    parser.add_argument("--gaussians", type=positive_int, default=400, help=f"how many; {say}")
+    parser.add_argument(
+        "--gaussians", type=positive_int, default=400, help=f"number of them; {say}"
+    )
     parser.add_argument(
         "--views", type=positive_int, default=16, help=f"pictures to learn from; {say}"
     )
@@ -243,7 +245,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130  # interrupted before there was anything to show
     print(fit)
     target = held_out.target
-    print(f"{len(target)} pictures from elsewhere come out to {psnr(fit.result, target):.2f} dB")
+    print(f"{len(target)} held-out pictures reach {psnr(fit.result, target):.2f} dB")
     if not options.no_pictures:
         draw(options.out, fit, target, scene, reconstruction.gaussians)
         print(f"pictures and knot.ply in {options.out}")

@@ -108,13 +108,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         "photograph",
         nargs="?",
         default=SAMPLES[0],
-        help=f"what the texture is made of: a file, {' or '.join(SAMPLES)}; default: %(default)s",
+        help=f"image of the texture: a file, {' or '.join(SAMPLES)}; default: %(default)s",
     )
     say = "default: %(default)s"
     parser.add_argument(
         "--size", type=positive_int, default=64, help=f"texels along each side; {say}"
     )
-    parser.add_argument("--views", type=positive_int, default=24, help=f"how many; {say}")
+    parser.add_argument("--views", type=positive_int, default=24, help=f"number of views; {say}")
     options = start(parser, argv)
     size = min(options.size, 16) if options.check else options.size
     try:

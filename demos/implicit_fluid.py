@@ -259,15 +259,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     away = np.sqrt(training.losses)
     after = watch(fluid, "after")
     print(
-        f"in {fluid.steps} steps {share_at_goal(fluid):.0%} of the smoke get into the circle "
+        f"in {fluid.steps} steps {share_at_goal(fluid):.0%} of the smoke reaches the circle "
         f"behind the wall; all of it is {min(away):.1f} cells from its "
-        f"middle (root mean square), {away[0]:.1f} where nobody stirs"
+        f"middle (root mean square), {away[0]:.1f} without stirring"
     )
     write(exact, training.best)
     by_tape, by_differences = check(exact, "u0")
     print(f"gradient by tape {by_tape:.12g}, by differences {by_differences:.12g}")
     found = compare(box, {name: 0.5 * values for name, values in training.best.items()})
-    print("of half as much stirring:")
+    print("with half as much stirring:")
     print(table(found))
     if not options.no_pictures:
         out, last = options.out, len(after.times) - 1

@@ -134,7 +134,9 @@ def bytes_of_all(simulation: Throw, few: int = 16) -> float:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
     parser = make_parser("mpm-velocity", __doc__, steps=1024, iterations=20, limit="32MB")
-    parser.add_argument("--grid", type=positive_int, default=120, help="cells a side; default: 120")
+    parser.add_argument(
+        "--grid", type=positive_int, default=120, help="cells per side; default: 120"
+    )
     options = start(parser, argv)
 
     try:

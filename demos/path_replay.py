@@ -263,7 +263,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ):
         parser.add_argument(name, type=positive_int, default=default, help=f"{what}; {say}")
     parser.add_argument(
-        "--derived", action="store_true", help="take the derived adjoint instead of the rule"
+        "--derived", action="store_true", help="use the derived adjoint instead of the rule"
     )
     options = start(parser, argv)
     scene, light = make_scene(options.resolution), radiance if options.derived else replayed

@@ -221,12 +221,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser("rigid-body", __doc__, steps=2048, iterations=60)
     parser.add_argument("--robot", choices=ROBOT_NAMES, default="A", help="default: %(default)s")
     parser.add_argument(
-        "--no-toi", action="store_true", help="without times of impact: corners stop at once"
+        "--no-toi", action="store_true", help="ignore times of impact: corners stop at once"
     )
     parser.add_argument(
         "--original",
         action="store_true",
-        help="as in the paper, where nothing lifts a corner that is in the floor out of it",
+        help="do not lift corners out of the floor, as in the paper's program",
     )
     options = start(parser, argv)
     scene = make_scene(options.robot, **({"penalty": 0.0} if options.original else {}))

@@ -122,7 +122,7 @@ def true_slopes_of_area(vertices: np.ndarray) -> np.ndarray:
 def compare_slopes(raster: SoftRaster) -> None:
     """Print the derivative of the area for each way to cover pixels."""
     true = true_slopes_of_area(raster.vertices.to_numpy())
-    print("what moving the first vertex to the right does to the area that the picture shows:")
+    print("change of the displayed area when the first vertex moves to the right:")
     print(f"  the triangle itself                      {true[0, 0]:+.5f}")
     for name, covered in (
         ("the test", inside),

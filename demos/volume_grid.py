@@ -148,8 +148,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if fit is None:
         return 130  # interrupted before there was anything to show
     given = psnr(grid.image.to_numpy(), grid.target.to_numpy())
-    print(f"{fit} (of pictures that were not given)")
-    print(f"the pictures that were given: {given:.2f} dB")
+    print(f"{fit} (of held-out pictures)")
+    print(f"training pictures: {given:.2f} dB")
     if not options.no_pictures:
         draw(options.out, scene, cloud, fit, unseen)
         print(f"pictures in {options.out}")
@@ -161,7 +161,7 @@ def draw(
 ) -> None:
     """Write the pictures."""
     shown = zip(unseen[:3], fit.frames[0], fit.result, strict=False)
-    rows = [(f"not given, {k}", *pictures) for k, pictures in enumerate(shown)]
+    rows = [(f"held out, {k}", *pictures) for k, pictures in enumerate(shown)]
     save_fit_strip(out / "strip.png", rows)
     save_fit_curve(out / "curve.png", fit, "mean square off the pictures")
     circle = scene.seen_from(around(FRAMES))

@@ -110,9 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130  # interrupted before there was anything to show
     print(training)
     gone = 1.0 - min(training.losses) / training.losses[0]
-    print(
-        f"the waves take away {gone:.1%} of what flat water is off the magnified pool, in squares"
-    )
+    print(f"the waves remove {gone:.1%} of the squared error of flat water")
     if not options.no_pictures:
         draw(options.out, scene, renderer, training.losses)
         print(f"pictures in {options.out}")

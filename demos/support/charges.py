@@ -124,7 +124,7 @@ def _dot(edge: str, face: object, label: str) -> Line2D:
 def _add_legend(figure: Figure, held: list[Line2D]) -> None:
     """Add the key of the lines, and of the charges that are held, below all panels."""
     lines = [
-        Line2D([], [], color=PALE, linestyle="--", label="way of the goal"),
+        Line2D([], [], color=PALE, linestyle="--", label="path of the goal"),
         Line2D([], [], color=INK, marker="x", linestyle="", label="goal"),
         Line2D([], [], color=AFTER, marker="o", label="charge"),
     ]

@@ -38,19 +38,19 @@ def make_parser(
     parser.add_argument(
         "--iterations", type=positive_int, default=iterations, help=f"of the optimisation; {say}"
     )
-    parser.add_argument("--seed", type=_seed, default=0, help=f"of what is random; {say}")
-    parser.add_argument("--arch", choices=ARCHS, default="cpu", help=f"where to run; {say}")
+    parser.add_argument("--seed", type=_seed, default=0, help=f"of random numbers; {say}")
+    parser.add_argument("--arch", choices=ARCHS, default="cpu", help=f"device; {say}")
     if memory:
         parser.add_argument(
             "--memory",
             type=_memory,
             default=limit,
-            help=f"most for old values on the tape, as 64MB; default: {limit or 'all'}",
+            help=f"limit of the tape for old values, such as 64MB; default: {limit or 'none'}",
         )
     parser.add_argument("--out", type=Path, default=folder, help=f"folder for pictures; {say}")
     parser.add_argument("--no-pictures", action="store_true", help="write no pictures")
     parser.add_argument(
-        "--check", action="store_true", help="compare a gradient with differences, and exit"
+        "--check", action="store_true", help="compare a gradient with differences and exit"
     )
     return parser
 

@@ -181,8 +181,8 @@ def view(pool: Pool, options: argparse.Namespace) -> dt.viewer.App:
         app.image(water.grad, low=-most, high=most, colours="RdBu_r", box=GRADIENT)
         app.image(wave.target, low=-HIGH, high=HIGH, colours="RdBu", box=GOAL)
         app.text((0.0, 1.07), "the water: click to drop some")
-        app.text((1.08, 1.07), "dL/du: what the loss does where the water is raised")
-        app.text((0.0, -0.09), "what it should look like at the end")
+        app.text((1.08, 1.07), "dL/du: change of the loss where the water is raised")
+        app.text((0.0, -0.09), "the goal at the end")
         last = pool.wave.steps - 1
         words = "back in time, with the gradient" if pool.back else "forwards"
         app.text((TIME.left, TIME.y + 0.16), f"state {pool.t} of {last}, {words}")

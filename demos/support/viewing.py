@@ -14,13 +14,13 @@ RECORDS = (".gif", ".webp", ".mp4", "")  # endings; a name without one is a fold
 def add_view_options(parser: Parser) -> None:
     """Add `--view` and `--record`."""
     parser.add_argument(
-        "--view", choices=VIEWS, default="none", help="look on and take part; default: %(default)s"
+        "--view", choices=VIEWS, default="none", help="watch and interact; default: %(default)s"
     )
     parser.add_argument(
         "--record",
         type=_recorded,
         metavar="FILE",
-        help="what is seen as .gif, .webp, .mp4 or a folder; without a view --iterations pictures",
+        help="record as .gif, .webp, .mp4 or a folder; without a view, --iterations pictures",
     )
 
 

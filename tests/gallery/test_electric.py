@@ -79,7 +79,7 @@ def test_full_horizon() -> None:
 def test_demo_draws_and_checks_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     short = ["--steps", "24", "--iterations", "1", "--ways", "2", "--out", str(tmp_path)]
     assert main(short) == 0
-    assert "ways that it has not seen" in capsys.readouterr().out
+    assert "unseen paths" in capsys.readouterr().out
     names = ["before_after.png", "chase.gif", "loss.png"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     assert main(["--check", "--steps", "24"]) == 0

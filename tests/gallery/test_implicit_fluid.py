@@ -76,7 +76,7 @@ def test_demo_gets_smoke_behind_the_wall_and_writes_its_pictures(
     monkeypatch.setattr(implicit_fluid, "JACOBI", (5, 20))
     assert main(["--size", "12", "--steps", "6", "--iterations", "4", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "of the smoke get into the circle" in printed
+    assert "of the smoke reaches the circle" in printed
     assert "conjugate gradients" in printed and "20 of Jacobi" in printed
     assert {path.name for path in tmp_path.iterdir()} == {
         "before_after.png",

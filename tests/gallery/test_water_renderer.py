@@ -48,7 +48,7 @@ def test_demo_makes_waves_and_writes_its_pictures(
     monkeypatch.setattr(wave, "FRAMES", 4)
     short = ["--size", "32", "--steps", "20", "--iterations", "6"]
     assert main([*short, "--out", str(tmp_path)]) == 0
-    assert "the waves take away" in capsys.readouterr().out
+    assert "the waves remove" in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {
         "before_after.png",
         "loss.png",

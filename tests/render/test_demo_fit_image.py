@@ -58,7 +58,7 @@ def test_demo_paints_and_writes_its_pictures(
 ) -> None:
     short = ["chelsea", "--size", "32", "--gaussians", "60", "--iterations", "25"]
     assert main([*short, "--out", str(tmp_path)]) == 0
-    assert "60 gaussians show the photograph" in capsys.readouterr().out
+    assert "60 Gaussians show the photograph" in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"strip.png", "curve.png", "fit.gif"}
 
 

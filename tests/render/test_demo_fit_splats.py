@@ -17,7 +17,7 @@ from scenes.torus_knot import AROUND_TUBE, TUBE, make_scene
 
 def reached(out: str) -> float:
     """Return the PSNR that the demo printed for the pictures that are held out [dB]."""
-    return float(out.split("come out to ")[1].split(" dB", maxsplit=1)[0])
+    return float(out.split("pictures reach ")[1].split(" dB", maxsplit=1)[0])
 
 
 def test_the_discs_of_the_knot_lie_flat_on_a_tube() -> None:

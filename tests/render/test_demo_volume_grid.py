@@ -70,7 +70,7 @@ def test_demo_sees_the_cloud_from_elsewhere_closely(capsys: pytest.CaptureFixtur
 
 
 def best(printed: str) -> float:
-    """Return the PSNR of pictures that were not given [dB]."""
+    """Return the PSNR of held-out pictures [dB]."""
     found = re.search(r"(\S+) dB at best", printed)
     assert found is not None
     return float(found[1])
