@@ -323,7 +323,7 @@ def test_what_is_approximate_is_said() -> None:
 
     report = dt.gradcheck(cut, (np.array([0.3, 1.6]), np.zeros(())))
     assert not report
-    expected = "The derivative of 'straight_through' is approximate by its own account."
+    expected = "The derivative of 'straight_through' is approximate by design."
     assert report.notes == (expected,)
 
     @dt.kernel
@@ -335,7 +335,7 @@ def test_what_is_approximate_is_said() -> None:
     assert report.probes[-1].analytic == 1
     assert report.probes[-1].numeric == pytest.approx(7)
     (note,) = report.notes
-    assert note.startswith("What 'stop_grad' keeps constant varies for differences.")
+    assert note.startswith("'stop_grad' holds a value constant that the differences vary.")
     assert "loss[None] += dt.stop_grad(x[i] * x[i]) + x[i]" in note
 
 
@@ -506,15 +506,15 @@ def test_what_cannot_be_checked_is_refused() -> None:
         with dt.Tape():
             poly(1.0, 2.0, 0.0, x, y)
 
-    assert "which must leave that and backward() out: A tape is open" in refused(
+    assert "which must open no tape and not call backward() itself: A tape is open" in refused(
         with_a_tape, (x, y)
     )
     with dt.Tape():
         assert "after the 'with' block" in refused(poly, (1.0, 2.0, 3.0, x, y))
     assert "has no argument 'z'" in refused(poly, (1.0, 2.0, 3.0, x, y), outputs="z")
-    assert "gives other results when it runs again" in refused(varies, (x, y))
+    assert "gives different results when it runs again" in refused(varies, (x, y))
     assert "through which no gradient flows" in refused(lambda x: 3.0, (x,))
     assert "writes no field with a gradient" in refused(lambda x: None, (x,))
     assert "not finite" in refused(poly, (1.0, 2.0, float("nan"), x, y))
     assert "missing a required argument" in refused(poly, (1.0, 2.0))
-    assert "A kernel, a func or a function" in refused(3, (x,))
+    assert "takes a kernel, a func or a function" in refused(3, (x,))

@@ -583,16 +583,18 @@ def test_a_field_that_was_asked_for_is_never_dropped() -> None:
         add_squares(constant, loss)
         return loss
 
-    start = "gradcheck(): '{}' was asked for and cannot be checked: "
+    start = "gradcheck(): '{}' was requested but cannot be checked: "
     assert refused(f, [a, b]) == start.format("fields[1] of shape (2,)") + "'f' does not use it."
     assert refused(f, [constant]) == (
         start.format("constant")
-        + "it has none of its own; make it with grad=True, or use x = x.with_grads()."
+        + "it has no gradient; create it with grad=True, or use x = x.with_grads()."
     )
     assert "it holds integers, which have no derivative." in refused(f, [a, ids])
-    assert "it follows from other fields; ask for those." in refused(f, [a, tex.levels[1]])
-    assert refused(f, [a, "b"]) == "gradcheck(): 'b' was asked for, and is no field and holds none."
-    assert "nothing of it was probed" in refused(f, [a], directions=0, entries=0)
+    assert "it follows from other fields; request those instead." in refused(f, [a, tex.levels[1]])
+    assert refused(f, [a, "b"]) == (
+        "gradcheck(): 'b' was requested, but it is not a field and holds none."
+    )
+    assert "was requested but not probed" in refused(f, [a], directions=0, entries=0)
     a.fill(np.inf)
     assert "not finite" in refused(f, [a])
 

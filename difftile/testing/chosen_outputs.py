@@ -1,4 +1,4 @@
-"""Which fields a check differentiates: those asked for, those returned, or those written."""
+"""The fields that a check differentiates: requested, returned, or written ones."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from difftile.testing.subject import Subject, leaves
 def outputs_named(
     subject: Subject, asked: Any, result: Any, shadows: ShadowFields
 ) -> dict[str, ArrayLike] | None:
-    """Return the outputs that were asked for, or returned, by name; None if there are none such.
+    """Return the requested or returned outputs by name; None if there are neither.
 
     Raises:
-        LaunchError: One is no field, or no argument.
+        LaunchError: An output is not a field, or a requested name is not an argument.
     """
     if asked is not None:
         given = cast("Iterable[Any]", asked)
@@ -27,7 +27,18 @@ def outputs_named(
             given = (asked,)
         elif isinstance(asked, Mapping):
             given = cast("Mapping[Any, Any]", asked).values()
-        return _floats([_asked_for(subject, one) for one in given], shadows)
+        known, chosen = {**subject.arguments, **subject.outputs}, list[tuple[str, Any]]()
+        for one in given:
+            if not isinstance(one, str):
+                name = next((name for name, value in known.items() if value is one), "")
+                chosen.append((name, one))
+            elif one in known:
+                chosen.append((one, known[one]))
+            else:
+                guess = did_you_mean(one, known)
+                end = f"; {guess}" if guess else "."
+                raise LaunchError(f"gradcheck(): {subject.title} has no argument '{one}'{end}")
+        return _floats(chosen, shadows)
     if subject.outputs:
         return dict(subject.outputs)
     if result is None or subject.is_launch:
@@ -44,17 +55,6 @@ def outputs_written(shadows: ShadowFields) -> dict[str, ArrayLike]:
     }
 
 
-def _asked_for(subject: Subject, asked: Any) -> tuple[str, Any]:
-    known = {**subject.arguments, **subject.outputs}
-    if not isinstance(asked, str):
-        return next((name for name, value in known.items() if value is asked), ""), asked
-    if asked in known:
-        return asked, known[asked]
-    guess = did_you_mean(asked, known)
-    end = f"; {guess}" if guess else "."
-    raise LaunchError(f"gradcheck(): {subject.title} has no argument '{asked}'{end}")
-
-
 def _floats(given: list[tuple[str, Any]], shadows: ShadowFields) -> dict[str, ArrayLike]:
     found: dict[str, ArrayLike] = {}
     for name, value in (leaf for one in given for leaf in leaves(*one)):
@@ -63,18 +63,17 @@ def _floats(given: list[tuple[str, Any]], shadows: ShadowFields) -> dict[str, Ar
                 f"gradcheck(): an output is {value!r}, through which no gradient flows; "
                 "return fields, such as a loss of shape ()."
             )
-        if any(_same(value, other) for other in found.values()):
-            continue
+        storage = value.base.storage
+        if any(
+            other.base.storage is storage
+            and other.shape == value.shape
+            and other.window == value.window
+            for other in found.values()
+        ):
+            continue  # the same elements, which have one adjoint
         if is_float(value.element):
             met = shadows.find(value.base)
             own = name if met is None or (name and name[0] != "[") else met.name
             own = own or "result"
             found[own if own not in found else f"{own} ({len(found)})"] = value
     return found
-
-
-def _same(a: ArrayLike, b: ArrayLike) -> bool:
-    """Tell whether two outputs are the same elements, which have one adjoint."""
-    return a is b or (
-        a.base.storage is b.base.storage and a.shape == b.shape and a.window == b.window
-    )

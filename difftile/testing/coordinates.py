@@ -1,4 +1,4 @@
-"""The numbers that a gradient is taken by: entries of several fields in one vector."""
+"""Coordinates of a gradient: the entries of several fields in one vector."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from difftile.fields.field import Field
 from difftile.ir.types import shape_of
 
 Vector = npt.NDArray[np.float64]
-_LEAST_SCALE = 0.1  # of an entry, in units of its field's
+_LEAST_SCALE = 0.1  # of an entry, relative to the scale of its field
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoordinateBlock:
-    """A field, or the part of one, as an argument.
+    """The entries of a field, or of a part of one.
 
     Args:
-        name: Its name.
+        name: The name of the field.
         values: The field or the part.
-        entries: For each entry its place in the flat memory of the field.
-        places: For each entry its place among those of `values`.
+        entries: The position of each entry in the flat memory of the field.
+        places: The position of each entry among the entries of `values`.
     """
 
     name: str
@@ -33,7 +33,7 @@ class CoordinateBlock:
     places: npt.NDArray[np.int64]
 
     def index(self, entry: int) -> tuple[int, ...]:
-        """Return the index of an entry, and that of the component behind it."""
+        """Return the index of an entry, followed by the index of its component."""
         inner = shape_of(self.values.element)
         rest, index = int(self.places[entry]), list[int]()
         for size in reversed((*self.values.shape, *inner)):
@@ -42,7 +42,7 @@ class CoordinateBlock:
         return tuple(reversed(index))
 
     def place(self, entry: int) -> str:
-        """Return an entry as one writes it: `x[3]`, `v[0, 2][1]`, `k[None]`."""
+        """Return an entry as code: `x[3]`, `v[0, 2][1]`, `k[None]`."""
         index, ndim = self.index(entry), len(self.values.shape)
         text = f"{self.name}[{', '.join(map(str, index[:ndim])) or 'None'}]"
         inner = index[ndim:]
@@ -52,12 +52,12 @@ class CoordinateBlock:
 def block_of(
     name: str, values: ArrayLike, taken: dict[int, npt.NDArray[np.bool_]]
 ) -> CoordinateBlock:
-    """Return a block; entries that another one has are left out.
+    """Return a block; entries in other blocks are left out.
 
     Args:
-        name: What it is called.
+        name: The name of the field.
         values: The field or part.
-        taken: Which entries of each storage others have, by the storage's identity.
+        taken: Masks of the entries in other blocks, by the identity of their storage.
     """
     base = values.base
     inner = shape_of(base.element)
@@ -72,7 +72,7 @@ def block_of(
 
 
 class Coordinates:
-    """All entries of some blocks, one block after the other."""
+    """The entries of some blocks, one block after the other."""
 
     def __init__(self, blocks: Iterable[CoordinateBlock]) -> None:
         self.blocks = [block for block in blocks if block.entries.size]
@@ -81,7 +81,7 @@ class Coordinates:
         self.size = int(self.starts[-1])
 
     def parts(self) -> Iterable[tuple[CoordinateBlock, slice[int, int, None]]]:
-        """Yield the blocks, and where their entries are in the vector."""
+        """Yield the blocks with their slices of the vector."""
         for block, start, stop in zip(self.blocks, self.starts, self.starts[1:], strict=False):
             yield block, slice(int(start), int(stop))
 
@@ -103,11 +103,11 @@ class Coordinates:
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
 
     def write(self, vector: Vector) -> None:
-        """Set the contents, past any tape."""
+        """Set the contents; tapes do not notice."""
         self._scatter(vector, lambda block: block.values.base)
 
     def write_gradient(self, vector: Vector) -> None:
-        """Set the gradients with respect to what the fields hold before a launch."""
+        """Set the gradients with respect to the contents before a launch."""
         self._scatter(vector, lambda block: block.values.base.grad)
 
     def _scatter(self, vector: Vector, pick: Callable[[CoordinateBlock], Field]) -> None:
@@ -121,10 +121,7 @@ class Coordinates:
             pick(block).storage.buffer.change(change)
 
     def scales(self, vector: Vector) -> Vector:
-        """Return how large a change of each entry is that counts, from the contents.
-
-        That of an entry which is not finite is 0: no step can be made from there.
-        """
+        """Return the scale of a change of each entry; 0 for a non-finite entry."""
         finite = np.isfinite(vector)
         scales = np.abs(np.where(finite, vector, 0.0))
         for _, where in self.parts():

@@ -1,4 +1,4 @@
-"""A kernel that maps a func over fields, element by element."""
+"""Kernels that map a func over fields, element by element."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _numbers = count()
 
 
 class ReturnsNothing(LaunchError):
-    """A func that is called for what it does to fields."""
+    """The func returns nothing: it is called for its effect on fields."""
 
 
 def call_once(func: Any, arguments: Mapping[str, Any], elements: Collection[str]) -> Kernel:
@@ -28,7 +28,7 @@ def call_once(func: Any, arguments: Mapping[str, Any], elements: Collection[str]
     Args:
         func: The func.
         arguments: Its arguments, by parameter.
-        elements: The fields of one element among them that are passed as this element.
+        elements: The names of fields of one element that are passed as this element.
     """
     given = (f"{name}[None]" if name in elements else name for name in arguments)
     return _kernel("once", [*arguments], [f"f({', '.join(given)})"], func)
@@ -39,24 +39,28 @@ def map_over(
 ) -> tuple[Kernel, dict[str, ArrayLike]]:
     """Return a kernel that maps a func over its arguments, and fields for its results.
 
-    Fields of one shape are mapped element by element; those of shape () give their element to all,
-    and numbers are passed on. The kernel takes the arguments, and then the results, by name.
+    Fields of one shape are mapped element by element; fields of shape () pass their element to all
+    calls, and numbers are passed on. The kernel takes the arguments and then the results, by name.
 
     Args:
         func: The func, or one that is bound to an object.
         arguments: Its arguments, by parameter.
-        whole: The arguments that are passed as they are, to a func that takes fields.
+        whole: The names of fields that are passed whole.
 
     Raises:
-        ReturnsNothing: It returns nothing.
-        LaunchError: The shapes differ, or it returns nothing that has a derivative.
+        ReturnsNothing: The func returns nothing.
+        LaunchError: The shapes differ, or the func returns no float.
     """
     elements = {
         name: value
         for name, value in arguments.items()
         if isinstance(value, (ArrayLike, StructField)) and name not in whole
     }
-    shape = _shape_of(func, elements)
+    shapes = {value.shape for value in elements.values() if value.shape}
+    if len(shapes) > 1:
+        shown = ", ".join(f"'{name}' {value.shape}" for name, value in elements.items())
+        raise LaunchError(f"{func!r} is mapped over fields of one shape or shape (), not {shown}.")
+    shape = shapes.pop() if shapes else ()
 
     def call(index: str) -> str:
         at = {name: index if value.shape else "None" for name, value in elements.items()}
@@ -85,18 +89,8 @@ def map_over(
     return _kernel("mapped", [*arguments, *names], body, func), results
 
 
-def _shape_of(func: Any, fields: Mapping[str, ArrayLike | StructField]) -> tuple[int, ...]:
-    shapes = {value.shape for value in fields.values() if value.shape}
-    if len(shapes) > 1:
-        shown = ", ".join(f"'{name}' {value.shape}" for name, value in fields.items())
-        raise LaunchError(
-            f"{func!r} is mapped over fields of one shape, and of shape (), and is given {shown}."
-        )
-    return shapes.pop() if shapes else ()
-
-
 def _kernel(name: str, params: Sequence[str], body: Sequence[str], func: Any) -> Kernel:
-    """Define a kernel; its source is read back through `linecache`."""
+    """Compile a kernel from text, which the frontend reads back through `linecache`."""
     text = "".join((f"def {name}({', '.join(params)}):\n", *(f"    {line}\n" for line in body)))
     file = f"<{name} {func_name(func)} {next(_numbers)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)

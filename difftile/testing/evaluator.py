@@ -1,4 +1,4 @@
-"""A subject on copies: its gradient, and its outputs as a function of its fields."""
+"""Evaluation of a subject on copies: its outputs as a function of its fields, and its gradient."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from difftile.testing.watch import watching
 
 Array = npt.NDArray[Any]
 _REPEATABLE = 1e-9
-# Why a field is not checked, and what is said where it was asked for.
+# Reasons why a field is not checked, and the message if the field was requested.
 _REFUSED = {
     "integers": "it holds integers, which have no derivative.",
-    "no gradient": "it has none of its own; make it with grad=True, or use x = x.with_grads().",
-    "follows from other fields": "it follows from other fields; ask for those.",
+    "no gradient": "it has no gradient; create it with grad=True, or use x = x.with_grads().",
+    "follows from other fields": "it follows from other fields; request those instead.",
     "never read": "{} never reads it.",
     "not used": "{} does not use it.",
 }
 
 
 class Evaluator:
-    """A subject on copies: its gradient, and its outputs as a function of its fields.
+    """Evaluates a subject on copies: its outputs as a function of its fields, and its gradient.
 
     Args:
-        subject: What is checked.
-        shadows: The copies, none so far.
-        outputs: What the user asked for.
-        memory: The limit of the tape.
+        subject: The function to check.
+        shadows: The copies, empty at first.
+        outputs: The outputs that the user requested.
+        memory: The memory limit of the tape.
         rng: Draws the weights of the outputs.
         finite: Refuse outputs that are not finite.
     """
@@ -78,7 +78,12 @@ class Evaluator:
         self._attach_gradients()
         self.coordinates = self._choose()
         self.start = self.coordinates.read()
-        self._note_infinite()
+        for block, where in self.coordinates.parts():
+            count = int(np.sum(~np.isfinite(self.start[where])))
+            if count:
+                entries = "entry is" if count == 1 else "entries are"
+                text = f"{count} {entries} not finite in '{block.name}', and not checked."
+                self.notes = (*self.notes, text)
         with silence():
             self._first = self._check_outputs(self.outputs_at(self.start))
             self.weights = _weights(list(self._first.values()), rng)
@@ -87,29 +92,29 @@ class Evaluator:
 
     @property
     def output_names(self) -> list[str]:
-        """The outputs, by name."""
+        """The names of the outputs."""
         return list(self._first)
 
     @property
     def weighted(self) -> bool:
-        """Whether the outputs are more than one number."""
+        """Whether there is more than one output number."""
         return sum(values.size for values in self._first.values()) > 1
 
     # The copies
 
     def _discover(self) -> None:
-        """Run once, to see which fields are touched; let copies in double stand in for them."""
+        """Run once to find the used fields; replace them by copies in double precision."""
         self._shadows.take((n, v.base) for n, v in self._given if isinstance(v, ArrayLike))
         self._shadows.take((name, value.base) for name, value in self._held)
         if self._subject.is_launch:
-            self._shadows.widen()  # a launch takes fields of several types: nothing need match
+            self._shadows.widen()  # a launch takes fields of any float types
         with STREAMS.given_back(), watching(self._shadows) as watch:
             try:
                 result = self._subject.run()
             except TapeError as error:
                 raise TapeError(
-                    f"gradcheck() opens a tape for {self._subject.title}, which must leave that "
-                    f"and backward() out: {error}"
+                    f"gradcheck() opens a tape for {self._subject.title}, which must open no tape "
+                    f"and not call backward() itself: {error}"
                 ) from error
         self.notes = tuple(watch.notes)
         self._touched = watch.touched
@@ -120,15 +125,15 @@ class Evaluator:
         del result, asked
         self._shadows.widen()
         for one in self._shadows:
-            # Results of a run before would hide a rule that takes them for those of this one.
-            alone = one.written and one.storage not in watch.used and not one.is_scratch
-            one.spoiled = alone and is_float(one.element) and not one.is_gradient
+            # Old results would hide a rule that mistakes them for the results of this run.
+            pure_output = one.written and one.storage not in watch.used and not one.is_scratch
+            one.spoiled = pure_output and is_float(one.element) and not one.is_gradient
             if one.spoiled:
                 one.reset()
         self._shadows.name_apart(self._subject.names())
 
     def _attach_gradients(self) -> None:
-        """Give gradients to outputs that have none; and to all fields if none has one."""
+        """Give gradients to outputs without one, and to all fields if no field has one."""
         floats = [s for s in self._shadows if is_float(s.element) and not s.is_gradient]
         none = not any(one.has_grads and not one.is_scratch for one in floats)
         for one in floats:
@@ -136,10 +141,10 @@ class Evaluator:
                 self._shadows.attach_gradient(one)
 
     def _choose(self) -> Coordinates:
-        """Return the entries that the gradient is taken by; note what is skipped.
+        """Return the coordinates of the gradient; note the skipped fields.
 
         Raises:
-            LaunchError: A field that was asked for cannot be checked.
+            LaunchError: A requested field cannot be checked.
         """
         chosen: list[tuple[str, ArrayLike]] = []
         for given, value in self._given:
@@ -150,13 +155,13 @@ class Evaluator:
             name = given or one.name
             reason = self._why_not(one, value)
             if one.written and not one.read and not self._subject.each and reason != "integers":
-                continue  # what it held before is of no account
+                continue  # its former contents do not matter
             if not reason:
                 chosen.append((name, value))
                 continue
             if self._subject.each and (reason != "integers" or given in self._subject.arguments):
                 raise LaunchError(
-                    f"gradcheck(): '{name}' was asked for and cannot be checked: "
+                    f"gradcheck(): '{name}' was requested but cannot be checked: "
                     f"{_REFUSED[reason].format(self._subject.title)}"
                 )
             self.skipped[name] = reason
@@ -181,7 +186,7 @@ class Evaluator:
         return Coordinates(block_of(name, value, taken) for name, value in chosen)
 
     def _why_not(self, one: ShadowField, value: ArrayLike) -> str:
-        """Return why a field is not checked, as a key of `_REFUSED`; or ''."""
+        """Return the reason why a field is not checked, a key of `_REFUSED`, or ''."""
         if not is_float(value.element):
             return "integers"
         if not value.has_grads or value.grad_out is None:
@@ -193,26 +198,17 @@ class Evaluator:
         return "" if one.storage in self._touched else "not used"
 
     def _skip_object(self, name: str, value: Any) -> None:
-        """Note that an argument is no field.
+        """Note that an argument is not a field.
 
         Raises:
-            LaunchError: It was asked for as one, and holds none.
+            LaunchError: It was requested, but holds no field.
         """
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             self.skipped[name] = "number"
         if self._subject.each and not held(name, value):
             raise LaunchError(
-                f"gradcheck(): {value!r} was asked for, and is no field and holds none."
+                f"gradcheck(): {value!r} was requested, but it is not a field and holds none."
             )
-
-    def _note_infinite(self) -> None:
-        """Note which fields hold numbers that no step can be made from."""
-        for block, where in self.coordinates.parts():
-            count = int(np.sum(~np.isfinite(self.start[where])))
-            if count:
-                entries = "entry is" if count == 1 else "entries are"
-                text = f"{count} {entries} not finite in '{block.name}', and not checked."
-                self.notes = (*self.notes, text)
 
     def _reset(self, contents: Vector) -> None:
         for one in self._shadows:
@@ -220,7 +216,7 @@ class Evaluator:
                 one.reset()
         self.coordinates.write(contents)
 
-    # Values and gradient
+    # ArrayLike and gradient
 
     def _outputs(self, result: Any) -> dict[str, ArrayLike]:
         named = self._named_outputs(result)
@@ -235,9 +231,9 @@ class Evaluator:
             return self._outputs(self._subject.run())
 
     def outputs_at(self, contents: Vector) -> dict[str, Array]:
-        """Return what the outputs hold for some contents of the fields."""
+        """Return the contents of the outputs for some contents of the fields."""
         with silence(), np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the first run has said it
+            warnings.simplefilter("ignore")  # the first run has shown them
             return {name: one.to_numpy() for name, one in self._run(contents).items()}
 
     def _sum(self, outputs: Mapping[str, Array], weights: Sequence[Array]) -> Sample:
@@ -251,7 +247,7 @@ class Evaluator:
     def push(self, tangents: Vector) -> list[Array]:
         """Return the tangents of the outputs for some tangents of the fields.
 
-        Only for a subject that is one launch.
+        Only for a subject with `push`.
         """
         self._clear_gradients()
         self._reset(self.start)
@@ -267,10 +263,10 @@ class Evaluator:
         return lambda step: self._sum(self.outputs_at(self.start + step * direction), self.weights)
 
     def pull(self, weights: Sequence[Array]) -> Vector:
-        """Return the gradient for some adjoints of the outputs, from a tape.
+        """Return the gradient for some adjoints of the outputs, by a tape.
 
         Raises:
-            LaunchError: On the tape the outputs are others than before.
+            LaunchError: The outputs on the tape differ from the first run.
         """
         self._clear_gradients()
         passes = REPLAYS.count
@@ -304,7 +300,7 @@ class Evaluator:
 
     @contextmanager
     def _noting_cuts(self) -> Generator[None]:
-        """Keep what warns that a gradient is cut; the first run has said the rest."""
+        """Record warnings of cut gradients; the first run has shown all others."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", GradientCut)
             yield
@@ -315,12 +311,12 @@ class Evaluator:
         """Return outputs that can be differentiated.
 
         Raises:
-            LaunchError: There are none, or their values are not finite.
+            LaunchError: There are no outputs, or their values are not finite.
         """
         if not outputs:
             raise LaunchError(
-                f"gradcheck(): {self._subject.title} writes no field with a gradient; give it "
-                "one that has, or name the output: gradcheck(f, fields, outputs=loss)."
+                f"gradcheck(): {self._subject.title} writes no field with a gradient; pass one, or "
+                "name the output: gradcheck(f, fields, outputs=loss)."
             )
         for name, values in outputs.items():
             if self._finite and not np.all(np.isfinite(values)):
@@ -331,23 +327,23 @@ class Evaluator:
         return outputs
 
     def _check_same(self, name: str, first: Array, again: Array) -> None:
-        """Check that another run gives the same.
+        """Check that two runs agree.
 
         Raises:
-            LaunchError: It does not.
+            LaunchError: They do not.
         """
         if np.allclose(first, again, rtol=_REPEATABLE, atol=0.0, equal_nan=True):
             return
         worst = np.unravel_index(np.argmax(np.abs(first - again)), first.shape)
         raise LaunchError(
-            f"gradcheck(): {self._subject.title} gives other results when it runs again: in "
-            f"'{name}' {first[worst]:.9g}, then {again[worst]:.9g}. Draw from a generator that it "
-            "makes itself, and set fields that it adds to in the function."
+            f"gradcheck(): {self._subject.title} gives different results when it runs again: in "
+            f"'{name}' {first[worst]:.9g}, then {again[worst]:.9g}. Create random generators, and "
+            "reset fields that are accumulated into, inside the function."
         )
 
 
 def _weights(outputs: Sequence[Array], rng: np.random.Generator) -> list[Array]:
-    """Draw the weights of outputs; where there are several, each counts alike."""
+    """Draw the weights of outputs, normalised so that several outputs count equally."""
     found: list[Array] = []
     for values in outputs:
         drawn = rng.uniform(0.5, 1.5, values.shape) * rng.choice((-1.0, 1.0), values.shape)

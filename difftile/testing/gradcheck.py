@@ -1,8 +1,8 @@
-"""`dt.gradcheck`: the gradient of kernels, funcs and whole tapes against differences."""
+"""`dt.gradcheck`: gradients of kernels, funcs and whole tapes, compared with differences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.recording import OPEN_TAPE
 from difftile.launch.streams import STREAMS
 from difftile.testing.evaluator import Evaluator
-from difftile.testing.gradcheck_report import GradCheck, Probed
+from difftile.testing.gradcheck_report import GradCheck
 from difftile.testing.probing import GradientTolerance, Prober
 from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.slopes import FIRST_STEP
-from difftile.testing.subject import Subject, subject_of
+from difftile.testing.subject import subject_of
 
 
 def gradcheck(
@@ -34,40 +34,40 @@ def gradcheck(
 ) -> GradCheck:
     """Compare gradients with differences, in double precision, and report what differs.
 
-    Everything runs on copies: fields keep contents, gradients and type, whoever holds them. Along
-    random directions in all fields at once, and along single entries, the derivative that the tape
-    gives is compared with central differences, whose own error is estimated. If a direction is
-    wrong, the entry at fault is searched.
+    Everything runs on copies: all fields keep their contents, gradients and types. The derivative
+    by the tape is compared with central differences, whose own error is estimated, along random
+    directions in all fields at once and along single entries. If a direction is wrong, the check
+    searches for a wrong entry.
 
     Args:
         f: A kernel; a func, which is mapped over fields element by element; or a function that
             launches kernels and writes from Python, without a tape of its own.
         fields: The arguments: fields, parts of fields, structs, arrays, numbers; a tuple, or a dict
-            by name. A function without parameters is given none, and the gradient is taken by the
-            fields here, each of which is probed. Without any it is taken by all fields that `f`
-            reads and that have gradients, but for those that operations of the library keep for
-            themselves; so it is, for kernels and funcs, by those that they take from outside.
-        outputs: What is differentiated: fields, or the names of parameters. By default what `f`
-            returns, or else all that it writes and that has a gradient. Random numbers weigh the
-            elements, if there are more than one.
-        directions: How many random directions.
-        entries: How many entries of each field, half of them those with the largest gradient.
+            by name. A function without parameters is called without arguments, and each of the
+            fields here is probed. Without any, all fields are probed that `f` reads and that have
+            gradients, except internal memory of library operations; for kernels and funcs this
+            includes the fields that they capture.
+        outputs: The differentiated fields, or names of parameters. By default the result of `f`,
+            or else all fields with gradients that it writes. Random weights combine the elements
+            if there is more than one.
+        directions: The number of random directions.
+        entries: The number of entries of each field, half of them with the largest gradients.
         rtol: The relative difference that passes.
         atol: The absolute difference that passes.
         eps: The largest step of the differences, relative to the contents of the fields.
-        seed: Seed of what is drawn here. Kernels draw the same numbers in each run.
+        seed: Seed of directions, entries and weights. Kernels draw the same numbers in each run.
         memory: The limit of the tape; see `Tape`.
         strict: Raise if the gradient does not pass.
 
     Returns:
-        The report: true if no derivative is wrong and some are right. It says how many entries of
-        each field were probed. Arguments of integers, and those without a gradient, are skipped and
-        listed; if none has one, each is given one.
+        The report: true if no derivative is wrong and some are right. The report lists the number
+        of probed entries of each field. Integer arguments, and fields without a gradient, are
+        skipped and listed; if no field has a gradient, each gets one for the check.
 
     Raises:
         GradientMismatch: The gradient does not pass, and `strict` is set.
-        LaunchError: `f` cannot be called so, gives different results each time, or cannot be
-            differentiated by a field that it was asked for.
+        LaunchError: `f` does not take the arguments, gives different results each time, or cannot
+            be differentiated with respect to a requested field.
         TapeError: A tape is open.
     """
     if OPEN_TAPE.get() is not None:
@@ -78,30 +78,20 @@ def gradcheck(
         evaluator = Evaluator(subject, shadows, outputs, memory, rng)
         prober = Prober(evaluator.along, evaluator.base, evaluator.coordinates, evaluator.gradient)
         probes = prober.run(directions, entries, GradientTolerance(rtol, atol, eps), rng)
-    fields = tuple(prober.probed(probes))
-    if subject.each:
-        _check_probed(subject, fields)
+    probed = tuple(prober.probed(probes))
+    for one in probed if subject.each else ():
+        if not (one.probed or one.directions):
+            raise LaunchError(
+                f"gradcheck(): '{one.name}' was requested but not probed for {subject.title}: "
+                "its entries must be finite, and directions or entries above 0."
+            )
     report = GradCheck(
         subject.title,
         tuple(evaluator.output_names),
         tuple(probes),
-        fields,
+        probed,
         evaluator.weighted,
         evaluator.skipped,
         evaluator.notes,
     )
     return report.raise_if_failed() if strict else report
-
-
-def _check_probed(subject: Subject, fields: Sequence[Probed]) -> None:
-    """Check that the gradient was compared for every field that was asked for.
-
-    Raises:
-        LaunchError: One has no number that a step could be made from, or none was to be tried.
-    """
-    for one in fields:
-        if not (one.probed or one.directions):
-            raise LaunchError(
-                f"gradcheck(): '{one.name}' was asked for and nothing of it was probed for "
-                f"{subject.title}: its entries must be finite, and directions or entries above 0."
-            )

@@ -1,4 +1,4 @@
-"""What a check of gradients found, and how it is shown."""
+"""The report of `dt.gradcheck` and its text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADER = ("", "analytic", "numeric", "its error", "difference", "")
 
 
 class Verdict(Enum):
-    """What the comparison of two derivatives says; worse ones come later."""
+    """The verdict of a comparison of two derivatives; worse ones come later."""
 
     RIGHT = "right"
     KINK = "kink nearby"
@@ -24,7 +24,7 @@ class Verdict(Enum):
 
     @property
     def rank(self) -> int:
-        """How bad it is."""
+        """The severity."""
         return list(Verdict).index(self)
 
 
@@ -33,15 +33,15 @@ class Probe:
     """A derivative, by the adjoint and by differences.
 
     Args:
-        field: The field, by name; empty for a direction in all of them.
-        index: The element; of a vector or matrix the component's index follows.
-        place: Both as one writes them: `x[3]`, `v[0][1]`.
-        analytic: What the adjoint says.
-        numeric: What differences say.
-        error: How far the numeric value may be from the truth: truncation and rounding.
-        sides: The derivatives from smaller and from larger values.
-        kink: Whether these differ: a kink or a jump is here, or too near to step in front of it.
-        verdict: What follows.
+        field: The name of the field; empty for a direction in all fields.
+        index: The index of the element, followed by the index of its component.
+        place: Field and index as code: `x[3]`, `v[0][1]`.
+        analytic: The derivative by the adjoint.
+        numeric: The derivative by differences.
+        error: The estimated error of the numeric value: truncation and rounding.
+        sides: The one-sided derivatives, from smaller and from larger values.
+        kink: Whether these differ: there is a kink or a jump nearer than the steps.
+        verdict: The verdict.
     """
 
     field: str
@@ -56,7 +56,7 @@ class Probe:
 
     @property
     def difference(self) -> float:
-        """The difference between both, relative to the larger of them."""
+        """The difference of both values, relative to the larger one."""
         if self.analytic == self.numeric:
             return 0.0
         if not (math.isfinite(self.analytic) and math.isfinite(self.numeric)):
@@ -82,14 +82,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """A field that the gradient was taken by, and how much of it was looked at.
+    """A differentiated field, and how much of it was probed.
 
     Args:
-        name: The field, as `Probe.field` calls it.
+        name: The name of the field, as in `Probe.field`.
         shape: Its shape.
-        size: How many entries it has: numbers, those of vectors and matrices one by one.
-        probed: How many of them were probed one by one.
-        directions: How many directions had a part in it.
+        size: The number of its entries, counting the components of vectors and matrices.
+        probed: The number of entries that were probed one by one.
+        directions: The number of directions with a component in the field.
     """
 
     name: str
@@ -105,16 +105,16 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class GradCheck:
-    """The result of `dt.gradcheck`; true if the gradient passed, and readable as a text.
+    """The result of `dt.gradcheck`: true if the gradient passed, and readable as text.
 
     Args:
-        subject: What was checked.
-        outputs: The outputs, by name.
+        subject: The function that was checked.
+        outputs: The names of the outputs.
         probes: All derivatives that were compared.
-        fields: The fields that the gradient was taken by, and how much of each was probed.
-        weighted: Whether they are more than one number, which random numbers weigh.
-        skipped: What was given and not checked, by name, and why.
-        notes: What else was seen, such as where the gradient is cut.
+        fields: The differentiated fields, and how much of each was probed.
+        weighted: Whether random weights combine several output numbers.
+        skipped: The reasons why arguments were not checked, by name.
+        notes: Further observations, such as where the gradient is cut.
     """
 
     subject: str
@@ -129,14 +129,14 @@ class GradCheck:
     def passed(self) -> bool:
         """Whether no derivative is wrong, and some are right.
 
-        At kinks, and where differences are too uncertain, nothing is said.
+        Derivatives at kinks, and with too uncertain differences, do not count.
         """
         found = {probe.verdict for probe in self.probes}
         return Verdict.RIGHT in found and Verdict.WRONG not in found
 
     @property
     def worst(self) -> Probe | None:
-        """The worst derivative: of an entry, if one is as bad as the worst direction."""
+        """The worst derivative; an entry rather than a direction that is as bad."""
         return self._sorted()[0] if self.probes else None
 
     def __bool__(self) -> bool:
@@ -197,7 +197,7 @@ class GradCheck:
             yield from (f"  {line}" for line in f"Note: {note}".splitlines())
 
     def _shown(self) -> list[Probe]:
-        """Return the worst derivatives; of those that are right, the worst of each field."""
+        """Return the worst derivatives, and of the right ones the worst of each field."""
         bad = [p for p in self._sorted() if p.verdict is not Verdict.RIGHT][:_ROWS]
         seen = {p.field for p in bad}
         for probe in self._sorted():
@@ -208,7 +208,7 @@ class GradCheck:
 
 
 def table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return the lines of a table, whose first row is its head."""
+    """Return the lines of a table; the first row is its head."""
     if len(rows) == 1:
         return []
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]

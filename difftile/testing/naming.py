@@ -1,6 +1,6 @@
-"""What a function can reach, by the names that its author would write: `o.a`, `rows.means`, `L[0]`.
+"""Names of the fields that a function can reach, as its author writes them: `o.a`, `L[0]`.
 
-Names are for reports; a field that nothing here leads to is checked like any other.
+The names are only for reports: a field that is not found here is checked like any other.
 """
 
 from __future__ import annotations
@@ -21,23 +21,26 @@ from difftile.fields.structs import StructField
 
 Named = tuple[str, Any]
 
-_MOST = 20_000  # objects; a function that reaches more gets some names less
+_MOST = 20_000  # objects; the names of further ones are not found
 _PLAIN = (str, bytes, int, float, complex, type(None), np.ndarray, np.generic, BuiltinFunctionType)
-_LIBRARY = "difftile"  # its objects keep to themselves what begins with an underscore
+_LIBRARY = "difftile"  # its objects show only public attributes
 _FOREIGN = frozenset(("builtins", "numpy", "taichi", "typing", "collections", "abc", "functools"))
 
 
 class FieldNames:
-    """The names of fields, and of what holds them, as seen from some objects.
+    """The names of fields, and of the objects that hold them.
 
     Args:
-        roots: The objects, by name; '' for a function, whose variables go by their own names.
+        roots: The objects to start from, by name; '' for a function, whose variables have names of
+            their own.
     """
 
     def __init__(self, roots: Iterable[Named]) -> None:
         self._by_object: dict[int, str] = {}
         self._by_storage: dict[Storage, str] = {}
-        self._found: list[Any] = []  # kept alive, as identities are only good as long
+        self._found: list[
+            Any
+        ] = []  # kept alive, since identities are unique only among living objects
         for name, value in _reached(roots):
             self._found.append(value)
             if name:
@@ -46,7 +49,7 @@ class FieldNames:
                     self._by_storage.setdefault(value.storage, name)
 
     def of(self, value: Any) -> str:
-        """Return the name of an object, or of the field that it is a shape or a part of; or ''."""
+        """Return the name of an object, or of the field that it is a view of, or ''."""
         name = self._by_object.get(id(value), "")
         if name or not isinstance(value, ArrayLike):
             return name
@@ -55,14 +58,14 @@ class FieldNames:
 
 
 def fields_in(name: str, value: Any) -> Iterator[tuple[str, ArrayLike]]:
-    """Yield the fields that an object holds, by name, each once."""
+    """Yield the fields that an object holds, with their names, each once."""
     for found, one in _reached([(name, value)]):
         if isinstance(one, ArrayLike):
             yield found, one
 
 
 def _reached(roots: Iterable[Named]) -> Iterator[Named]:
-    """Yield what objects lead to, the nearest first."""
+    """Yield the objects that roots lead to, nearest first."""
     queue, seen = deque(roots), set[int]()
     while queue and len(seen) < _MOST:
         name, value = queue.popleft()
@@ -70,48 +73,19 @@ def _reached(roots: Iterable[Named]) -> Iterator[Named]:
             continue
         seen.add(id(value))
         yield name, value
-        queue.extend(_inside(name, value))
-
-
-def _inside(name: str, value: Any) -> Iterable[Named]:
-    """Return what an object holds, by name."""
-    for kind, look in _KINDS.items():
-        if isinstance(value, kind):
-            return look(name, value)
-    return _of_object(name, value)
-
-
-def _of_struct(name: str, value: StructField) -> Iterable[Named]:
-    return ((f"{name}.{member}", one) for member, one in value.members.items())
-
-
-def _of_rows(name: str, value: Rows) -> Iterable[Named]:
-    return ((f"{name}.{member}", one) for member, one in value.items())
-
-
-def _of_mapping(name: str, value: Mapping[Any, Any]) -> Iterable[Named]:
-    return [(f"{name}[{key!r}]", one) for key, one in value.items()]
-
-
-def _of_sequence(name: str, value: Iterable[Any]) -> Iterable[Named]:
-    return [(f"{name}[{k}]", one) for k, one in enumerate(value) if not isinstance(one, _PLAIN)]
-
-
-def _of_partial(name: str, value: partial[Any]) -> Iterable[Named]:
-    return [(name, value.func), ("args", value.args), *value.keywords.items()]
-
-
-def _of_method(name: str, value: MethodType) -> Iterable[Named]:
-    return [(name or "self", value.__self__), ("", value.__func__)]
+        look = next((look for kind, look in _KINDS.items() if isinstance(value, kind)), _of_object)
+        queue.extend(look(name, value))
 
 
 def _of_function(name: str, value: FunctionType) -> Iterator[Named]:
-    """Yield the variables that a function takes from outside, those of functions inside it too."""
+    """Yield the variables that a function, or one nested in it, takes from outside."""
     if _home(value) in (_LIBRARY, *_FOREIGN):
         return
     code, names = value.__code__, dict.fromkeys(_names_in(value.__code__))
     variables = {one: value.__globals__[one] for one in names if one in value.__globals__}
-    variables |= _cells(value)
+    for variable, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
+        with suppress(ValueError):  # not assigned yet
+            variables[variable] = cell.cell_contents
     yield from variables.items()
     for variable, one in variables.items():
         if isinstance(one, ModuleType):
@@ -123,14 +97,6 @@ def _of_function(name: str, value: FunctionType) -> Iterator[Named]:
     yield name, getattr(value, "__wrapped__", None)
 
 
-def _cells(value: FunctionType) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for variable, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-        with suppress(ValueError):  # not assigned yet
-            found[variable] = cell.cell_contents
-    return found
-
-
 def _names_in(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:
@@ -138,12 +104,8 @@ def _names_in(code: CodeType) -> Iterator[str]:
             yield from _names_in(constant)
 
 
-def _nothing(name: str, value: object) -> Iterable[Named]:
-    return ()
-
-
 def _of_object(name: str, value: Any) -> Iterator[Named]:
-    """Yield the attributes of an object; of one of the library, those that are public."""
+    """Yield the attributes of an object; only public ones of an object of the library."""
     kind = value if isinstance(value, type) else type(value)
     home = _home(kind)
     if home in _FOREIGN:
@@ -176,15 +138,28 @@ def _home(value: Any) -> str:
     return str(getattr(value, "__module__", "")).partition(".")[0]
 
 
+def _items(name: str, value: Mapping[Any, Any]) -> Iterable[Named]:
+    return [(f"{name}[{key!r}]", one) for key, one in value.items()]
+
+
+def _members(name: str, value: Iterable[tuple[str, Any]]) -> Iterable[Named]:
+    return [(f"{name}.{member}", one) for member, one in value]
+
+
+def _elements(name: str, value: Iterable[Any]) -> Iterable[Named]:
+    return [(f"{name}[{k}]", one) for k, one in enumerate(value) if not isinstance(one, _PLAIN)]
+
+
+# The contents of objects by name; `_of_object` serves all other types.
 _KINDS: dict[type, Callable[[str, Any], Iterable[Named]]] = {
-    ArrayLike: _nothing,
-    StructField: _of_struct,
-    Rows: _of_rows,
-    Mapping: _of_mapping,
-    list: _of_sequence,
-    tuple: _of_sequence,
-    partial: _of_partial,
-    MethodType: _of_method,
+    ArrayLike: lambda name, value: (),
+    StructField: lambda name, value: _members(name, value.members.items()),
+    Rows: lambda name, value: _members(name, value.items()),
+    Mapping: _items,
+    list: _elements,
+    tuple: _elements,
+    partial: lambda name, f: [(name, f.func), ("args", f.args), *f.keywords.items()],
+    MethodType: lambda name, value: [(name or "self", value.__self__), ("", value.__func__)],
     FunctionType: _of_function,
-    ModuleType: _nothing,
+    ModuleType: lambda name, value: (),
 }

@@ -1,4 +1,4 @@
-"""Rules of funcs at many samples at once: every sample is an element of the same fields."""
+"""Rules of funcs at many samples at once: each sample is an element of the same fields."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Pointwise:
 
         Args:
             weights: The adjoints of the results.
-            gradient: What the rule makes of them.
-            tolerance: What passes.
+            gradient: The gradient by the rule.
+            tolerance: The tolerance.
         """
         places = list(self.places())
         parts = [np.abs(gradient[e] * self._scales[e]) for _, _, e in places]
@@ -81,7 +81,7 @@ class Pointwise:
                 )
 
     def sums(self, entries: Vector) -> Array:
-        """Return for each sample the sum of entries of its arguments."""
+        """Return the sum of the entries of each sample."""
         return np.sum([entries[e] for _, _, e in self.places()], axis=0)
 
     def at(self, sample: int) -> str:
@@ -129,7 +129,7 @@ class Pointwise:
         return f"{name}[{', '.join(str(int(k)) for k in np.unravel_index(component, shape))}]"
 
     def _order(self, sample: int) -> float:
-        """Return how far from a one the arguments are, in powers of ten; zero counts as far."""
+        """Return the complexity of the arguments: their distance from one, in powers of ten."""
         parts = np.concatenate([np.ravel(values[sample]) for values in self._samples.values()])
         sizes = np.where(parts == 0, 1e-3, np.abs(parts))
         plain = np.sum(np.abs(np.log10(sizes))) + 0.1 * np.sum(parts < 0)

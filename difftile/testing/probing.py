@@ -1,4 +1,4 @@
-"""Which derivatives are compared, and what follows: directions, entries, the search for a fault."""
+"""Comparison of derivatives along directions and entries, and the search for a wrong entry."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from difftile.testing.slopes import Sample, Slope, slope_of
 
 Function = Callable[[float], Sample]
 _SHORTER = 0.77
-_SURE = 3.0  # errors of the numeric value that a difference may have
+_SURE = 3.0  # multiple of the estimated error within which two values agree
 
 
 @dataclass(frozen=True, slots=True)
 class GradientTolerance:
-    """What passes.
+    """The tolerance of comparisons.
 
     Args:
-        relative: The relative difference.
-        absolute: The absolute difference.
+        relative: The relative difference that passes.
+        absolute: The absolute difference that passes.
         step: The largest step of the differences.
     """
 
@@ -34,17 +34,17 @@ class GradientTolerance:
     step: float
 
     def slope(self, function: Function, base: Sample, shorter: float = 1.0) -> Slope:
-        """Return the derivative of a function at 0, with steps that are shorter by a factor."""
+        """Return the derivative of a function at 0; `shorter` is a factor of the steps."""
         return slope_of(function, base, 1e-2 * self.relative, self.step * shorter)
 
     def verdict(self, analytic: float, slope: Slope, typical: float) -> Verdict:
-        """Return what a comparison says.
+        """Return the verdict of a comparison.
 
         Args:
-            analytic: What the adjoint says.
-            slope: What differences say.
-            typical: The largest part that an entry has in the gradient, against which errors are
-                small.
+            analytic: The derivative by the adjoint.
+            slope: The derivative by differences.
+            typical: The largest contribution of an entry to the gradient; errors that are small
+                relative to it count as exact.
         """
         numeric, error = slope.both.value, slope.both.error
         if analytic == numeric:
@@ -72,19 +72,19 @@ class GradientTolerance:
 def compare(
     function: Function, base: Sample, analytic: float, typical: float, tolerance: GradientTolerance
 ) -> tuple[Slope, Verdict]:
-    """Compare a derivative with differences; what is wrong is so by two sequences of steps.
+    """Compare a derivative with differences; it is wrong only by two sequences of steps.
 
     Args:
-        function: The function of one number.
+        function: A function of one number.
         base: Its value at 0.
-        analytic: What its derivative at 0 is said to be.
-        typical: See `Tolerance.verdict`.
-        tolerance: What passes.
+        analytic: The derivative at 0 that is checked.
+        typical: See `GradientTolerance.verdict`.
+        tolerance: The tolerance.
     """
     slope = tolerance.slope(function, base)
     verdict = tolerance.verdict(analytic, slope, typical)
     if verdict is Verdict.WRONG and math.isfinite(analytic):
-        # In noise, estimates of errors fail now and then.
+        # In noise, error estimates are sometimes too small.
         other = tolerance.slope(function, base, _SHORTER)
         apart = abs(slope.both.value - other.both.value)
         agree = slope.both.value == other.both.value or apart <= _SURE * (
@@ -102,7 +102,7 @@ class Prober:
         along: Returns the outputs as a function of the step along a direction.
         base: The outputs without a step.
         coordinates: The entries.
-        gradient: What the adjoint says.
+        gradient: The gradient by the adjoint.
     """
 
     def __init__(
@@ -117,10 +117,11 @@ class Prober:
         self._coordinates = coordinates
         self._gradient = gradient
         self._scales = coordinates.scales(coordinates.read())
-        self._typical = _largest(gradient * self._scales)
+        sizes = np.abs(gradient * self._scales)
+        self._typical = float(np.max(sizes[np.isfinite(sizes)], initial=0.0))
 
     def probed(self, probes: Sequence[Probe]) -> list[Probed]:
-        """Return how much of each field some derivatives have looked at."""
+        """Return the coverage of each field by some derivatives."""
         counts = Counter(probe.field for probe in probes)
         return [
             Probed(
@@ -138,7 +139,7 @@ class Prober:
     ) -> list[Probe]:
         """Return the derivatives along random directions and entries.
 
-        If a direction is wrong and no entry is, one that is wrong is searched.
+        If a direction is wrong and no probed entry is, this searches for a wrong entry.
         """
         if not self._coordinates.size:
             return []
@@ -161,7 +162,7 @@ class Prober:
         return rng.uniform(0.5, 1.5, size) * rng.choice((-1.0, 1.0), size) * self._scales
 
     def _entries(self, most: int, rng: np.random.Generator) -> Iterable[int]:
-        """Yield entries of each field: those with the largest gradients, and random ones."""
+        """Yield entries of each field: the ones with the largest gradients, and random ones."""
         for _, where in self._coordinates.parts():
             possible = np.flatnonzero(self._scales[where])
             if possible.size <= most:
@@ -189,7 +190,9 @@ class Prober:
     ) -> Probe:
         terms = self._gradient[direction != 0] * direction[direction != 0]
         analytic = float(np.sum(terms))
-        slope, verdict = self._compare(direction, analytic)
+        slope, verdict = compare(
+            self._along(direction), self._base, analytic, self._typical, self._tolerance
+        )
         unit = 1.0 if entry is None else float(self._scales[entry])
         return Probe(
             field,
@@ -203,16 +206,10 @@ class Prober:
             verdict,
         )
 
-    def _compare(self, direction: Vector, analytic: float) -> tuple[Slope, Verdict]:
-        return compare(self._along(direction), self._base, analytic, self._typical, self._tolerance)
-
-    def _slope(self, direction: Vector) -> Slope:
-        return self._tolerance.slope(self._along(direction), self._base)
-
     def _locate(self, direction: Vector) -> int:
-        """Return an entry at fault for a direction that is wrong.
+        """Return a wrong entry, given a wrong direction, by bisection.
 
-        Of a part of the direction that is wrong, one half is as well: the one that is further off.
+        If a part of the direction is wrong, so is at least one half of it: the one further off.
         """
         part: npt.NDArray[np.int64] = np.flatnonzero(direction)
         off = self._off(direction, part)
@@ -226,13 +223,9 @@ class Prober:
         return int(part[0])
 
     def _off(self, direction: Vector, part: npt.NDArray[np.int64]) -> float:
-        """Return by how much the gradient is off along a part of a direction."""
+        """Return the error of the gradient along a part of a direction."""
         own = np.zeros_like(direction)
         own[part] = direction[part]
-        slope = self._slope(own)
+        slope = self._tolerance.slope(self._along(own), self._base)
         off = float(np.sum(self._gradient[part] * own[part])) - slope.both.value
         return math.inf if math.isnan(off) else off
-
-
-def _largest(values: Vector) -> float:
-    return float(np.max(np.abs(values[np.isfinite(values)]), initial=0.0))

@@ -1,4 +1,4 @@
-"""What a rule must stand: differences, linearity, and agreement of its two directions."""
+"""Tests of a rule: differences, linearity, and agreement of its two directions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from difftile.testing.probing import GradientTolerance, Prober
 from difftile.testing.rulecheck_report import Comparison
 from difftile.testing.samples import Array
 
-_EXACT = 1e-9  # what rounding may do to a linear function
+_EXACT = 1e-9  # relative rounding error of a linear function
 _AGREEING = 1e-7
 
 
 @dataclass(slots=True)
 class RuleTests:
-    """What a rule must stand.
+    """The tests of a rule.
 
     Args:
         evaluator: What has the rule.
@@ -35,7 +35,7 @@ class RuleTests:
     rng: np.random.Generator
 
     def run(self, *, both: bool, search: bool) -> tuple[list[Comparison], list[str]]:
-        """Return comparisons, and what else is wrong.
+        """Return comparisons, and further faults.
 
         Args:
             both: Whether there are two rules, which must agree.
@@ -82,7 +82,7 @@ class RuleTests:
     def _linear(
         self, one: tuple[list[Array], Array], two: tuple[list[Array], Array]
     ) -> Iterator[str]:
-        """Check that the rule is linear in the adjoint of the result, and zero at zero."""
+        """Test that the rule is linear in the adjoint of the result, and zero at zero."""
         (w1, g1), (w2, g2) = one, two
         at_zero = self.evaluator.pull([np.zeros_like(w) for w in w1])
         together = self.evaluator.pull([2 * a + 3 * b for a, b in zip(w1, w2, strict=True)])
@@ -90,21 +90,20 @@ class RuleTests:
         finite = np.isfinite(size) & np.isfinite(at_zero)
         nonzero = finite & (np.abs(at_zero) > _EXACT * size)
         if np.any(nonzero):
-            yield self._told(
-                nonzero, "It is not zero for d_out = 0", [("rule", at_zero), ("should be", 0 * g1)]
-            )
+            sides = [("rule", at_zero), ("should be", 0 * g1)]
+            yield self._told(nonzero, "The rule is not zero for d_out = 0", sides)
         same = (g1 == g2) & (g1 == at_zero)
         if np.any(nonzero) and np.all(same[finite & (g1 != 0)]):
-            yield "It does not depend on d_out, by which a rule multiplies."
+            yield "The rule does not depend on d_out; multiply its result by d_out."
         bent = finite & (np.abs(together - 2 * g1 - 3 * g2) > _EXACT * size)
         if np.any(bent):
             sides = [("rule(2 a + 3 b)", together), ("2 rule(a) + 3 rule(b)", 2 * g1 + 3 * g2)]
-            yield self._told(bent, "It is not linear in d_out", sides)
+            yield self._told(bent, "The rule is not linear in d_out", sides)
 
     def _agree(self, weights: list[Array], gradient: Array) -> Iterator[str]:
-        """Check that forward and backward rule are the same linear function."""
+        """Test that the forward and the backward rule are the same linear function."""
         assert self.points is not None
-        tangents = np.zeros(gradient.shape)  # fields that all samples share stay as they are
+        tangents = np.zeros(gradient.shape)  # zero for fields that all samples share
         for _, _, entries in self.points.places():
             tangents[entries] = self.rng.uniform(0.5, 1.5, entries.shape)
         with np.errstate(all="ignore"):
@@ -119,15 +118,15 @@ class RuleTests:
         if np.any(apart):
             k = self.points.simplest(apart)
             yield (
-                f"Its forward rule is another one at {int(np.sum(apart))} of {len(apart)} samples: "
-                f"at {self.points.at(k)} it gives {left[k]:.6g} where this gives {right[k]:.6g}."
+                f"The forward rule disagrees at {int(np.sum(apart))} of {len(apart)} samples: at "
+                f"{self.points.at(k)} it gives {left[k]:.6g}, the backward rule {right[k]:.6g}."
             )
 
-    def _told(self, entries: Any, what: str, sides: list[tuple[str, Array]]) -> str:
+    def _told(self, entries: Any, fault: str, sides: list[tuple[str, Array]]) -> str:
         """Return a fault with the simplest entry that shows it."""
         place, entry = self._place(entries)
         values = ", ".join(f"{name} {side[entry]:.6g}" for name, side in sides)
-        return f"{what}: {place}: {values}."
+        return f"{fault}: {place}: {values}."
 
     def _place(self, entries: Any) -> tuple[str, int]:
         if self.points is not None:

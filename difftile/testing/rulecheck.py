@@ -1,4 +1,4 @@
-"""`dt.check_rule`: rules against what they stand for."""
+"""`dt.check_rule`: rules for derivatives, compared with differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from difftile.fields.create import from_numpy
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.structs import StructField
 from difftile.frontend.source import source_of
-from difftile.ir.types import F64, is_float, shaped
+from difftile.ir.types import F64, shaped
 from difftile.launch.streams import STREAMS
 from difftile.ops.vocabulary import FuncMeaning, Rules
 from difftile.testing.elementwise import ReturnsNothing, call_once, func_name, map_over
@@ -29,9 +29,9 @@ from difftile.testing.rulecheck_report import Comparison, RuleCheck
 from difftile.testing.samples import draw_samples
 from difftile.testing.shadow_fields import ShadowFields
 from difftile.testing.slopes import FIRST_STEP
-from difftile.testing.subject import Subject, subject_of
+from difftile.testing.subject import Subject, mapped_subject, subject_of
 
-_FEW = 4  # samples where fields are shared by all of them
+_FEW = 4  # samples of a func that takes fields, which all of them share
 
 
 def check_rule(
@@ -44,30 +44,30 @@ def check_rule(
     seed: int = 0,
     strict: bool = False,
 ) -> RuleCheck:
-    """Compare a rule for a derivative with differences of what it belongs to.
+    """Compare a rule for a derivative with differences of its function.
 
     A func is evaluated at many arguments at once, in double precision: ordinary numbers of all
-    signs, small and large ones, zeros and ones. For two random adjoints of the result, what the
-    rule gives is compared with differences; it must be linear in that adjoint, and zero where that
-    is zero. A func that returns nothing is called for what it writes into fields, at a few
-    arguments. If there is a forward rule as well, both must agree. Where the func itself is not
-    finite nothing is compared, and at kinks the rule may give what lies between the sides.
+    signs, small and large ones, zeros and ones. For two random adjoints of the result, the rule is
+    compared with differences; it has to be linear in the adjoint, and zero where that is zero. A
+    func without a result is called for its writes into fields, at a few arguments. If there is a
+    forward rule as well, both have to agree. Arguments where the func is not finite are skipped,
+    and at kinks the rule may give any value between the one-sided derivatives.
 
     Args:
-        f: A func with a rule of its own; or a kernel or custom op that has one.
-        examples: Its arguments. A float or an array gives the shape of an argument, and the first
-            sample; one that is left out is a number. An integer stays as it is, and so does a
-            field, for funcs that take fields. Kernels and custom ops take all their arguments.
-        samples: How many samples.
+        f: A func, kernel or custom op with a rule of its own.
+        examples: The arguments. For a func a float or an array gives the shape of an argument and
+            the first sample, and an omitted argument is a number; integers and fields are passed
+            on. Kernels and custom ops need all their arguments.
+        samples: The number of samples.
         domain: The interval of an argument, by parameter: `{"x": (0.0, 1.0)}`.
         rtol: The relative difference that passes.
         atol: The absolute difference that passes.
-        seed: Seed of what is drawn.
+        seed: Seed of samples and adjoints.
         strict: Raise if the rule does not pass.
 
     Returns:
-        The report: true if the rule passed. One marked `approx=True` passes; the report says by
-        how much it is off.
+        The report: true if the rule passed. A rule marked `approx=True` passes, and the report
+        states its error.
 
     Raises:
         GradientMismatch: The rule does not pass, and `strict` is set.
@@ -82,11 +82,37 @@ def check_rule(
     if isinstance(meaning, FuncMeaning):
         report = _check_func(f, meaning, examples, samples, domain or {}, tolerance, rng)
     else:
-        report = _check_fields(f, examples, tolerance, rng)
+        rules: Mapping[str, Any] = getattr(f, "rules", None) or {}
+        if not rules:
+            raise _without_rule(f)
+        subject = subject_of(f, examples)
+        found = _tested(subject, tolerance, rng)
+        word, rule = next(iter(rules.items()))
+        approximate = any(one.approximate for one in rules.values())
+        report = RuleCheck(subject.title, _place(rule.function, word), approximate, *found)
     return report.raise_if_failed() if strict else report
 
 
-# Funcs
+def _without_rule(f: Any) -> LaunchError:
+    return LaunchError(f"{f!r} has no rule; use dt.gradcheck() for derived gradients.")
+
+
+def _tested(
+    subject: Subject,
+    tolerance: GradientTolerance,
+    rng: np.random.Generator,
+    samples: Mapping[str, npt.NDArray[np.float64]] | None = None,
+    *,
+    both: bool = False,
+    search: bool = True,
+) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
+    """Return the comparisons and faults of a subject; see `RuleTests.run`."""
+    with STREAMS.given_back(), ShadowFields() as shadows:
+        evaluator = Evaluator(subject, shadows, None, None, rng, finite=samples is None)
+        points = None if samples is None else Pointwise(evaluator, samples)
+        tests = RuleTests(evaluator, points, tolerance, rng)
+        comparisons, faults = tests.run(both=both, search=search)
+    return tuple(comparisons), tuple(faults)
 
 
 def _check_func(
@@ -100,10 +126,10 @@ def _check_func(
 ) -> RuleCheck:
     rules = meaning.rules
     if rules is None or rules == Rules():
-        raise LaunchError(f"{f!r} has no rule; dt.gradcheck() checks gradients that are derived.")
+        raise _without_rule(f)
     names = list(inspect.signature(meaning.function).parameters)[meaning.bound :]
     if len(examples) > len(names):
-        raise LaunchError(f"check_rule(): {f!r} takes {', '.join(names)}, and is given more.")
+        raise LaunchError(f"check_rule(): {f!r} takes only {', '.join(names)}; pass no more.")
     given = dict(zip(names, examples, strict=False))
     fixed = {name: one for name, one in given.items() if not _is_floats(one)}
     whole = [name for name, one in fixed.items() if isinstance(one, (ArrayLike, StructField))]
@@ -117,13 +143,15 @@ def _check_func(
         else from_numpy(drawn[name], shaped(shapes[name], F64), grad=True)
         for name in names
     }
+    given_rules = [rule for rule in (rules.backward, rules.forward) if rule is not None]
+    approximate = rules.differences is not None or rules.approximate
+    approximate = approximate or any(rule.approximate for rule in given_rules)
+    title = f"func '{func_name(f)}'"
     try:
         mapped, results = map_over(f, arguments, whole)
     except ReturnsNothing:
-        comparisons, faults = _check_effects(f, arguments, drawn, tolerance, rng)
-        title = f"func '{func_name(f)}'"
-        approximate = _is_approximate(rules)
-        return RuleCheck(title, _label(rules), approximate, tuple(comparisons), tuple(faults))
+        found = _check_effects(f, title, arguments, drawn, tolerance, rng)
+        return RuleCheck(title, _label(rules), approximate, *found)
     except KernelError as error:
         left_out = [name for name in names if name not in given]
         if not left_out:
@@ -132,35 +160,21 @@ def _check_func(
             f"check_rule(): {f!r} does not take numbers for {', '.join(left_out)}; give an example "
             f"of each argument, such as np.ones(3).\n{error}"
         ) from None
-    everything = {**arguments, **results}
-    floats = {name: one for name, one in results.items() if is_float(one.element)}
-    subject = Subject(
-        f"func '{func_name(f)}'",
-        lambda: mapped(**everything),
-        arguments,
-        floats,
-        True,
-        True,
-        lambda: mapped.fwds(**everything),
-    )
+    subject = mapped_subject(f, mapped, arguments, results)
     both = rules.backward is not None and rules.forward is not None
-    with STREAMS.given_back(), ShadowFields() as shadows:
-        evaluator = Evaluator(subject, shadows, None, None, rng, finite=False)
-        tests = RuleTests(evaluator, Pointwise(evaluator, drawn), tolerance, rng)
-        comparisons, faults = tests.run(both=both, search=bool(whole))
-    return RuleCheck(
-        subject.title, _label(rules), _is_approximate(rules), tuple(comparisons), tuple(faults)
-    )
+    found = _tested(subject, tolerance, rng, drawn, both=both, search=bool(whole))
+    return RuleCheck(title, _label(rules), approximate, *found)
 
 
 def _check_effects(
     f: Any,
+    title: str,
     arguments: Mapping[str, Any],
     drawn: Mapping[str, npt.NDArray[np.float64]],
     tolerance: GradientTolerance,
     rng: np.random.Generator,
-) -> tuple[list[Comparison], list[str]]:
-    """Check the rule of a func that returns nothing: by the fields that it writes, call by call."""
+) -> tuple[tuple[Comparison, ...], tuple[str, ...]]:
+    """Check the rule of a func without a result by the fields that it writes, call by call."""
     comparisons: list[Comparison] = []
     faults: dict[str, None] = {}
     for k in range(min(_FEW, *(len(values) for values in drawn.values()), _FEW)):
@@ -170,15 +184,11 @@ def _check_effects(
             else one
             for name, one in arguments.items()
         }
-        once = call_once(f, sample, drawn)
-        run = functools.partial(once, **sample)
-        subject = Subject(f"func '{func_name(f)}'", run, sample, {}, True, True)
-        with STREAMS.given_back(), ShadowFields() as shadows:
-            evaluator = Evaluator(subject, shadows, None, None, rng)
-            found, wrong = RuleTests(evaluator, None, tolerance, rng).run(both=False, search=True)
+        run = functools.partial(call_once(f, sample, drawn), **sample)
+        found, wrong = _tested(Subject(title, run, sample, {}, True, True), tolerance, rng)
         comparisons += found
         faults |= dict.fromkeys(wrong)
-    return comparisons, list(faults)
+    return tuple(comparisons), tuple(faults)
 
 
 def _is_floats(value: Any) -> bool:
@@ -187,43 +197,17 @@ def _is_floats(value: Any) -> bool:
     return isinstance(value, float)
 
 
-def _is_approximate(rules: Rules) -> bool:
-    exact = rules.differences is None and not rules.approximate
-    given = [rule for rule in (rules.backward, rules.forward) if rule is not None]
-    return not exact or any(rule.approximate for rule in given)
-
-
 def _label(rules: Rules) -> Label | None:
-    """Return the place of a rule."""
+    """Return the source of a rule."""
     for rule, word in ((rules.backward, "backward"), (rules.forward, "forward")):
         if rule is not None:
-            return _place(rule.function, f"its {word} rule")
+            return _place(rule.function, word)
     return None
 
 
-def _place(function: Any, text: str) -> Label | None:
+def _place(function: Any, word: str) -> Label | None:
     try:
         source = source_of(function)
     except KernelError:
         return None
-    return Label(source.span(source.tree), text)
-
-
-# Kernels and host operations
-
-
-def _check_fields(
-    f: Any, arguments: tuple[Any, ...], tolerance: GradientTolerance, rng: np.random.Generator
-) -> RuleCheck:
-    rules: Mapping[str, Any] = getattr(f, "rules", None) or {}
-    if not rules:
-        raise LaunchError(f"{f!r} has no rule; dt.gradcheck() checks gradients that are derived.")
-    subject = subject_of(f, arguments)
-    with STREAMS.given_back(), ShadowFields() as shadows:
-        evaluator = Evaluator(subject, shadows, None, None, rng)
-        tests = RuleTests(evaluator, None, tolerance, rng)
-        comparisons, faults = tests.run(both=False, search=True)
-    word, rule = next(iter(rules.items()))
-    label = _place(rule.function, f"its {word} rule")
-    approximate = any(one.approximate for one in rules.values())
-    return RuleCheck(subject.title, label, approximate, tuple(comparisons), tuple(faults))
+    return Label(source.span(source.tree), f"its {word} rule")

@@ -1,8 +1,8 @@
-"""What a check of a rule found, and how it is shown."""
+"""The report of `dt.check_rule` and its text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,16 +20,16 @@ class Comparison:
     """A derivative by a rule and by differences.
 
     Args:
-        sample: The number of the sample.
-        arguments: The arguments, as texts by name.
-        signs: For each argument that is a number the word for its sign.
+        sample: The index of the sample.
+        arguments: The arguments as text, by name.
+        signs: The sign of each scalar argument, as text.
         d_out: The adjoint of the result.
-        by: What the derivative is taken by: an argument, or a component of one.
-        analytic: What the rule says.
-        numeric: What differences say.
-        error: How far the numeric value may be from the truth.
-        verdict: What follows.
-        order: How simple the arguments are; the simplest are shown.
+        by: The differentiated argument, or component of one.
+        analytic: The derivative by the rule.
+        numeric: The derivative by differences.
+        error: The estimated error of the numeric value.
+        verdict: The verdict.
+        order: The complexity of the arguments; the simplest ones are shown.
     """
 
     sample: int
@@ -45,21 +45,21 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """The difference of both, relative to the larger of them."""
+        """The difference of both values, relative to the larger one."""
         larger = max(abs(self.analytic), abs(self.numeric))
         return abs(self.analytic - self.numeric) / larger if 0 < larger < np.inf else np.inf
 
 
 @dataclass(frozen=True, slots=True)
 class RuleCheck:
-    """The result of `dt.check_rule`; true if the rule passed, and readable as a text.
+    """The result of `dt.check_rule`: true if the rule passed, and readable as text.
 
     Args:
-        subject: What has the rule.
-        label: Where the rule is written.
-        approximate: Whether it says of itself that it is no exact derivative.
+        subject: The func, kernel or op with the rule.
+        label: The source of the rule.
+        approximate: Whether the rule is approximate by design.
         comparisons: All derivatives that were compared.
-        faults: What is wrong beside them, in words.
+        faults: Further faults, in words.
     """
 
     subject: str
@@ -70,13 +70,13 @@ class RuleCheck:
 
     @property
     def wrong(self) -> tuple[Comparison, ...]:
-        """The derivatives that are wrong, those at simple arguments first."""
+        """The wrong derivatives, at the simplest arguments first."""
         found = [one for one in self.comparisons if one.verdict is Verdict.WRONG]
         return tuple(sorted(found, key=lambda one: one.order))
 
     @property
     def passed(self) -> bool:
-        """Whether some derivatives are right and nothing is wrong; if approximate, always."""
+        """Whether some derivatives are right and none is wrong, or the rule is approximate."""
         right = any(one.verdict is Verdict.RIGHT for one in self.comparisons)
         return self.approximate or (right and not self.wrong and not self.faults)
 
@@ -101,7 +101,7 @@ class RuleCheck:
     def _title(self) -> str:
         right = sum(one.verdict is Verdict.RIGHT for one in self.comparisons)
         if self.approximate:
-            return "approximate by its own account"
+            return "approximate by design"
         if not self.passed:
             return "wrong" if self.wrong or self.faults else "nothing could be verified"
         return f"passed, {right} of {counted(len(self.comparisons), 'derivative')} verified"
@@ -127,39 +127,37 @@ class RuleCheck:
     def _summary(self) -> str:
         compared = {one.sample for one in self.comparisons if one.verdict in _JUDGED}
         wrong = {one.sample for one in self.wrong}
-        text = f"It is not the derivative at {len(wrong)} of {counted(len(compared), 'sample')}"
+        text = (
+            f"The rule is not the derivative at {len(wrong)} of {counted(len(compared), 'sample')}"
+        )
         if not all(one.arguments for one in self.wrong):
-            text = f"It is not the derivative: {len(self.wrong)} of {len(self.comparisons)} differ"
+            total = len(self.comparisons)
+            text = f"The rule is not the derivative: {len(self.wrong)} of {total} values differ"
         if self.approximate:
             return f"{text}: it differs by up to {max(one.difference for one in self.wrong):.0%}."
+        by_sign: dict[tuple[str, str], set[int]] = {}
+        for one in self.comparisons:
+            for item in one.signs.items() if one.verdict in _JUDGED else ():
+                by_sign.setdefault(item, set()).add(one.sample)
         where = [
-            f"all {len(samples)} with {name} {sign}"
-            for (name, sign), samples in _by_sign(self.comparisons).items()
-            if samples <= wrong and 1 < len(samples) < len(wrong | compared)
+            f"all {len(some)} with {name} {sign}"
+            for (name, sign), some in by_sign.items()
+            if some <= wrong and 1 < len(some) < len(wrong | compared)
         ]
         if wrong == compared or not where:
             return f"{text}."
         return f"{text}: at {', '.join(where)}."
 
     def _shown(self) -> list[Comparison]:
-        """Return wrong derivatives of all kinds: by each argument, and for each sign."""
+        """Return wrong derivatives of all kinds: for each argument and each sign."""
         found: dict[object, Comparison] = {}
         for one in self.wrong:
             found.setdefault((one.by, tuple(one.signs.items())), one)
         return sorted(found.values(), key=lambda one: one.order)[:_ROWS]
 
 
-def _by_sign(comparisons: Sequence[Comparison]) -> dict[tuple[str, str], set[int]]:
-    """Return the samples by the sign of an argument."""
-    found: dict[tuple[str, str], set[int]] = {}
-    for one in comparisons:
-        for item in one.signs.items() if one.verdict in _JUDGED else ():
-            found.setdefault(item, set()).add(one.sample)
-    return found
-
-
 def shown(values: npt.NDArray[np.float64]) -> str:
-    """Return numbers as one writes them: `0.5`, `(1, 2)`."""
+    """Return numbers as text: `0.5`, `(1, 2)`."""
     if values.ndim == 0:
         return f"{float(values):.6g}"
     return f"({', '.join(shown(np.asarray(part)) for part in values)})"

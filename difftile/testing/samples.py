@@ -1,4 +1,4 @@
-"""Sample arguments for a func: ordinary numbers, small and large ones, both signs, and edges."""
+"""Sample arguments of a func: ordinary, small and large numbers, both signs, and edges."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def draw_samples(
     domain: Mapping[str, tuple[float, float]],
     rng: np.random.Generator,
 ) -> dict[str, Array]:
-    """Return samples of arguments, an array for each with one more axis in front.
+    """Return samples of arguments, an array for each with the samples along the first axis.
 
-    The first sample holds the examples; those after it all combinations of the signs of ones.
+    The first sample holds the examples; the next ones all combinations of the signs of ones.
 
     Args:
         shapes: The shape of each argument.
-        count: How many samples.
+        count: The number of samples.
         examples: Values of some or all arguments.
-        domain: The interval in which all components of an argument are; the reals by default.
-        rng: What draws.
+        domain: The interval of all components of an argument; the reals by default.
+        rng: The random number generator.
     """
     drawn = {name: _drawn(count, shape, domain.get(name), rng) for name, shape in shapes.items()}
     free = [name for name in shapes if name not in domain][:_MOST_SIGNS]
@@ -60,7 +60,7 @@ def _drawn(
         values = np.where(rng.random(full) < 1 / 3, ends, values)
         values[:2] = np.array([low, high]).reshape((2, *(1,) * len(shape)))[: len(values)]
         return values
-    # Components of a vector or matrix are of one magnitude: mostly they mean one thing.
+    # Components of a vector or matrix have one magnitude, as they mostly have one meaning.
     each = (count, *(1,) * len(shape))
     ordinary = rng.normal(size=full)
     spread = rng.normal(size=full) * 10.0 ** rng.uniform(_SMALLEST, _LARGEST, each)

@@ -1,9 +1,8 @@
-"""Copies that take the place of fields' contents for a while, wherever the fields are held.
+"""Shadow fields: copies that replace the contents of fields for a while, wherever they are held.
 
-A field is a handle to its storage, and a storage leads to a buffer. While copies stand in, storages
-lead to copies of their buffers, and so does every field: those that are arguments, those that
-kernels capture, those in lists and objects. The buffers themselves are pinned and out of reach, so
-nothing can change them.
+A field is a handle to its storage, and a storage refers to a buffer. During a check storages refer
+to copies of their buffers, and therefore all fields do: arguments, captured fields, fields in lists
+and objects. The original buffers are pinned and unreachable, so that nothing can change them.
 """
 
 from __future__ import annotations
@@ -13,10 +12,8 @@ import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, count
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.compile.func import forget_launches
 from difftile.fields.create import CREATION, zeros_like
@@ -28,19 +25,19 @@ from difftile.testing.naming import FieldNames
 
 @dataclass(slots=True, eq=False)
 class ShadowField:
-    """A storage that leads to a copy.
+    """A storage that refers to a copy of its buffer.
 
     Args:
         storage: The storage.
-        original: Its buffer, which is out of reach meanwhile.
-        name: What the field is called, as far as is known.
-        is_gradient: Whether it is the gradient of another field; then it starts with zeros.
+        original: Its original buffer.
+        name: The name of the field, if known.
+        is_gradient: Whether it is the gradient of another field, which starts with zeros.
         read: Whether a launch reads it.
-        written: Whether something writes it.
-        is_output: Whether it is to be differentiated.
-        field: The field that has the gradient, or the one that was met.
-        met: The field that was met first.
-        spoiled: What it holds is of no account, and starts as something else than it was.
+        written: Whether a launch, a step or Python writes it.
+        is_output: Whether it is differentiated.
+        field: The field that has the gradient, or else the first one.
+        met: The first field that was used.
+        spoiled: Whether its contents do not matter, and are replaced by other numbers.
     """
 
     storage: Storage
@@ -61,41 +58,44 @@ class ShadowField:
 
     @property
     def has_grads(self) -> bool:
-        """Whether there is a gradient to be checked."""
+        """Whether the field has a gradient."""
         return self.field is not None and self.field.has_grads
 
     @property
     def is_scratch(self) -> bool:
-        """Whether an operation of the library keeps the memory for itself."""
+        """Whether the storage is internal memory of a library operation."""
         return self.storage.is_scratch
 
     @property
     def is_parameter(self) -> bool:
-        """Whether it is the user's, and has a gradient to be checked."""
+        """Whether the field is the user's, and has a gradient."""
         return self.has_grads and not self.is_gradient and not self.is_scratch
 
     def reset(self) -> None:
-        """Let the copy hold what the field held, or zeros."""
+        """Reset the copy to the contents of the original, or to zeros for a gradient."""
         buffer = self.storage.buffer
         if self.is_gradient:
             buffer.fill(0.0)
         else:
             dtype = numpy_dtype(scalar_of(self.element))
             contents = self.original.read().astype(dtype, copy=False)
-            buffer.write(_spoil(contents) if self.spoiled else contents)
+            if self.spoiled:  # other numbers of the same signs and magnitudes
+                factors = np.random.default_rng(contents.size).uniform(0.3, 0.7, contents.shape)
+                contents = contents * factors.astype(contents.dtype)
+            buffer.write(contents)
 
     def put_back(self) -> None:
-        """Let the storage lead to its own buffer again."""
+        """Let the storage refer to its original buffer again."""
         self.storage.move(self.original)
         unpin(self.original)
 
 
 class ShadowFields:
-    """The copies of a check; the fields have their memory back when its block is left."""
+    """The shadow fields of a check; its block restores all fields at the end."""
 
     def __init__(self) -> None:
         self._by_storage: dict[Storage, ShadowField] = {}
-        self._widened = 0  # how many copies there were at that time
+        self._widened = 0  # the number of copies at the last call of `widen`
         self._holders: list[Field] = []
         self._attached: list[Field] = []
 
@@ -117,18 +117,15 @@ class ShadowFields:
         return iter(list(self._by_storage.values()))
 
     def of(self, field: Field) -> ShadowField:
-        """Return the copy that a field has."""
+        """Return the copy of a field."""
         return self._by_storage[field.storage]
 
     def find(self, field: Field) -> ShadowField | None:
-        """Return the copy that a field has, or None if it has none."""
+        """Return the copy of a field, or None."""
         return self._by_storage.get(field.storage)
 
     def take(self, fields: Iterable[tuple[str, Field]]) -> None:
-        """Let copies in the same precision stand in for fields, given by name.
-
-        Those that have copies already keep them.
-        """
+        """Replace named fields by copies in the same precision, unless they have one already."""
         for name, field in fields:
             if field.storage not in self._by_storage:
                 one = _copy(field.storage, name, is_gradient=False)
@@ -136,11 +133,11 @@ class ShadowFields:
                 self._by_storage[field.storage] = one
 
     def widen(self) -> None:
-        """Let the copies of floats be in double precision, and fields that are made be so, too.
+        """Convert the copies of floats, and fields that are created later, to double precision.
 
-        Gradients get copies as well. Copies of fields that nobody holds any more are dropped.
+        Gradients get copies as well. Copies of fields that no longer exist are dropped.
         """
-        forget_launches()  # which hold the fields of the latest one
+        forget_launches()  # a kernel holds the fields of its last launch
         if len(self._by_storage) > self._widened:
             self._look_around()
         for one in self:
@@ -155,7 +152,7 @@ class ShadowFields:
         CREATION.in_double = True
 
     def _look_around(self) -> None:
-        """Find out who holds the fields that were met, and take their gradients, too."""
+        """Find all fields that share the copied storages, and copy their gradients."""
         met = [field for one in self if (field := one.met and one.met()) is not None]
         own = {gradient.storage for field in met for gradient in _gradients(field.origin)}
         found = {id(one): one for one in (*met, *holders({*self._by_storage, *own}))}
@@ -181,10 +178,10 @@ class ShadowFields:
         self._holders = [*found.values(), *holders(graded.keys() - own)]
 
     def name_apart(self, names: FieldNames) -> None:
-        """Give each field a name of its own, so that reports tell them apart.
+        """Give each field a unique name for reports.
 
         Args:
-            names: What the user's function calls them; for the rest the first kernel counts.
+            names: The names in the user's function; other fields keep that of a kernel's parameter.
         """
         taken = set[str]()
         for one in self:
@@ -196,7 +193,7 @@ class ShadowFields:
             taken.add(one.name)
 
     def attach_gradient(self, one: ShadowField) -> None:
-        """Give a field a gradient as long as the copies stand in."""
+        """Give a field a gradient for the duration of the check."""
         assert one.field is not None
         gradient = zeros_like(one.field, grad=False)
         one.field.grad_in = one.field.grad_out = gradient
@@ -206,12 +203,6 @@ class ShadowFields:
         met = self._by_storage[holder.storage].met
         first = None if met is None else met()
         return (holder if first is None else first).origin
-
-
-def _spoil(contents: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return other numbers of the same signs and magnitudes."""
-    factors = np.random.default_rng(contents.size).uniform(0.3, 0.7, contents.shape)
-    return contents * factors.astype(contents.dtype)
 
 
 def _copy(storage: Storage, name: str, *, is_gradient: bool) -> ShadowField:
@@ -228,16 +219,16 @@ def _gradients(field: Field) -> list[Field]:
 
 
 def holders(storages: Iterable[Storage]) -> list[Field]:
-    """Return all fields that lead to some storages."""
+    """Return all fields that refer to some storages."""
     wanted = set(storages)
     if not wanted:
         return []
-    gc.unfreeze()  # what is frozen is not looked through, and a field left out would not be checked
-    # Nothing else knows them all: a list of living fields would cost every field its share.
+    gc.unfreeze()  # frozen objects are not searched, and their fields would not be checked
+    # A list of all living fields would make every field more expensive.
     return [one for one in gc.get_referrers(*wanted) if isinstance(one, Field)]
 
 
 def _set_types(fields: Iterable[Field]) -> None:
-    """Let fields have the type of what they lead to."""
+    """Give fields the type of their buffers."""
     for field in fields:
         field.type = field_type(field.storage.buffer.element, len(field.shape))

@@ -1,4 +1,4 @@
-"""The derivative of a function of one number by differences, with an estimate of its error."""
+"""Derivatives of functions of one number by differences, with estimates of their errors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 FIRST_STEP = 2.0**-7
-# Between steps: a large one lets rounding errors grow little, and one that is no ratio of integers
-# keeps functions that are rounded to a grid from giving equal quotients.
+# Between steps. A large ratio amplifies rounding errors little; an irrational one keeps functions
+# that are rounded to a grid from giving equal quotients.
 _RATIO = math.sqrt(14)
 _LEVELS = 9
 _EPSILON = 2.0**-52
-_GROWTH = 1.5  # of a quotient from one step to the next, where it has no limit
+_GROWTH = 1.5  # of a quotient from one step to the next that indicates divergence
 _NOISE = 4.0  # rounding errors of a value, in units of its last place
 
 
@@ -23,7 +23,7 @@ class Sample:
 
     Args:
         value: The value.
-        size: The sum of the magnitudes that it was added up from, which bounds its rounding error.
+        size: The sum of the magnitudes of its terms, which bounds its rounding error.
     """
 
     value: float
@@ -32,7 +32,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, and how far it may be from the truth: error of truncation and of rounding."""
+    """A number and its estimated error, of truncation and of rounding."""
 
     value: float
     error: float
@@ -43,7 +43,7 @@ NOTHING = Estimate(math.nan, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """The derivative at 0, and those from either side.
+    """The derivative at 0, and the one-sided derivatives.
 
     Args:
         both: From central differences.
@@ -57,12 +57,12 @@ class Slope:
 
     @property
     def at_edge(self) -> bool:
-        """Whether the function has values on one side alone."""
+        """Whether the function has values on one side only."""
         return math.isnan(self.left.value) != math.isnan(self.right.value)
 
     @property
     def has_kink(self) -> bool:
-        """Whether the two sides disagree: a kink or a jump, too near to step in front of it."""
+        """Whether the sides disagree: there is a kink or a jump nearer than the steps."""
         left, right = self.left.value, self.right.value
         if math.isinf(left) or math.isinf(right):
             return True
@@ -71,14 +71,14 @@ class Slope:
 
     @property
     def steepest(self) -> float:
-        """The magnitude of the steeper side that has a slope."""
+        """The magnitude of the steeper finite one-sided derivative."""
         values = (abs(side.value) for side in (self.left, self.right))
         return max((value for value in values if math.isfinite(value)), default=0.0)
 
     def admits(self, value: float, slack: float) -> bool:
-        """Tell whether a value lies between the slopes of the sides, or little outside.
+        """Return whether a value lies between the one-sided derivatives, up to a slack.
 
-        At a jump from both sides any value does.
+        If both are infinite, any value does.
         """
         sides = (self.left, self.right)
         if all(math.isinf(side.value) for side in sides):
@@ -93,16 +93,16 @@ def slope_of(
 ) -> Slope:
     """Return the derivative of a function at 0.
 
-    Central differences with steps h, h/4, h/16, ... are extrapolated to h = 0 (Richardson; with two
-    of them they are of fourth order), and the value with the least estimated error is taken
-    (Ridders, "Accurate computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4, 1982): its
-    difference from its neighbours in the table, and the noise of the function. A kink at a distance
-    disturbs the steps beyond it, and smaller ones are taken.
+    Central differences with decreasing steps are extrapolated to 0 (Richardson; two of them give
+    fourth order), and the value with the least estimated error is taken (Ridders, "Accurate
+    computation of F'(x) and F'(x) F''(x)", Adv. Eng. Software 4, 1982). The error is the difference
+    from the neighbours in the table plus the noise of the function. A kink at a distance disturbs
+    the larger steps, and smaller ones are taken.
 
     Args:
         function: The function.
         at_zero: Its value at 0.
-        accuracy: The relative error at which smaller steps are spared.
+        accuracy: The relative error at which no smaller steps are tried.
         step: The largest step.
     """
     center = at_zero.value
@@ -124,12 +124,12 @@ def slope_of(
 
 
 def _means(left: list[float], right: list[float]) -> list[float]:
-    """Return central differences from those of the sides."""
+    """Return central differences from one-sided ones."""
     return [0.5 * (a + b) for a, b in zip(left, right, strict=True)]
 
 
 def _limit(quotients: list[float], noise: list[float], order: int) -> Estimate:
-    """Return the limit of quotients; infinite where they grow without end: a jump, or a root."""
+    """Return the limit of quotients; infinite if they diverge, as at a jump or a root."""
     last = [one for one in quotients[-3:] if math.isfinite(one) and one]
     clear = len(last) == 3 and abs(last[-1]) > 100 * noise[-1]
     if clear and all(later / earlier > _GROWTH for earlier, later in itertools.pairwise(last)):
@@ -141,9 +141,9 @@ def _extrapolated(quotients: list[float], noise: list[float], order: int) -> Est
     """Return the best of Richardson's extrapolations.
 
     Args:
-        quotients: What is extrapolated; those before one that is not finite do not count.
+        quotients: The quotients; a non-finite one discards all before it.
         noise: Their rounding errors.
-        order: The powers of the step in their errors are this, twice this, and so on.
+        order: The errors are a series in multiples of this power of the step.
     """
     best, place = NOTHING, (0, 0)
     rows: list[list[float]] = []
@@ -163,12 +163,12 @@ def _extrapolated(quotients: list[float], noise: list[float], order: int) -> Est
 
 
 def _scatter(rows: list[list[float]], row: int, column: int) -> float:
-    """Return how far other rows are from the best one, for what their steps are worth.
+    """Return the deviation of other rows from the best one, weighted by their steps.
 
-    In noise two neighbours may agree by chance; all that follow do not. Where none follow the
-    smallest step, the row before the neighbour must agree.
+    In noise two neighbours may agree by chance, but not all later rows. For the last row, which has
+    no later ones, the row before the neighbour must agree.
     """
     if row == _LEVELS - 1:
         return abs(rows[row][column] - rows[row - 2][min(column, row - 2)])
-    behind = enumerate(rows[row + 1 :], 1)
-    return max((abs(r[column] - rows[row][column]) / _RATIO**k for k, r in behind), default=0.0)
+    later = enumerate(rows[row + 1 :], 1)
+    return max((abs(r[column] - rows[row][column]) / _RATIO**k for k, r in later), default=0.0)

@@ -1,4 +1,4 @@
-"""What is checked: a kernel, a func or a function of launches, with its arguments by name."""
+"""The subject of a check: a kernel, func, op or function, with its arguments by name."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ from difftile.testing.naming import FieldNames, fields_in
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is checked.
+    """A function to check.
 
     Args:
-        title: What it is, in words.
+        title: Its description in messages.
         run: Runs it.
-        arguments: What it was given, by name.
-        outputs: Fields that take its results, by name, where they are known beforehand.
-        is_launch: Whether it is one launch, so that Python reads no field.
-        push: Runs it and pushes tangents, if it can.
-        takes_all: Whether fields that it takes from outside are checked as well.
-        function: What the user passed, for the names of fields that it takes from outside.
-        each: Whether the arguments are fields that were asked for one by one, so that it is an
-            error if one cannot be checked.
+        arguments: Its arguments, by name.
+        outputs: The fields for its results, by name, if they are known beforehand.
+        is_launch: Whether it is a single launch, so that Python reads no field.
+        takes_all: Whether captured fields are checked as well.
+        push: Runs it in forward mode, if possible.
+        function: The user's object, for the names of captured fields.
+        each: Whether the arguments are requested fields, each of which has to be checkable.
     """
 
     title: str
@@ -52,22 +51,22 @@ class Subject:
     each: bool = False
 
     def names(self) -> FieldNames:
-        """Return the names of its arguments, and of what a function takes from outside.
+        """Return the names of arguments and of objects that a Python function captures.
 
-        Kernels and funcs know best how they call what they take.
+        The fields that kernels and funcs capture have names already.
         """
         arguments = [(name, one) for name, one in self.arguments.items() if name]
         return FieldNames([*arguments, *([] if self.is_launch else [("", self.function)])])
 
 
 def subject_of(f: Any, given: Any) -> Subject:
-    """Return what is checked, given a function and its arguments.
+    """Return the subject for a function and its arguments.
 
     Raises:
-        LaunchError: It cannot be called with them.
+        LaunchError: The function does not take the arguments.
     """
-    alone = isinstance(given, (ArrayLike, StructField, Rows, np.ndarray))
-    if alone or not isinstance(given, Iterable):
+    single = isinstance(given, (ArrayLike, StructField, Rows, np.ndarray))
+    if single or not isinstance(given, Iterable):
         given = (given,)
     by_name = dict(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else {}
     args = () if by_name else tuple(cast("Iterable[Any]", given))
@@ -76,38 +75,44 @@ def subject_of(f: Any, given: Any) -> Subject:
     if isinstance(f, Func) or isinstance(getattr(f, "__func__", None), Func):
         arguments = _bound(f, args, by_name)
         mapped, results = map_over(f, arguments)
-        everything = {**arguments, **results}
-        title = f"func '{func_name(f)}'"
-        floats = {name: one for name, one in results.items() if is_float(one.element)}
-        return Subject(
-            title, lambda: mapped(**everything), arguments, floats, True, True, function=f
-        )
-    if isinstance(f, (Kernel, BoundKernel)):
-        arguments = _bound(f, args, by_name)
-        title = f"kernel '{func_name(f)}'"
-        return Subject(title, lambda: f(*args, **by_name), arguments, {}, True, True, function=f)
-    if isinstance(f, (CustomOp, BoundOp)):
-        arguments = _bound(f, args, by_name)
-
-        def run() -> None:
-            f(*args, **by_name)  # what it returns is for its rules
-
-        title = f"custom op '{func_name(f)}'"
-        return Subject(title, run, arguments, {}, False, True, function=f)
+        return mapped_subject(f, mapped, arguments, results)
     if not callable(f):
-        raise LaunchError(f"A kernel, a func or a function is checked, not {f!r}.")
-    title = f"'{func_name(f)}'"
-    if (args or by_name) and not inspect.signature(f).parameters:
+        raise LaunchError(f"gradcheck() takes a kernel, a func or a function, not {f!r}.")
+    is_launch, is_op = isinstance(f, (Kernel, BoundKernel)), isinstance(f, (CustomOp, BoundOp))
+    kind = "kernel " if is_launch else "custom op " if is_op else ""
+    title = f"{kind}'{func_name(f)}'"
+    if not kind and (args or by_name) and not inspect.signature(f).parameters:
         asked = by_name or _by_name(f, args)
         return Subject(title, f, asked, {}, False, False, function=f, each=True)
     arguments = _bound(f, args, by_name)
+
+    def run() -> Any:
+        result = f(*args, **by_name)
+        return None if is_op else result  # an op returns saved values for its rules
+
+    takes_all = bool(kind) or not arguments
+    return Subject(title, run, arguments, {}, is_launch, takes_all, function=f)
+
+
+def mapped_subject(
+    func: Any, mapped: Kernel, arguments: dict[str, Any], results: Mapping[str, ArrayLike]
+) -> Subject:
+    """Return a func that a kernel maps over fields as a subject, with both modes."""
+    everything = {**arguments, **results}
     return Subject(
-        title, lambda: f(*args, **by_name), arguments, {}, False, not arguments, function=f
+        f"func '{func_name(func)}'",
+        lambda: mapped(**everything),
+        arguments,
+        {name: one for name, one in results.items() if is_float(one.element)},
+        True,
+        True,
+        lambda: mapped.fwds(**everything),
+        function=func,
     )
 
 
 def _as_field(value: Any) -> Any:
-    """Return an array as a field, in double precision if it is one of floats."""
+    """Return an array as a field, floats in double precision; other values as they are."""
     if not isinstance(value, np.ndarray):
         return value
     array = cast("np.ndarray[Any, Any]", value)
@@ -117,7 +122,7 @@ def _as_field(value: Any) -> Any:
 
 
 def _bound(f: Any, args: tuple[Any, ...], by_name: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments by parameter."""
+    """Return the arguments by parameter name."""
     function = f.function if isinstance(f, (Func, Kernel)) else f
     signature = inspect.signature(function)
     if isinstance(f, MethodType):
@@ -126,7 +131,7 @@ def _bound(f: Any, args: tuple[Any, ...], by_name: dict[str, Any]) -> dict[str, 
     try:
         bound = signature.bind(*args, **by_name)
     except TypeError as error:
-        raise LaunchError(f"{f!r} does not take what it is given: {error}.") from None
+        raise LaunchError(f"{f!r} does not take these arguments: {error}.") from None
     found: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         kind = signature.parameters[name].kind
@@ -140,9 +145,9 @@ def _bound(f: Any, args: tuple[Any, ...], by_name: dict[str, Any]) -> dict[str, 
 
 
 def _by_name(f: Any, asked: Sequence[Any]) -> dict[str, Any]:
-    """Return fields that a function takes from outside, each by a name of its own.
+    """Return fields that a function captures by unique names.
 
-    What no name leads to is called by its place, and so is what another one has the name of.
+    A field without a name, or whose name is taken, is named by its position.
     """
     names, found, known = FieldNames([("", f)]), dict[str, Any](), set[int]()
     for k, one in enumerate(asked):
@@ -158,7 +163,7 @@ def _by_name(f: Any, asked: Sequence[Any]) -> dict[str, Any]:
 
 
 def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what an argument is made of: fields by name, and all that is no field."""
+    """Yield the fields of an argument with their names, and its other contents."""
     if isinstance(value, StructField):
         yield from value.fields(name)
     elif isinstance(value, Rows):
@@ -174,5 +179,5 @@ def leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def held(name: str, value: Any) -> list[tuple[str, ArrayLike]]:
-    """Return the fields that an object among the arguments holds, by name."""
+    """Return the fields inside of an argument that is not a field itself, with their names."""
     return [] if isinstance(value, ArrayLike) else list(fields_in(name, value))

@@ -1,4 +1,4 @@
-"""Seeing which fields a function touches, without letting it change them."""
+"""Observation of the fields that a function uses, on copies."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
 class Watch(Recorder, Outlook):
-    """Runs what a tape would record, on copies, which it makes as fields are met.
+    """A recorder that runs launches and steps on copies, made when a field is first used.
 
-    `notes` say what has a derivative that is another one than that of its values, by intention;
-    `touched` is all memory that was read or written, by Python and inside of steps too;
-    `used` is that of it whose contents mattered for values.
+    Attributes:
+        notes: Notes on derivatives that intentionally differ from the values.
+        touched: All storages that were read or written, also by Python and inside of steps.
+        used: The storages whose contents affected values.
     """
 
     def __init__(self, shadows: ShadowFields) -> None:
@@ -37,7 +38,7 @@ class Watch(Recorder, Outlook):
         self._shadows = shadows
 
     def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
-        """Run a kernel."""
+        """Run a launch."""
         params = call.code.params[: len(call.code.params) - len(call.code.temps)]
         fields = {
             k: value for k, value in enumerate(values[: len(params)]) if isinstance(value, Field)
@@ -57,32 +58,34 @@ class Watch(Recorder, Outlook):
             one.written |= k in call.code.writes
         for launch in call.code.launches:
             for stmt in walk(launch.stage.program.body):
-                if isinstance(stmt, Ruled) and _is_approximate(stmt):
-                    self._note_approximate(f"'{stmt.name}'")
+                if isinstance(stmt, Ruled):
+                    rules = (stmt.backward, stmt.forward)
+                    if any(rule.approximate for rule in rules if rule is not None):
+                        self._note_approximate(f"'{stmt.name}'")
                 elif isinstance(stmt, Let) and stmt.op == "stop_grad":
                     labels = [] if stmt.span is None else [Label(stmt.span, "constant here")]
-                    title = "What 'stop_grad' keeps constant varies for differences."
+                    title = "'stop_grad' holds a value constant that the differences vary."
                     self.notes[render(title, labels, (), None)] = None
         call.run(values)
 
     def read(self, field: Field) -> None:
-        """Note that Python, or a step, is about to read."""
+        """Note a read by Python or a step."""
         self.used.add(field.storage)
         self.touched.add(field.storage)
 
     def wrote(self, field: Field) -> None:
-        """Note that Python, or a step, is about to write."""
+        """Note a write by Python or a step."""
         self.touched.add(field.storage)
 
     def host_write(
         self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
     ) -> bool:
-        """Note that Python is about to write."""
+        """Note a write by Python."""
         self._met(field).written = True
         return False
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Note that Python is about to copy."""
+        """Note a copy by Python."""
         self._met(source.base).read = True
         self.used.add(source.base.storage)
         self._met(target.base).written = True
@@ -94,7 +97,7 @@ class Watch(Recorder, Outlook):
             self._note_approximate(step.name)
         opaque = Opaque(step, step.uses, constant=False)
         saved, _ = opaque.run(record=False)
-        for use in opaque.uses:  # which say now what was written
+        for use in opaque.uses:  # which now tell what was written
             self.touched.add(use.field.storage)
             one = self._shadows.of(use.field)
             one.read |= use.reads
@@ -104,7 +107,7 @@ class Watch(Recorder, Outlook):
         return saved
 
     def _note_approximate(self, name: str) -> None:
-        self.notes[f"The derivative of {name} is approximate by its own account."] = None
+        self.notes[f"The derivative of {name} is approximate by design."] = None
 
     def _met(self, field: Field) -> ShadowField:
         self.touched.add(field.storage)
@@ -112,13 +115,9 @@ class Watch(Recorder, Outlook):
         return self._shadows.of(field)
 
 
-def _is_approximate(stmt: Ruled) -> bool:
-    return any(rule.approximate for rule in (stmt.backward, stmt.forward) if rule is not None)
-
-
 @contextmanager
 def watching(shadows: ShadowFields) -> Generator[Watch]:
-    """Let copies stand in for all fields that are touched inside."""
+    """Replace all fields that are used inside the block by copies."""
     watch = Watch(shadows)
     token = OPEN_TAPE.set(watch)
     try:
