@@ -158,6 +158,20 @@ def test_row_is_documented(op: Op) -> None:
 
 
 @pytest.mark.parametrize(
+    "op", [op for op in OPS.values() if op.vjp and not op.singular], ids=lambda op: op.name
+)
+def test_row_that_is_not_singular_is_finite(op: Op) -> None:
+    """Elsewhere than in its domain too: a value may be computed where it is not selected."""
+    for case in cases_of(op):
+        if not all(is_float(type_) for type_ in case.types):
+            continue
+        for number in (-100.0, -1.0, -0.5, 0.0, 0.5, 1.0, 100.0):
+            values = [np.full(shape_of(type_), number) for type_ in case.types]
+            with np.errstate(all="ignore"):
+                assert np.all(np.isfinite(evaluate(case, values))), f"{case} at {number}"
+
+
+@pytest.mark.parametrize(
     ("vjp", "count", "expected"),
     [
         ((), 2, (None, None)),

@@ -217,6 +217,7 @@ ROWS = (
         real,
         ("select(z > 0, 0.5 * z_bar / z, 0)",),
         (_POSITIVE,),
+        singular=True,  # NaN for negative numbers
         kinks="0 at 0",
         tie="a == 0",
     ),

@@ -618,4 +618,6 @@ COVERED = {
     "meetings": "conflicts",
     "polynomials": "reach",
     "projection": "reach",
+    "pusher": "forward",
+    "reverser": "reverse",
 }

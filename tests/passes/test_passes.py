@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+import difftile
 from difftile.ir.parse import parse
 from difftile.ops.check import check
 from difftile.ops.table import OPS
 from tests.passes import cases
 from tests.passes.cases import Case
-from tests.passes.table import PASSES, run
+from tests.passes.table import COVERED, PASSES, run
 
 FILES = sorted(path.stem for path in cases.FOLDER.glob("*.txt"))
 CASES = {file: cases.read(file) for file in FILES}
@@ -42,3 +44,20 @@ def test_titles_are_sentences_that_occur_once() -> None:
     titles = Counter(case.title for file in FILES for case in CASES[file])
     assert [title for title, count in titles.items() if count > 1] == []
     assert [title for title in titles if not title[0].isupper() or title.endswith(".")] == []
+
+
+def test_every_pass_has_cases() -> None:
+    root = Path(difftile.__file__).parent
+    modules = {
+        path.stem
+        for package in ("passes", "ad")
+        for path in (root / package).glob("*.py")
+        if not path.stem.startswith("_")
+    }
+    assert set(PASSES) == set(FILES)
+    assert set(PASSES) | set(COVERED) == modules
+    assert set(COVERED.values()) <= set(PASSES)
+
+
+def test_there_are_many_cases() -> None:
+    assert sum(len(CASES[file]) for file in FILES) >= 150

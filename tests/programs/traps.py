@@ -226,6 +226,19 @@ def product_in_select(x, y):
 
 
 @program(
+    x=array([-1, 4]),
+    k=array([3, 3]),
+    y=floats(2),
+    expected={"y": [0, 6]},
+    gradients={"x": [0, 0.75], "k": [0, 2]},
+    seeds={"y": 1},
+)
+def root_of_a_negative_in_select(x, k, y):
+    for i in x:
+        y[i] = ti.select(x[i] > 0, ti.sqrt(x[i]) * k[i], 0.0)
+
+
+@program(
     x=array([0, 4]),
     y=floats(2),
     expected={"y": [0, 1]},
