@@ -58,7 +58,7 @@ SHOWN = {
     ),
     "error": ("how far off they are", "Both others have gradients to show (g)."),
 }
-# What a program with Dr.Jit or PyTorch reached by the sum model [dB].
+# PSNR of programs with Dr.Jit or PyTorch for the sum model [dB].
 GOALS = {
     ("chelsea", 128, 500): {200: 28.9, 500: 31.0, 1000: 32.3},
     ("astronaut", 256, 2000): {500: 30.2, 1000: 32.0},

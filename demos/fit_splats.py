@@ -50,7 +50,7 @@ INSETS = (  # left, bottom, right and top of the pictures in the corner, and the
     ((0.02, 0.06, 0.27, 0.2475), "a picture to learn from"),
     ((0.30, 0.06, 0.55, 0.2475), "rendered there"),
 )
-# What a program with another library reached in the pictures that are held out [dB].
+# PSNR of a program with another library in the held-out pictures [dB].
 GOALS = {50: 28.1, 100: 33.7, 200: 36.1, 300: 38.4}
 
 

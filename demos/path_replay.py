@@ -71,7 +71,7 @@ def meet(box, p, way):
         surface, t, n = (NOTHING if sides.z > 0.0 else OTHER), ways.z, vec3(0.0, 0.0, -sides.z)
     at = p + t * way
     if at.z > 1.0 + OFF:
-        surface = NOTHING  # beside the box
+        surface = NOTHING  # outside the box
     if surface == OTHER and at.y > 1.0 - OFF and ti.max(abs(at.x), abs(at.z)) < box.lamp:
         surface = LAMP
     for b in range(box.balls.shape[0]):

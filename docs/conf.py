@@ -30,7 +30,7 @@ root_doc = "docs/index"
 include_patterns = ["docs/**", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".venv", ".git", "build", "out"]  # pruned: they are large and hold no pages
 sphinx_gallery_conf = demo_pages.CONFIG
-highlight_language = "none"  # of blocks that name no language: what programs print
+highlight_language = "none"  # for blocks without a language: output of programs
 nitpicky = False  # annotations name types, such as arrays of NumPy, that have no page here
 
 myst_heading_anchors = 4  # a heading is `#its-words`, as on the pages of a repository
@@ -42,7 +42,7 @@ add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # by its name, not by what it stands for
+autodoc_type_aliases = {"ArrayLike": "ArrayLike"}  # by its name, not its expansion
 suppress_warnings = ["toc.not_included"]  # decisions are in a table; a test finds any other page
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88

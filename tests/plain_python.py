@@ -170,7 +170,7 @@ class Picked:
 
     def broadcast_to(self, *shape: int) -> Picked:
         spread = np.broadcast_to(self.values, (*shape, *self.element))
-        # NumPy locks what repeats elements; adding to them one by one is right all the same.
+        # NumPy locks arrays that repeat elements; adding to them one by one is right all the same.
         strided = np.lib.stride_tricks.as_strided(self.values, spread.shape, spread.strides)
         return Picked(strided, self.element)
 

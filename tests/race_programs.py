@@ -21,7 +21,7 @@ from difftile.diagnostics import Race, TypeMismatch
 from difftile.ir.nodes import Array
 from tests.modules import imported
 
-# What a loop looks like, and its indices; `{n}` is a number that the kernel is given.
+# Loops and their indices; `{n}` is a number argument of the kernel.
 LOOPS = (
     ("for i in z:", ("i",)),
     ("for i in range({n}):", ("i",)),

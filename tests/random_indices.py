@@ -165,7 +165,7 @@ class Writer:
         return f"def {name}({', '.join(PARAMETERS)}):\n" + "\n".join(self.lines) + "\n\n\n"
 
 
-# What they touch
+# Accesses
 
 
 class Outside(Exception):

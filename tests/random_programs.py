@@ -20,7 +20,7 @@ from difftile.diagnostics import KernelError, NotDifferentiable
 from tests import harness
 from tests.harness import Program, floats, ints
 
-# Expressions by what they give: a float, a vector, a bool, an index from 0 to 4. A slot is filled
+# Expressions by their type: a float, a vector, a bool, an index from 0 to 4. A slot is filled
 # with an expression of its kind. No value gets large, and few values tie.
 EXPRESSIONS = {
     "f": (
@@ -49,7 +49,7 @@ EXPRESSIONS = {
     "i": ("({i} + 2) % 5", "({i} * {i}) % 5", "index[{i}]", "dt.randint(5)"),
 }
 NUMBERS = ("0.5", "1.5", "-0.25", "2", "0.9", "1", "0.0")
-# Fields by name: how an element is indexed, and what it holds.
+# Fields by name: the index of an element, and its type.
 FIELDS = {
     "x": ("{i}", "f"),
     "y": ("{i}", "f"),
@@ -93,7 +93,7 @@ def chosen(a, b=0.5):
 
 """
 
-Scope = dict[str, str]  # local names, and what they hold
+Scope = dict[str, str]  # local names, and their types
 
 
 class _Writer:

@@ -502,12 +502,12 @@ def check(program: Program) -> None:
     for name, values in incoming.items():
         total[name] += passes * values
 
-    # Launches after the block keep what the tape needs of what they change: that is beyond limits.
+    # Launches after the block save values for the tape, which do not count towards its limit.
     if "memory" in limits and not program.after and peak - base > limits["memory"]:
         raise Wrong(f"{peak - base} bytes kept, of {limits['memory']}")
     if current_session().pool.kept != base:
         raise Wrong(f"{current_session().pool.kept - base} bytes are not given back")
-    # Some programs are chaotic: what rounding of the start alone does to them is no error.
+    # Some programs are chaotic: the effect of rounding the start is not an error.
     nudged = {
         n: v if n == "g" else np.array(v * (1 + ROUNDING * rng.normal(size=v.shape)))
         for n, v in start.items()

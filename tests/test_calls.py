@@ -345,7 +345,7 @@ def test_tuples_of_results() -> None:
     assert second.tolist() == [3, 8]
 
 
-# What is given
+# Arguments
 
 
 def test_arrays_are_constants() -> None:

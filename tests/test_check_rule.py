@@ -41,7 +41,7 @@ def _(x, d_out):
 
 def line_of(rule: Any) -> int:
     """Return the line of a 'def' in this file."""
-    return rule.function.__code__.co_firstlineno + 1  # behind the decorator
+    return rule.function.__code__.co_firstlineno + 1  # after the decorator
 
 
 def test_a_rule_that_differs_for_one_sign_is_found() -> None:  # NS1
@@ -302,7 +302,7 @@ def test_a_kernel_rule_that_ignores_the_adjoint_is_found() -> None:
     )
 
 
-# What is refused, and samples
+# Errors, and samples
 
 
 def test_what_cannot_be_checked_is_refused() -> None:

@@ -204,7 +204,7 @@ def test_as_a_process(argv: list[str], code: int, out: str, err: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (code, out, err)
 
 
-# As the console script does it, and what it had loaded by then.
+# As the console script does it, and the modules loaded by then.
 START = """
 import os, sys
 from difftile.cli import main

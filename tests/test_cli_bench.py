@@ -78,7 +78,7 @@ def test_a_mistake_is_one_line(
 def test_an_installation_without_benchmarks_says_so(
     capsys: pytest.CaptureFixture[str], checkout: Path, argv: list[str]
 ) -> None:
-    (checkout / "pyproject.toml").unlink()  # what remains might be a package of someone else
+    (checkout / "pyproject.toml").unlink()  # the rest might be an unrelated package
     assert complaint(capsys, argv) == (
         "difftile bench: error: benchmarks are in a source checkout of difftile, and there are "
         f"none beside {checkout / 'difftile'}; clone the repository and install it with "

@@ -114,7 +114,7 @@ class _Composed:
             if cell:
                 part = self.b.call("extract", value, *(Const(i, I32) for i in cell))
             part = part if scalar_of(part.type) == F64 else self.b.cast(part, F64)
-            # A function of the bare result: beside a literal it would be computed in double anyhow.
+            # A function of only the result: with a literal it would be computed in double anyway.
             part = self.b.call("mul", self.b.call("sin", part), self.number(1 / (3 + at)))
             total = self.b.call("add", total, part)
         return total

@@ -141,7 +141,7 @@ _KINKS: list[tuple[str, tuple[float, ...], Any, tuple[Any, ...]]] = [
     ("ti.math.clamp(a, b, c)", (1.0, 0.0, 1.0), 1, (1, 0, 0)),
     ("ti.math.clamp(a, b, c)", (2.0, 0.0, 1.0), 1, (0, 0, 1)),
     ("ti.math.clamp(a, b, c)", (1.0, 1.0, 1.0), 1, (1, 0, 0)),
-    # Bounds out of order: the value is the upper one, and so is what receives the adjoint.
+    # Bounds out of order: the value is the upper one, which also receives the adjoint.
     ("ti.math.clamp(a, b, c)", (0.0, 1.0, 0.0), 0, (0, 0, 1)),
     *(("ti.math.clamp(a, 0, 1)", (a,), min(max(a, 0), 1), (g,))
       for a, g in ((-1.0, 0), (0.0, 1), (0.5, 1), (1.0, 1), (2.0, 0))),

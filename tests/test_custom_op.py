@@ -479,7 +479,7 @@ def test_constants_from_outside() -> None:
         dst.from_numpy(k.to_numpy())
 
     with dt.Tape():
-        logged(plain)  # nothing that it writes has a gradient
+        logged(plain)  # no field that it writes has a gradient
         with dt.no_grad():
             logged(y)
         with pytest.raises(dt.LaunchError, match="is not among its arguments"):

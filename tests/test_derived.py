@@ -56,7 +56,7 @@ def test_it_is_filled_before_it_is_read_and_only_if_a_source_changed():
     assert s.loss[None] == 25 + 2 + 3
     s.x.fill(0.0)
     assert s.y[0] == 0
-    s.y.fill(7.0)  # what is written into it does not stay
+    s.y.fill(7.0)  # values written into it do not stay
     assert s.y[0] == 0
 
 

@@ -424,7 +424,7 @@ def test_what_kernels_print_is_printed_once(capfd: pytest.CaptureFixture[str]) -
         speaking(x, y)
     report = reported(tape, {y: 1.0})
     assert only(report, "value").line == line_of(speaking, "ti.sqrt")
-    dt.Tape()  # what Taichi prints comes when it is asked for next
+    dt.Tape()  # the output of Taichi comes with the next request
     assert capfd.readouterr().out.count("at 0") == 1
 
 
@@ -474,7 +474,7 @@ def test_gradients_are_those_without_diagnosis(monkeypatch: pytest.MonkeyPatch) 
     assert all(checked)
 
 
-# What fields hold from a run before
+# Contents of fields from an earlier run
 
 
 @dt.kernel

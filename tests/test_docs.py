@@ -47,7 +47,7 @@ def blocks(page: Path) -> list[tuple[int, str, str]]:
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The examples of a page are one program; a `python fragment` is not run."""
     monkeypatch.setenv("DIFFTILE_VIEWER", "null")
-    monkeypatch.chdir(tmp_path)  # what examples write
+    monkeypatch.chdir(tmp_path)  # the files of examples
     namespace: dict[str, Any] = {"np": np, "ti": ti, "dt": dt, "__name__": page.stem}
     for line, kind, text in blocks(page):
         if kind == "fragment":
@@ -58,7 +58,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         file.write_text("\n" * line + text, encoding="utf-8")
         source = file.read_text(encoding="utf-8")
         exec(compile(source, str(file), "exec", dont_inherit=True), namespace)
-        app = namespace.get("app")  # what a step raises stands in its picture alone
+        app = namespace.get("app")  # an error in a step only shows in its picture
         assert not isinstance(app, dt.viewer.App) or app.error is None
 
 

@@ -406,7 +406,7 @@ def test_the_pool_knows_what_it_holds() -> None:
     assert current_session().pool.held == 0
 
 
-# Starting anew, in a process of its own: it ends the fields of every other test.
+# Restarting, in a process of its own, since it ends the fields of every other test.
 
 
 def test_starting_anew() -> None:

@@ -18,7 +18,7 @@ from tests.training import test_train
 
 programs.load()
 
-# A field under another shape is the same memory on the CPU alone.
+# A field in another shape shares memory only on the CPU.
 RESHAPING = {"another_shape", "elements_of_vectors", "slices_of_another_shape"}
 
 

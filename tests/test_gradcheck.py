@@ -70,7 +70,7 @@ def masked(report: dt.GradCheck) -> str:
     return re.sub(r"\d\.?\d*e[-+]\d\d", "~", str(report))
 
 
-# What passes, and what stays as it was
+# Passing checks, and unchanged state
 
 
 def test_a_polynomial_passes() -> None:  # FD2
@@ -339,7 +339,7 @@ def test_what_is_approximate_is_said() -> None:
     assert "loss[None] += dt.stop_grad(x[i] * x[i]) + x[i]" in note
 
 
-# What is wrong is found
+# Wrong gradients are found
 
 
 def test_a_gradient_cut_by_a_field_without_one() -> None:
@@ -486,7 +486,7 @@ def test_right_entries_are_shown_by_field() -> None:
     ]
 
 
-# What is refused
+# Errors
 
 
 def refused(*args: Any, **kwargs: Any) -> str:

@@ -45,7 +45,7 @@ def add_cubes(x, off: float, loss):
 
 # The ways in which a function may come by its fields. Each takes the fields, a function that
 # launches the kernel for one field and its number, and one that finishes a run; it returns the
-# function that is checked, what is asked for, and what the fields are called.
+# checked function, the requested fields, and their names.
 
 Use = Callable[[Any, int], None]
 Way = tuple[Callable[[], Any], Any, list[str]]
@@ -357,7 +357,7 @@ def test_each_field_that_is_read_is_probed(name: str) -> None:
         (f, _, names), options = program(name, wrong)
         report = dt.gradcheck(f, **options)
         if name in ("nowhere_to_be_found", "shapes_and_parts", "a_dict_of_names"):
-            names = [one.name for one in report.fields]  # what was asked for had names of its own
+            names = [one.name for one in report.fields]  # the requested fields had their own names
         assert [one.name for one in report.fields] == names
         assert wrong_fields(report) == {names[wrong]}
 
@@ -563,7 +563,7 @@ def test_scratch_marks_memory_and_no_other() -> None:
     assert [one.name for one in dt.gradcheck(f, [mine], outputs=loss).fields] == ["mine"]
 
 
-# What is asked for and cannot be checked
+# Requests that cannot be checked
 
 
 def refused(*args: Any, **kwargs: Any) -> str:

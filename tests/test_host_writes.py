@@ -228,7 +228,7 @@ def test_a_number_that_a_launch_takes_for_a_constant_is_reported() -> None:
     npt.assert_array_equal(x.grad.to_numpy(), [1, 1])
 
 
-# Transformations, which know what varies only when they are asked
+# Transformations, which learn what varies only when asked
 
 
 def through_python(x: dt.Field) -> dt.Field:

@@ -33,7 +33,7 @@ def test_random_programs_have_the_derivatives_of_dual_numbers(part: int) -> None
         word, finding = examine(number)
         assert finding is None, str(finding)
         counts[word] += 1
-    # A generator of which everything is refused, or nothing, would find nothing.
+    # A generator whose programs are all refused, or all accepted, would find no faults.
     if counts.total() >= 100:
         assert counts["accepted"] > 0.5 * counts.total(), counts
         assert counts["refused where iterations meet"] > 0.01 * counts.total(), counts

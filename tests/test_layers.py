@@ -19,7 +19,7 @@ _RUNNING = _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "fiel
 _RECORDED = _RUNNING | {"compile", "launch", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
 
-# Every package and module of `difftile`, and what it may import of the rest.
+# Every package and module of `difftile`, and the others that it may import.
 ALLOWED: dict[str, set[str]] = {
     "diagnostics": set(),
     "files": {"diagnostics"},
@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     "render": _LANGUAGE | {"textures"},
     "datasets": {"diagnostics", "files"},
     "training": _LANGUAGE | {"arguments", "datasets", "files", "optim", "render"},
-    # Apps show fields; how those came about is none of their business.
+    # Apps show fields, regardless of their origin.
     "viewer": _RUNNING,
     "__init__": {
         "datasets",
@@ -69,7 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     "commands": _LANGUAGE | {"arguments", "files"},
     "__main__": {"cli"},
 }
-# The folders beside the library. `difftile` stands for its public surface.
+# The folders next to the library. `difftile` stands for its public API.
 ALLOWED_OUTSIDE: dict[str, set[str]] = {
     "scenes": set(),
     "demos": {"difftile", "difftile.arguments", "scenes", "demos"},

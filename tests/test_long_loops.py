@@ -121,7 +121,7 @@ def iterated_sine_by_a_while(x, y, n: int):
 @pytest.mark.parametrize("kernel", [iterated_sine, iterated_sine_by_a_while])
 @pytest.mark.parametrize("n", [10, 31, 49, 100, 5000, 200_000])
 def test_one_thread(kernel: Any, n: int) -> None:
-    # The last steps alone count: each one scales what was before by less than 0.7.
+    # Only the last steps count: each one scales the earlier ones by less than 0.7.
     s, slope = 0.5, 0.0
     for _ in range(min(n, 400)):
         s, slope = math.sin(s) * 0.7 + 0.3, math.cos(s) * slope * 0.7 + math.sin(s)

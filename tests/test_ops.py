@@ -49,7 +49,7 @@ SMOOTH = [case for op in OPS.values() if op.vjp for case in cases_of(op)]
 FLAT = [op for op in OPS.values() if op.domain and not op.vjp]
 
 
-# Derivatives from values alone
+# Derivatives from only values
 
 
 def _moved(values: Values, k: int, cell: tuple[int, ...], by: complex) -> Values:
@@ -143,7 +143,7 @@ def test_op_without_adjoint_is_flat(op: Op) -> None:
                 assert not np.any(slope), f"{case} at {values} {method.__name__}"
 
 
-# What a row says of itself
+# Declarations of a row
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=lambda op: op.name)
@@ -262,7 +262,7 @@ def _refract(v: Any, n: Any, eta: float) -> Any:
 
 _V2, _V3, _M23 = Vector(2, F64), Vector(3, F64), Matrix(2, 3, F64)
 
-# Functions of vectors, and what they are given; all arguments are drawn between 0.2 and 1.2.
+# Functions of vectors, and their arguments; all arguments are drawn between 0.2 and 1.2.
 _OF_SHAPES: dict[str, tuple[Callable[..., Any], tuple[Type, ...]]] = {
     "norm_sqr": (lambda v: np.sum(v * v), (_M23,)),
     "norm_inv": (lambda v: 1 / np.linalg.norm(v), (_M23,)),

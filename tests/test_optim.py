@@ -158,7 +158,7 @@ def test_a_rate_that_is_set_anew_compiles_nothing() -> None:
     assert sum(map(len, move._found.values())) == compiled
 
 
-# What is remembered
+# State
 
 
 @pytest.mark.parametrize("name", ["sgd_momentum", "adam_amsgrad", "rmsprop_all"])

@@ -107,7 +107,9 @@ def test_lbfgs_on_a_quadratic_takes_no_more_steps_than_it_has_dimensions() -> No
 def test_a_trial_without_a_loss_was_too_far(start: float) -> None:
     x = dt.full(3, start, ti.f64, grad=True)
     problem = Problem(barrier, x)
-    optimiser = dt.optim.LBFGS(x, lr=1000.0)  # the first trial is where the logarithm is none
+    optimiser = dt.optim.LBFGS(
+        x, lr=1000.0
+    )  # the first trial is outside the domain of the logarithm
     assert optimiser.step(problem) == pytest.approx(3.0)
     np.testing.assert_allclose(x.to_numpy(), 1.0, atol=1e-6)
 

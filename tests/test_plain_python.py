@@ -15,7 +15,7 @@ from tests import harness, plain_python, programs
 
 programs.load()
 
-# What a kernel does not take from Python, and why.
+# Differences of kernels from Python, with the reasons.
 DIFFERENT = {"traps.division_computed_before": "0 * x is 0 in kernels, even for an infinite x"}
 
 

@@ -166,7 +166,7 @@ REFUSED = {
 def test_stores_that_meet_are_refused(name: str) -> None:
     kernel, arguments = REFUSED[name]
     given = arguments()
-    kernel(*given)  # left alone: no derivative passes
+    kernel(*given)  # accepted: no derivative passes
     with dt.no_grad(), dt.Tape():
         kernel(*given)
     with pytest.raises(Race), dt.Tape():
@@ -301,7 +301,7 @@ def test_the_last_store_of_a_serial_loop_wins() -> None:
 
 def test_random_pairs_of_index_maps(tmp_path: Path) -> None:
     said = check([random_pair(seed) for seed in range(150)], tmp_path)
-    # What integers decide is decided.
+    # Conditions on integers are decided.
     assert said["unsure, by integers"] <= 1, said
     assert min(said["accepted, by integers"], said["met, by integers"]) > 30, said
 

@@ -25,7 +25,7 @@ from tests.random_indices import PLAIN, judge, limits_of, loaded, refused, some_
 KERNELS = int(os.environ.get("DIFFTILE_KERNELS", "60"))
 
 
-# The analysis against what kernels touch in plain Python; nothing is compiled
+# The analysis against the accesses of kernels in plain Python; no kernel is compiled
 
 
 def test_random_kernels_are_refused_exactly_where_they_leave(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_random_kernels_keep_numbers_in_the_intervals_of_their_fields(tmp_path: 
             fields = [SimpleNamespace(shape=shape) for shape in (given.x, given.y, given.z)]
             if limits.leaves([*fields, given.n, t]):
                 continue
-            # Positions of fields among those that may vary are those of captured fields.
+            # Positions of fields among the varying arguments are those of captured fields.
             suspect = limits.leaving_by([*fields, given.n, t], frozenset(range(5)))
             for n, other in itertools.product(range(-2, 9, 2), repeat=2):
                 assert suspect([*fields, n, other]) == limits.leaves([*fields, n, other])
@@ -247,7 +247,7 @@ def test_every_launch_is_checked_for_its_own_numbers() -> None:
         if 0 <= t <= 2:
             read_ahead(x, y, t)
         else:
-            for _ in range(2):  # nothing is taken for checked that was refused
+            for _ in range(2):  # a refused launch does not count as checked
                 with pytest.raises(IndexOutOfRange, match="has the shape"):
                     read_ahead(x, y, t)
     with pytest.raises(IndexOutOfRange):

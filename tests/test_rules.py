@@ -300,7 +300,7 @@ def test_a_rule_of_a_kernel_in_place():
         double_first(x, 2)
     tape.backward({x: np.array([1.0, 2.0, 3.0, 4.0])})
     np.testing.assert_allclose(x.to_numpy(), [2, 8, 3, 4])
-    # What the kernel did not store passes through.
+    # Gradients of elements that the kernel did not store pass through.
     np.testing.assert_allclose(x.grad.to_numpy(), [100, 400, 3, 4])
     x.from_numpy(np.array([1.0, 2.0, 3.0, 4.0]))
     x.grad.fill(1.0)
@@ -449,7 +449,7 @@ def test_a_forward_rule_reads_tangents_of_fields():
         gradients(lambda: run(x, y), y, x)
 
 
-# What a call found, and what it left
+# Contents before and after a call
 
 
 @dt.func
@@ -564,7 +564,7 @@ def test_rules_of_funcs_read_what_was_found_and_what_was_left(around):
     for f in FUNCS:
         kernel = around(f)
         x, buf = floats(0.1, 0.2, -0.3, 0.4), floats(3, -4, 5, 6)
-        # The func has no gradient for what it overwrites: by `x` alone.
+        # The func has no gradient for the values it overwrites: only by `x`.
         report = dt.gradcheck(lambda: kernel(x, buf), x, outputs=buf)  # noqa: B023
         assert report, f"{f}: {report}"
         found = []

@@ -36,7 +36,7 @@ def energy(x, loss):
 def trajectory(x, k, loss):
     for i in x:
         s = x[i]
-        for _ in range(150):  # beyond what is kept of a loop
+        for _ in range(150):  # beyond the checkpoints of a loop
             s += 0.02 * ti.sin(k[None] * s)
         loss[None] += s * s
 

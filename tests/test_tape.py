@@ -235,7 +235,7 @@ def test_a_second_tape_passes_its_gradient_to_the_first() -> None:
     npt.assert_array_equal(x.grad.to_numpy(), 4 * np.array([1, 2]) ** 3)
 
 
-# What stays
+# State afterwards
 
 
 def test_backward_leaves_contents_alone() -> None:
@@ -453,7 +453,7 @@ def leap(x, v):
 def test_what_is_retained_is_what_a_whole_launch_left() -> None:
     x, v = field([1.0, 2.0]), field([3.0, 4.0])
     with dt.Tape() as tape:
-        leap(x, v)  # its last loop reads what the one before has written
+        leap(x, v)  # its last loop reads the results of the one before
     tape.backward({x: 1.0, v: 10.0}, retain=[x, v])
     npt.assert_array_equal(x.grad.to_numpy(), [1, 1])
     npt.assert_array_equal(v.grad.to_numpy(), [10, 10])

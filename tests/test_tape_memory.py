@@ -320,7 +320,7 @@ def test_what_is_written_without_gradient_is_a_constant(limits: dict[str, Any]) 
     with dt.Tape(loss, **limits):
         scale(x, y)
         with dt.no_grad():
-            first(x, y)  # overwrites one element of what was scaled
+            first(x, y)  # overwrites one scaled element
         product(x, y, loss)
     values = y.to_numpy()
     assert values.tolist() == [6, 6, 9, 12]
@@ -332,7 +332,7 @@ def test_what_is_written_without_gradient_is_a_constant(limits: dict[str, Any]) 
             y.copy_from(x)
         product(x, y, loss)
     assert x.grad.to_numpy().tolist() == [1, 2, 3, 4]
-    with dt.no_grad():  # without a tape it does nothing
+    with dt.no_grad():  # without a tape it has no effect
         scale(x, y)
 
 
@@ -349,7 +349,7 @@ def test_two_tapes_recorded_before_either_is_replayed() -> None:
     assert x.grad.to_numpy().tolist() == [12, 12, 12, 12]
 
 
-# Small writes into what records need
+# Small writes into fields that records need
 
 
 @dt.kernel
@@ -379,7 +379,7 @@ def scattered(x, index):
 def small_writes(x: dt.Field, y: dt.Field, tape: dt.Tape) -> None:
     square_in_place(x)
     scale(x, y)
-    square_in_place(y)  # pins what y held
+    square_in_place(y)  # pins the contents of y
     held = tape.nbytes
     for k in range(20):
         y[k % 3] = 0.5

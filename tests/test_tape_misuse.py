@@ -123,7 +123,7 @@ def test_a_copy_that_cuts_the_gradient_is_reported() -> None:
     with dt.Tape():
         between.copy_from(x)
         between.fill(1.0)
-        square(between, y)  # what was copied is gone
+        square(between, y)  # the copy is gone
         between.copy_from(x)
         with pytest.warns(dt.GradientCut, match="field 'x' has none and is read again"):
             square(between, y)

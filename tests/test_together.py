@@ -110,7 +110,7 @@ def test_what_leaves_branches() -> None:
     sums = kernel(gathered)
     sums(table, order, starts, weights, image)
     np.testing.assert_allclose(image.to_numpy(), wanted, rtol=1e-5)
-    # The place of the last one is known in its branch alone, where it may be out of range.
+    # The place of the last one is known only in its branch, where it may be out of range.
     assert sums.source().count("warps.total") == 1
     assert sums.source().count("image[") == 2
 

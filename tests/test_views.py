@@ -238,7 +238,7 @@ def test_writes_through_parts_are_recorded() -> None:
         squares(x, y)
         y[1:3] = 0.0
         y.view(2, 2)[0, 0] = 5.0
-        x[2:] = [7.0, 8.0]  # the launch read what was there before
+        x[2:] = [7.0, 8.0]  # the launch read the old contents
         y[3:].fill(1.0)
     tape.backward({y: 1.0})
     npt.assert_array_equal(x.grad.to_numpy(), [0, 0, 0, 0])

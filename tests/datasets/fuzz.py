@@ -30,7 +30,7 @@ from tests.datasets.mutations import MUTATORS, anything
 
 SECONDS = 2.0  # of a processor that a load may take
 _WAITING = 30.0  # seconds that it may take in all, on a machine that others keep busy
-MEMORY = 2**29  # bytes that a load may take beside what the process has
+MEMORY = 2**29  # bytes that a load may take in addition to the process
 _LONGEST = 1500  # characters of an error
 
 
@@ -115,7 +115,7 @@ def _change(path: Path, before: bytes, draw: random.Random) -> str:
         mutator = draw.choice(MUTATORS[path.suffix])
         try:
             raw = mutator(raw, draw)
-        except Exception:  # an earlier change has left nothing that this one understands
+        except Exception:  # an earlier change has left no content for this one
             raw = anything(raw, draw)
         names.append(mutator.__name__)
     path.write_bytes(raw)
@@ -127,7 +127,7 @@ def _sparse(path: Path) -> None:
         file.truncate(2**43)
 
 
-# What can stand in the place of a file.
+# Objects that can stand in the place of a file.
 _PLACES: dict[str, Callable[[Path], None]] = {
     "nothing for": lambda path: None,
     "a folder for": Path.mkdir,
@@ -185,7 +185,7 @@ def _limited() -> Generator[None]:
 
 def bound_memory(more: int = MEMORY) -> None:
     """Let this process take so much more memory than it has, and no more."""
-    import resource  # noqa: PLC0415  (Unix alone)
+    import resource  # noqa: PLC0415  (only on Unix)
 
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + more

@@ -77,7 +77,7 @@ def _warning(_: Path, path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "check", "faults"),
     [
-        # A bare parser of JSON: what it raises of bytes, of depth, of types; and NaN.
+        # A bare parser of JSON: its errors for bytes, depth and types; and NaN.
         ("a.json", _json_unchecked, {"UnicodeDecodeError", "RecursionError", "TypeError"}),
         ("a.json", _json_unchecked, {"AssertionError", "KeyError"}),
         ("a.bin", _count_unchecked, {"MemoryError", "ValueError"}),
@@ -95,7 +95,7 @@ def test_the_fuzzer_finds_planted_faults(
     found = {fault for fault in faults if any(fault in what for _, what in report.wrong)}
     assert found == faults
     again = fuzz.fuzz([Case("case", (name,), check)], tmp_path, [report.wrong[0][0]])
-    assert again.wrong == report.wrong[:1]  # a load depends on its number alone
+    assert again.wrong == report.wrong[:1]  # a load depends only on its number
 
 
 def test_the_fuzzer_finds_what_takes_too_long(

@@ -172,7 +172,7 @@ def test_packed_rotations(tmp_path: Path, largest: int) -> None:
     np.testing.assert_allclose(0.5 + 0.28209479 * read.sh0[0], [1, 0, 0.2], atol=1e-6)
 
 
-# What is broken
+# Broken files
 
 
 def refuse(path: Path, message: str) -> None:

@@ -220,7 +220,7 @@ def test_archives_with_changed_bytes_are_refused(tmp_path: Path) -> None:
             found = read_arrays(tmp_path / "b.npz")
         except dt.DatasetError:
             continue
-        # What is not covered by a checksum: names, dates and the like.
+        # Parts not covered by a checksum, such as names and dates.
         assert len(found) == 2
         for array in found.values():
             np.testing.assert_array_equal(array, np.arange(4.0))

@@ -56,7 +56,7 @@ def simulate(scene: MpmScene, weights: Array, bias: Array, steps: int) -> tuple[
             v[(i < _WALL) & (v[..., 0].real < 0)] = 0
             v[(i > n - _WALL) & (v[..., 0].real > 0)] = 0
             floor = (j < _WALL) & (v[..., 1].real < 0)
-            # Coulomb: the floor takes at most friction times the normal speed of what slides.
+            # Coulomb: the floor takes at most friction times the normal speed.
             slides, normal = v[floor, 0], v[floor, 1]
             speed = np.where(slides.real < 0, -slides, slides)
             left = speed + scene.friction * normal

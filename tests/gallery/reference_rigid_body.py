@@ -47,7 +47,7 @@ def simulate(
         hidden = np.tanh(params["w1"] @ inputs + params["b1"])
         act = np.tanh(params["w2"] @ hidden + params["b2"])
 
-        # What is added to x, y and angle, and to their rates.
+        # Increments of x, y and angle, and of their rates.
         x_inc, v_inc = np.zeros((2, n, 3), dtype)
 
         def apply(i, impulse, at, tau, x=x, x_inc=x_inc, v_inc=v_inc) -> None:

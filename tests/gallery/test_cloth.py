@@ -123,7 +123,7 @@ def test_a_cloth_of_one_row_is_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "--rows" in capsys.readouterr().err
 
 
-# What one looks at
+# The viewer
 
 LIFTED = np.array([0.0, 0.0, 0.058])  # of the ball, so that it touches the cloth soon [m]
 

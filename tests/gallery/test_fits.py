@@ -69,7 +69,7 @@ def test_a_fit_keeps_its_pictures_and_draws_them(
     assert fit.measured == [0, 3, 6, 8]
     assert fit.shown == [*range(9)]
     assert fit.decibels[0] == pytest.approx(-10 * np.log10(np.mean(TARGET**2)))
-    # Each step halves what is off: 6.02 dB.
+    # Each step halves the error: 6.02 dB.
     assert fit.decibels[-1] - fit.decibels[0] == pytest.approx(8 * 20 * np.log10(2), abs=1e-2)
     np.testing.assert_array_equal(fit.result, fit.training.best["image"])
     save_fit_strip(tmp_path / "strip.png", [("a", TARGET, fit.frames[0], fit.result)] * 2)

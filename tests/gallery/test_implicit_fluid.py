@@ -23,7 +23,7 @@ def test_loss_and_gradient_agree_with_numpy(n: int, steps: int) -> None:
     with dt.Tape(fluid.loss):
         fluid.run()
     assert fluid.loss[None] == pytest.approx(reference.loss(box, project, u, v), rel=1e-10)
-    assert divergence(fluid) < 1e-4  # what softness leaves
+    assert divergence(fluid) < 1e-4  # tolerance for soft edges
 
     gradients = fluid.u0.grad.to_numpy(), fluid.v0.grad.to_numpy()
     scale = max(np.abs(gradient).max() for gradient in gradients)

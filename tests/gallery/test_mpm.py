@@ -86,7 +86,7 @@ def test_loss_and_gradient_of_a_crowd_in_a_corner(original: bool) -> None:
     _, x = simulate(scene, simulation.weights.to_numpy(), simulation.bias.to_numpy(), 30)
     np.testing.assert_allclose(simulation.x.to_numpy(), x, rtol=1e-10)
     ways = np.abs(x - scene.positions).max(axis=0) * GRID
-    assert min(ways) > 0.5  # cells: what is compared has moved
+    assert min(ways) > 0.5  # cells: the compared state has moved
 
 
 @pytest.mark.slow  # a thousand steps of NumPy for each number

@@ -56,7 +56,7 @@ def test_demo_checks_its_gradient() -> None:
     assert main(["--check", "--size", "16", "--steps", "12"]) == 0
 
 
-# What one looks at
+# The viewer
 
 
 def make_pool(steps: int = 31, n: int = 24) -> Pool:
@@ -124,7 +124,7 @@ def test_one_drops_water_and_sees_the_gradient_go_back_to_it() -> None:
     app.plot = lambda name, value, log: losses.append(float(value[None]))
     pool.goal, pool.height = "flat water", -0.5
     pool.drops.clear()
-    dry = (0.2, GRADIENT[3] + 0.02)  # beside the water
+    dry = (0.2, GRADIENT[3] + 0.02)  # next to the water
     events = [*click(app, (0.7, 0.3), 2), *click(app, dry, 2), *click(app, (0.3, -0.4), 2)]
     app.run(frames=8, events=events)  # four steps each
     assert pool.drops == {13: [(pytest.approx(0.7), pytest.approx(0.3), -0.5)]}

@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.hunt.program import Given, Launch, Program
 
-# What is done to an element; {0} is its index, {1} a factor that varies with the iteration.
+# Statements on an element; {0} is its index, {1} a factor that varies with the iteration.
 ACCESSES = (
     *("x[{0}] = {1}", "x[{0}] = ti.sin(x[{0}]) + {1}", "x[{0}] += {1}", "x[{0}] -= {1} * b[i]"),
     *("x[{0}] *= {1}", "x[{0}] /= 1.5 + {1} * {1}", "ti.atomic_max(x[{0}], {1})"),

@@ -129,7 +129,7 @@ def make(program: Program) -> Made:
     made.where = {id(f.storage): name for name, f in made.fields.items() if name != "P"}
     with (
         mock.patch.object(launches, "STREAMS", Streams()),
-        # Nothing is compiled here, and half of the passes are for what is.
+        # No kernel is compiled here, and half of the passes matter only for compiled ones.
         mock.patch.object(stage, "_finished", CompiledProgram),
     ):
         for step in program.steps:
@@ -217,7 +217,10 @@ class Runner:
             interp.run(tangents.program, fields, numbers)
             for p, key in mine.items() if self.thorough else ():
                 compare(f"{p.name} after all passes", finished[key], fields[p])
-            for p, key in mine.items():  # what has no tangent has none after it was stored either
+            for (
+                p,
+                key,
+            ) in mine.items():  # a value without a tangent has none after it was stored either
                 if p not in wanted and key in self.dots and not isinstance(key, str):
                     self.dots[key][...] = 0.0
             ran.after = self._copy(mine)

@@ -51,7 +51,7 @@ class Mix:
 
 
 USUAL = Mix()
-# What is rare elsewhere, each in every tenth program.
+# Rare constructs, each in every tenth program.
 MIXES = (*[USUAL] * 7, Mix(view=0.7, again=0.7), Mix(zeros=1.0), Mix(wild=(0.4,)))
 
 

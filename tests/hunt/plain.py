@@ -46,7 +46,7 @@ class _Number:
         return int(value) if self.whole else dual(value)
 
 
-# What the derivatives of funcs are that kernels ask for themselves.
+# Derivatives of the funcs that kernels ask for themselves.
 SLOPES: dict[str, Callable[..., Any]] = {
     "squared": lambda a, d: 2 * a * d,
     "both": lambda a, b, d: (

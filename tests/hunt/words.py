@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from tests.hunt.program import Given
 
-# Expressions by what they give: f, a float; v and w, vectors of 2 and 3; m, a matrix; b, a bool.
+# Expressions by their type: f, a float; v and w, vectors of 2 and 3; m, a matrix; b, a bool.
 # {i} is any integer, {k:3} an index from 0 to 2.
 EXPRESSIONS: dict[str, tuple[str, ...]] = {
     "f": (
@@ -82,7 +82,7 @@ EXPRESSIONS: dict[str, tuple[str, ...]] = {
 }
 NUMBERS = ("0.5", "1.5", "-0.25", "2", "0.9", "1", "0.0", "h", "GAIN", "n", "3")
 Range: TypeAlias = tuple[int, int]  # lowest and highest value
-Scope: TypeAlias = "dict[str, str | Range]"  # locals by what they hold; integers by their range
+Scope: TypeAlias = "dict[str, str | Range]"  # locals by type; integers by their range
 
 
 @dataclass

@@ -128,7 +128,7 @@ def _of(_: int) -> float:
 
 def with_a_thread() -> None:
     """A thread that compiles while the process is forked leaves the child no lock that is taken."""
-    use()  # what is imported late is there, since Python's own locks stay taken in a child
+    use()  # late imports are done, since Python's own locks stay taken in a child
     dt.init()
     done = threading.Event()
 

@@ -56,4 +56,4 @@ def test_a_folder_that_was_asked_for_and_cannot_be_is_an_error(tmp_path: Path) -
     folder = str(tmp_path / "file" / "kernels")
     with pytest.raises(dt.FieldError, match="Compiled kernels cannot be kept in"):
         dt.init(offline_cache_file_path=folder)
-    assert x.to_numpy().tolist() == [1.0, 1.0]  # nothing has been started anew
+    assert x.to_numpy().tolist() == [1.0, 1.0]  # nothing has been started again

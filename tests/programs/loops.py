@@ -319,7 +319,7 @@ def names_bound_again(x, y):
         for k in range(3):
             y[i] += x[i] * k
         for j in range(3):
-            j = j + 1  # noqa: PLW2901 - this is what is under test
+            j = j + 1  # noqa: PLW2901 - this is under test
             y[i] += x[i] * x[i] * j
 
 

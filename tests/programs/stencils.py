@@ -132,7 +132,7 @@ def _cross(x, y):
         y[i, j] = x[i - 1, j] * x[i, j - 2] + x[i + 1, j + 1] - x[i, j]
 
 
-# Grids so small that nothing, or next to nothing, is inside the rim.
+# Grids so small that no or hardly any cell is inside the rim.
 for _n in (1, 2, 3, 4):
     program(x=floats(_n), y=floats(_n))(_blur)
 for _shape in ((2, 3), (3, 3), (3, 4), (4, 6), (7, 4)):

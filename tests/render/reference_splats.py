@@ -160,7 +160,7 @@ def _render(values: Values, pose: Any, c: int, options: Options) -> Picture:
         colour = np.einsum("nk,nkc->nc", basis, coefficients[:, : basis.shape[1]]) + 0.5
         colour = np.where(colour.real > 0, colour, 0)
 
-    # What the box of a gaussian holds is all that is visible of it: none is needed here.
+    # A Gaussian is only visible inside its box; no box is needed here.
     rows, columns = np.mgrid[:height, :width]
     pixel = np.stack([columns + 0.5, rows + 0.5], -1)
     light = np.ones((height, width), np.result_type(colour, conic, opacity))

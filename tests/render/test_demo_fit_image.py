@@ -92,7 +92,7 @@ def test_a_brush_paints_along_its_way_and_erases() -> None:
     brush.stroke((0.5, 0.0), (0.5, 1.0), 0.1, erase=True)
     weights = brush.weights.to_numpy()
     np.testing.assert_allclose(weights[:, 19:21], 0.25, atol=1e-6)
-    assert weights[20, 10] > 0.95  # beside it, all is as before
+    assert weights[20, 10] > 0.95  # all other pixels are unchanged
     brush.clear()
     assert not brush.used and (brush.weights.to_numpy() == np.float32(0.25)).all()
 
@@ -142,7 +142,7 @@ def test_one_looks_on_and_paints_where_the_picture_counts() -> None:
     app.run(frames=4, events=drag((0.02, 0.25), (0.5, 0.25)))
     assert painting.weights.to_numpy()[24].max() < 0.1
 
-    # All there is to see differs, with gradients and without; steps at a rate near 0 do nothing.
+    # The view changes, with gradients and without; steps at a rate near 0 have no effect.
     app.playing, seen = False, []
     for mode in SHOWN:
         show.value = mode

@@ -95,7 +95,7 @@ def test_what_changes_is_drawn_small_and_what_stays_once_in_full() -> None:
     look(window)
     look(orbit.rotated(0.1, 0.0).view(1200, 900))
     assert drawn[2:] == [drawn[0]] * 2
-    # Where pictures may take little of the time, what is learnt waits, but not who looks around.
+    # If pictures may take little of the time, updates of the Gaussians wait, but not the camera.
     look.share = 1e-9
     look(window)
     look.version += 1

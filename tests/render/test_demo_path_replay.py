@@ -38,7 +38,7 @@ def test_rays_meet_what_is_there() -> None:
     up = np.array([0.0, 1.0, 0.0])
     to_ball = near[:3] - [0.0, 0.0, 3.4]
     away = np.linalg.norm(to_ball)
-    rows = [  # from, towards, what, where, the normal there
+    rows = [  # from, towards, the surface, the point, the normal there
         ([0, 0.2, 0], [-1, 0, 0], LEFT, [-1, 0.2, 0], [1, 0, 0]),
         ([0, 0.2, 0], [1, 0, 0], RIGHT, [1, 0.2, 0], [-1, 0, 0]),
         ([0.8, 0, 0], [0, -1, 0], OTHER, [0.8, -1, 0], [0, 1, 0]),

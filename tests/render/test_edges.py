@@ -242,7 +242,7 @@ def test_nor_on_the_image_plane(precision: str, kind: str) -> None:
                 image = splats(*found.values())
         else:
             image = dt.zeros(PLANE, dt.vec(3, scalar), grad=True)
-            # Opacities are no part of the sum: what they alone spoil is taken out.
+            # Opacities are not part of the sum: values that only they spoil are taken out.
             opacities = found.pop("opacities").to_numpy()
             keep = np.flatnonzero(np.isfinite(opacities) & (opacities > 0))
             count = len(keep) - 12

@@ -41,7 +41,7 @@ def scene() -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
         (-1.0, -2.5, -2.5),
         (-2.5, -1.0, -2.5),
     )  # a cross
-    m[7], s[7] = (2.5, 0.0, -1.5), -0.4  # half beside the image, and large
+    m[7], s[7] = (2.5, 0.0, -1.5), -0.4  # half outside the image, and large
     m[8], s[8] = (-0.9, 0.5, 2.0), -0.1  # the farthest centre, but large
     poses = np.tile(np.eye(4), (2, 1, 1))
     poses[0, :3, 3] = 0.1, -0.2, 4.0

@@ -124,7 +124,7 @@ def test_a_gaussian_of_any_size_is_drawn() -> None:
 @pytest.mark.parametrize("plain", [False, True])
 def test_alpha_agrees_with_numpy(plain: bool) -> None:
     values = scene()
-    values["opacities"][5] = 0.999  # clamped, but in places: what is behind ends there
+    values["opacities"][5] = 0.999  # clamped, but in places: splats farther away end there
     background = np.array([0.2, 0.5, 0.3])
     seed = np.random.default_rng(4).normal(size=(HEIGHT, WIDTH, 3))
     inputs = [*values.values(), background]

@@ -96,7 +96,7 @@ def test_cr6b_one_solver_has_three_targets_and_names_them() -> None:
             result, _, slopes[diff] = solve_cosine(diff, 0.1, max_iter=4)
         assert result.target == diff and f"differentiates the {diff}" in repr(result)
 
-    # The implementation is what the compiled kernel computes, iteration by iteration.
+    # The implementation is the compiled kernel, iteration by iteration.
     def executed(x: float) -> float:
         y, x_field = number(0.1), number(x)
         with pytest.warns(dt.NotConverged):
@@ -392,7 +392,7 @@ def test_on_a_tape_that_goes_back_twice_and_in_a_checkpoint() -> None:
     assert x.grad[None] == 0.0
 
 
-# What is refused, and what is said
+# Errors and messages
 
 
 def test_what_does_not_converge_says_so() -> None:

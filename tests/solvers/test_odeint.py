@@ -512,7 +512,7 @@ def test_an_equation_that_forgets_is_not_integrated_backwards_in_silence() -> No
     assert abs(astray - exact) > 10 * abs(stored - exact)
 
 
-# What goes wrong
+# Errors
 
 
 @dt.kernel

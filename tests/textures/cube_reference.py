@@ -13,7 +13,7 @@ import numpy as np
 
 STEP = 1e-30
 X, Y, Z = np.eye(3)
-# Of each face the directions in which s and t grow, and that of its middle: table 19 of the
+# For each face the directions in which s and t grow, and of its middle: table 19 of the
 # specification of OpenGL 4.6, 8.13.
 AXES = np.array(
     [[-Z, -Y, X], [Z, -Y, -X], [X, Z, Y], [X, -Z, -Y], [X, -Y, Z], [-X, -Y, -Z]],

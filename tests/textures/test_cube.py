@@ -12,7 +12,7 @@ import taichi as ti
 import difftile as dt
 from tests.textures import cube_reference as reference
 
-# Towards middles, edges and corners, beside these, and towards places of half texels.
+# Towards middles, edges and corners, next to these, and towards places of half texels.
 SPECIAL = np.array(
     [
         *itertools.product((-1.0, 0.0, 1.0), repeat=3),

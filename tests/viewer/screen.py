@@ -39,7 +39,7 @@ class Screen:
         """Run xdotool; return its output."""
         command = ["xdotool", *map(str, words)]
         environment = {**os.environ, "DISPLAY": self.display}
-        # That a search found nothing is an answer too.
+        # An empty result of a search is an answer too.
         return subprocess.run(
             command, check=False, env=environment, stdout=subprocess.PIPE, text=True, timeout=20
         ).stdout

@@ -35,7 +35,7 @@ def test_a_page_learns_what_has_changed_alone() -> None:
 
 
 def test_a_page_is_not_told_what_it_did() -> None:
-    stiffness = dt.full((), 1.0)  # in single precision: it holds not quite what the page says
+    stiffness = dt.full((), 1.0)  # in single precision: not quite the value of the page
     slider, box = Slider("stiffness", stiffness, 0.1, 10.0, log=True), Checkbox("contacts", None)
     choice = Choice("show", ["points", "lines"], None)
     diff = diff_of(slider, box, choice)

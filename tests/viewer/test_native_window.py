@@ -26,7 +26,7 @@ from difftile.viewer.screen import Area, Pixels
 from tests.viewer.screen import Screen, missing_tools, opened
 
 WIDTH, HEIGHT = 320, 200
-BORDER = 1  # what X11 puts around a window that no desktop has framed [px]
+BORDER = 1  # the border that X11 puts around a window without a desktop frame [px]
 
 needs_screen = pytest.mark.skipif(bool(missing_tools()), reason=missing_tools())
 

@@ -84,7 +84,7 @@ def test_every_shape_with_a_field_shows_its_gradient() -> None:
     assert [type(one) for one in found.over] == [Arrows, Markers] * 3
     assert len(found.over[0].begins) == 1
     changed = [new for new, old in zip(found.shapes, shapes, strict=True) if new is not old]
-    assert changed == [found.shapes[3]]  # in its place, so that what lies over it is seen
+    assert changed == [found.shapes[3]]  # in its place, so that shapes over it are visible
     assert changed[0].box == (0.0, 0.0, 0.5, 0.5)
     assert found.said == (
         "gradients\n"

@@ -110,7 +110,7 @@ def test_an_app_ends_with_it_and_says_so(
         "difftile: the window process was ended by signal 9; "
         "the app ends as if it had been closed\n"
     )
-    assert window.ready  # nobody waits for it
+    assert window.ready  # no one waits for it
 
 
 def test_one_that_does_not_start_is_said(

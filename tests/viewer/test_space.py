@@ -82,7 +82,7 @@ def test_points_and_lines_are_hidden_behind_a_sheet_and_seen_before_it() -> None
             across = round(80 + 0.4 * share)
             assert (picture[at].argmax() == 2) == seen
             assert (picture[across, 100].argmax() == 2) == seen
-            assert picture[across, 30].argmax() == 2  # beside the sheet
+            assert picture[across, 30].argmax() == 2  # next to the sheet
 
 
 def test_what_lies_on_a_face_is_seen_even_from_aside() -> None:

@@ -70,7 +70,7 @@ def test_many_discs_are_those_of_few_with_hard_edges() -> None:
             x, y = np.floor(few[k]) + 0.5
             front[(X - x) ** 2 + (Y - y) ** 2 <= radii[k] ** 2] = k
         expected = np.where((front >= 0)[..., None], colours[front], 0)
-        surface, copies = blank(), 200  # each behind each other, so that there are many
+        surface, copies = blank(), 200  # behind each other, so that there are many
         parts = discs(
             surface.size,
             np.repeat(few, copies, axis=0),

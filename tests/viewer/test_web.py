@@ -28,7 +28,7 @@ from difftile.viewer.panel import Panel
 from difftile.viewer.screen import Area, Pixels
 from tests.viewer.browser import browsing, missing_browser
 
-ORANGE = (242, 166, 90)  # what handles have inside
+ORANGE = (242, 166, 90)  # the fill of handles
 # Scripts that find things on the page: where their middles are, and more.
 MIDDLE = "const at = e => {const r = e.getBoundingClientRect(); "
 MIDDLE += "return [r.x + r.width / 2, r.y + r.height / 2]}; "
@@ -101,7 +101,7 @@ def test_an_address_that_is_none_is_refused(backend: str, said: str) -> None:
 
 @needs_viser
 def test_a_host_of_others_is_refused() -> None:
-    app = dt.viewer.App(backend="web:192.0.2.1:8080")  # RFC 5737: nobody has it
+    app = dt.viewer.App(backend="web:192.0.2.1:8080")  # RFC 5737: reserved, so never in use
     with pytest.raises(dt.ViewerError, match=r"^cannot serve a page at '192\.0\.2\.1': .+$"):
         app.run(frames=1)
 
@@ -194,7 +194,7 @@ def test_someone_drags_the_goal_of_what_learns(
         browser.go(address)
         yield lambda: app.picture is not None and app.picture.shape[1] != 960
         width, height = browser.run(CANVAS)
-        assert 0 < width < 1000  # beside it is the panel
+        assert 0 < width < 1000  # next to it is the panel
         yield lambda: app.picture is not None and _alike(app.picture, width / height)
         x, y = width / 2, height / 2
         browser.drag((x, y), (x + 20, y), (x + height / 4, y - height / 4))
@@ -225,7 +225,7 @@ def test_someone_drags_the_goal_of_what_learns(
         yield lambda: clicked == ["pushed"]
 
         clicked.clear()
-        browser.click(x - height / 4, y)  # beside the handle
+        browser.click(x - height / 4, y)  # next to the handle
         yield lambda: bool(clicked)
         np.testing.assert_allclose(clicked[0], [0.25, 0.5], atol=1e-2)
         before = app.picture

@@ -13,7 +13,7 @@ from PIL import Image
 import difftile as dt
 from tests.viewer.screen import Screen, missing_tools
 
-BORDER = 1  # what X11 puts around a window that no desktop has framed [px]
+BORDER = 1  # the border that X11 puts around a window without a desktop frame [px]
 WIDTH, HEIGHT = 960, 640
 # Where things are in an app of that size: the ends of its first slider, and the middle of its view.
 LEFT, RIGHT, SLIDER = 742, 939, 124
