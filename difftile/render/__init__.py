@@ -1,4 +1,4 @@
-"""`dt.render`: cameras, splats, losses over images."""
+"""`dt.render`: cameras, splats, and losses between images."""
 
 from difftile.render.cameras import Cameras
 from difftile.render.compositing import composite, composite_plain

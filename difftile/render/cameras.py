@@ -17,7 +17,7 @@ from difftile.render.checks import check_size
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 
-_ORTHOGONAL = 1e-4  # how far rows of a rotation may be from orthonormal
+_ORTHOGONAL = 1e-4  # the largest deviation of a rotation from orthonormal rows
 _COPIES = 256
 
 
@@ -25,11 +25,11 @@ _COPIES = 256
 class Cameras:
     """Pinhole cameras that look along +z, with +x to the right and +y down, as in OpenCV.
 
-    `rotation` (mat3) and `translation` (vec3) take points of the world to the camera and are
-    constant. On top of them comes `twist` (vec6, zero at first), a motion in the frame of the
-    camera: exp(twist) [rotation | translation], the first three components its translation [scene
-    units], the last three its rotation [rad]. `intrinsics` (vec4) are focal lengths and centre fx,
-    fy, cx, cy [pixels]; the centre of the pixel in row i and column j is (j + 0.5, i + 0.5).
+    `rotation` (mat3) and `translation` (vec3) map points of the world to the camera and are
+    constant. `twist` (vec6, zero at first) is a further motion in the frame of the camera:
+    exp(twist) [rotation | translation], the first three components its translation [scene units],
+    the last three its rotation [rad]. `intrinsics` (vec4) are focal lengths and centre fx, fy, cx,
+    cy [pixels]; the centre of the pixel in row i and column j is (j + 0.5, i + 0.5).
 
     All are fields of shape (cameras,). Parts of a batch (`cameras[2]`, `cameras[1:3]`, iteration)
     share its memory and its gradients.
@@ -43,7 +43,7 @@ class Cameras:
         grad: Give `twist` and `intrinsics` gradients.
 
     Raises:
-        FieldError: The shapes do not fit, a matrix is no rigid motion, or a focal length is not
+        FieldError: The shapes do not fit, a matrix is not a rigid motion, or a focal length is not
             positive.
     """
 
@@ -93,8 +93,8 @@ class Cameras:
         """Return cameras that look at a point.
 
         Args:
-            eyes: Where they are, shape (cameras, 3) or (3,).
-            target: What they look at, shape (3,), or one for each, shape (cameras, 3).
+            eyes: The positions of the cameras, shape (cameras, 3) or (3,).
+            target: The point that they look at, shape (3,), or one for each, shape (cameras, 3).
             width: The width of the images [pixels].
             height: The height of the images [pixels].
             fov: The angle that the width of an image covers [degrees].
@@ -134,7 +134,7 @@ class Cameras:
         return len(self.twist)
 
     def __getitem__(self, which: int | slice) -> Cameras:
-        """Return a batch of one camera, or of several; it shares memory and gradients."""
+        """Return a batch of one camera, or of several, with the same memory and gradients."""
         if isinstance(which, slice):
             part = which
         else:
@@ -172,7 +172,7 @@ def _check_lenses(lenses: npt.NDArray[np.float64]) -> None:
     if wrong.any():
         k = int(np.argmax(wrong))
         raise FieldError(
-            f"Cameras: the intrinsics {k} are fx, fy, cx, cy, finite and with fx and fy above 0, "
+            f"Cameras: intrinsics {k} must be fx, fy, cx, cy, finite and with fx and fy above 0, "
             f"not {lenses[k].tolist()}."
         )
 
@@ -186,23 +186,23 @@ def _check_is_rigid(poses: npt.NDArray[np.float64]) -> None:
     if wrong.any():
         k = int(np.argmax(wrong))
         raise FieldError(
-            f"Cameras: the pose {k} is no rigid motion from the world to the camera: its rotation "
+            f"Cameras: pose {k} is not a rigid motion from the world to the camera: its rotation "
             f"is off by {off[k]:.2g}, with determinant {sign[k]:.3g}."
         )
     wrong = (np.abs(poses[:, 3] - (0.0, 0.0, 0.0, 1.0)) > _ORTHOGONAL).any(axis=1)
     if wrong.any():
         k = int(np.argmax(wrong))
         raise FieldError(
-            f"Cameras: the last row of pose {k} is 0, 0, 0, 1, not {poses[k, 3].tolist()}."
+            f"Cameras: the last row of pose {k} must be 0, 0, 0, 1, not {poses[k, 3].tolist()}."
         )
 
 
 @final
 class Poses:
-    """What kernels read of cameras: their motions with the twists, and their places.
+    """The poses of cameras as kernels read them: motions with the twists, and positions.
 
-    Where gradients are wanted there are several copies, which gaussians use in turn, so that fewer
-    threads add to the same numbers at once.
+    With gradients there are several copies, which gaussians use in turn, so that fewer threads add
+    to the same numbers at once.
 
     Args:
         count: The number of cameras.
@@ -218,7 +218,7 @@ class Poses:
         self.intrinsics = zeros(shape, vec(4, dtype), grad=grad)
 
     def set(self, cameras: Cameras) -> None:
-        """Take the poses of cameras; a launch, which tapes record."""
+        """Set the poses to those of cameras, by a launch that tapes record."""
         given = (cameras.rotation, cameras.translation, cameras.twist, cameras.intrinsics)
         _pose(*given, self.rotation, self.translation, self.place, self.intrinsics)
 
@@ -229,7 +229,7 @@ def _sines(t):
     third = 0.0
     second = 0.0
     if t < 0.25:
-        # The series of Taylor, off by 1e-16 at most.
+        # Taylor series, with an error of 1e-16 at most.
         third = 1.0 - t / 72 * (1.0 - t / 110 * (1.0 - t / 156 * (1.0 - t / 210)))
         third = (1.0 - t / 20 * (1.0 - t / 42 * third)) / 6
         second = 1.0 - t / 56 * (1.0 - t / 90 * (1.0 - t / 132 * (1.0 - t / 182)))
@@ -242,12 +242,6 @@ def _sines(t):
 
 
 @func
-def _crossing(w):
-    """Return the matrix whose product with a vector is the cross product with w."""
-    return ti.Matrix([[0.0, -w.z, w.y], [w.z, 0.0, -w.x], [-w.y, w.x, 0.0]])
-
-
-@func
 def motion(twist):
     """Return rotation and translation of the rigid motion exp(twist).
 
@@ -255,7 +249,7 @@ def motion(twist):
     """
     w = ti.Vector([twist[3], twist[4], twist[5]])
     first, second, third = _sines(w.dot(w))
-    turn = _crossing(w)
+    turn = ti.Matrix([[0.0, -w.z, w.y], [w.z, 0.0, -w.x], [-w.y, w.x, 0.0]])  # turn @ v is w x v
     square = turn @ turn
     one = ti.Matrix.identity(float, 3)
     shift = (one + second * turn + third * square) @ ti.Vector([twist[0], twist[1], twist[2]])
@@ -266,7 +260,7 @@ def motion(twist):
 def _pose(rotation, translation, twist, intrinsics, turned, moved, place, lens):
     for c, copy in turned:
         whole = ti.zero(rotation[c])
-        way = ti.math.nan + ti.zero(translation[c])  # nothing is seen from nowhere
+        way = ti.math.nan + ti.zero(translation[c])  # a camera without a pose sees no gaussians
         if math.isfinite(twist[c].norm_sqr() + rotation[c].norm_sqr() + translation[c].norm_sqr()):
             turn, shift = motion(twist[c])
             whole = turn @ rotation[c]

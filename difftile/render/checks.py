@@ -1,4 +1,4 @@
-"""What may be passed to cameras, and to what draws images: integers and numbers in a range."""
+"""Checks of options of cameras and renderers: integers and numbers in a range."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from difftile.diagnostics import DifftileError
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
 
-LONGEST = 2**16  # of sides of images; with all pixels of one, an integer counts them
+LONGEST = 2**16  # the longest side of an image, whose pixels an integer can count
 LONGEST_TILE = 2**10
 
 
 def check_integers(
     owner: str, error: type[DifftileError], most: int = LONGEST, **given: Any
 ) -> None:
-    """Raise an error unless what is given by name are integers from 1 to `most`."""
+    """Raise an error unless the options given by name are integers from 1 to `most`."""
     for name, value in given.items():
         number = as_integer(value)
         if number is None or not 1 <= number <= most:
@@ -28,7 +28,7 @@ def check_integers(
 def check_size(
     owner: str, error: type[DifftileError], width: int, height: int, tile: int = 1
 ) -> None:
-    """Raise an error that names who cannot draw images of a size in tiles."""
+    """Raise an error unless images of a size can be drawn in tiles of a size."""
     check_integers(owner, error, width=width, height=height)
     check_integers(owner, error, LONGEST_TILE, tile=tile)
 
@@ -36,7 +36,7 @@ def check_size(
 def check_range(
     owner: str, error: type[DifftileError], low: float, *, open: bool = False, **given: Any
 ) -> None:
-    """Raise an error unless what is given by name are finite numbers from `low` on, or above it."""
+    """Raise an error unless the options given by name are finite and from `low` on, or above it."""
     for name, value in given.items():
         number = isinstance(value, (int, float, np.number)) and math.isfinite(value)
         if not number or value < low or (open and value == low):
@@ -45,8 +45,8 @@ def check_range(
 
 
 def check_background(owner: str, error: type[DifftileError], background: Any) -> None:
-    """Raise an error if a colour that is no field is not finite."""
+    """Raise an error unless a colour is None, a field, or finite."""
     if background is None or isinstance(background, Field):
         return
     if not np.isfinite(np.asarray(background, np.float64)).all():
-        raise error(f"{owner}: the background is finite, not {background!r}.")
+        raise error(f"{owner}: the background is a finite colour, not {background!r}.")

@@ -4,12 +4,12 @@ A gaussian with centre m, conic (a, b, c) and opacity o covers the point m + d b
 
     alpha = min(0.99, o exp(-sigma)),  sigma = (a dx^2 + c dy^2) / 2 + b dx dy,
 
-and is left out where alpha < 1/255. The light T that is left behind some of them is the product of
-their 1 - alpha. A pixel ends before the gaussian that would leave T <= 1e-4.
+and is left out where alpha < 1/255. The transmittance T of some of them is the product of their
+1 - alpha. A pixel ends before the gaussian that would leave T <= 1e-4.
 
 Source: Kerbl, Kopanas, Leimkuehler and Drettakis, 3D Gaussian Splatting for Real-Time Radiance
-Field Rendering, 2023; thresholds as in gsplat 1.6. They are jumps of the image, which derivatives
-do not see; where alpha is clamped it has the derivative 0.
+Field Rendering, 2023; thresholds as in gsplat 1.6. Derivatives ignore the jumps at the thresholds;
+where alpha is clamped its derivative is 0.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ MAX_ALPHA = 0.99
 MIN_ALPHA = 1.0 / 255.0
 MIN_LIGHT = 1e-4
 MAX_SIGMA = 5.5413  # just above ln 255: no opacity up to 1 is visible beyond it
-BLOCK = 2  # the side of what one thread takes back [pixels]
+BLOCK = 2  # the side of the block of one thread of the adjoint [pixels]
 PIXELS = BLOCK * BLOCK
-MIN_COVER = 1e-10  # in the quotient that is the depth of a pixel
+MIN_COVER = 1e-10  # the least denominator of the depth of a pixel
 
 
 @func
@@ -44,7 +44,7 @@ def pixel_of(t, k, tile, width, height):
 
 @func
 def last_of(t, tile, starts, last):
-    """Return where in the list of tile t the last of its pixels ended."""
+    """Return the position in the list of tile t where the last of its pixels ended."""
     end = starts[t]
     for k in range(tile * tile):
         c, i, j = pixel_of(t, k, tile, last.shape[2], last.shape[1])
@@ -55,7 +55,7 @@ def last_of(t, tile, starts, last):
 
 @func
 def offset(centre, i, j):
-    """Return how far the centre of the pixel in row i and column j is from a point [pixels]."""
+    """Return the offset of the centre of the pixel in row i and column j from a point [pixels]."""
     return ti.Vector([j + 0.5 - centre.x, i + 0.5 - centre.y])
 
 
@@ -67,7 +67,7 @@ def sigma_of(d, conic):
 
 @func
 def alpha_of(sigma, opacity):
-    """Return how much of a pixel a gaussian covers, or 0 where it is left out."""
+    """Return the part of a pixel that a gaussian covers, or 0 where it is left out."""
     alpha = 0.0
     if 0.0 <= sigma <= MAX_SIGMA:
         alpha = min(MAX_ALPHA, opacity * ti.exp(-sigma))
@@ -97,9 +97,9 @@ def composite(
 ):
     """Blend gaussians front to back, in the order of the lists of their tiles.
 
-    Its derivative is a rule: from the end of each pixel back to its first gaussian, undoing what
-    each did to the light, so that nothing is kept but where pixels ended. A thread takes several
-    pixels there, and adds to the gradients of a gaussian once for all of them.
+    The derivative is a rule: from the end of each pixel back to its first gaussian, undoing the
+    change of the transmittance by each, so that only the ends of pixels are kept. A thread takes
+    several pixels there, and adds to the gradients of a gaussian once for all of them.
 
     Args:
         means: Centres [pixels], x to the right and y down, shape (cameras, n) of vec2.
@@ -107,20 +107,21 @@ def composite(
         opacities: In 0..1, shape (cameras, n).
         colours: Shape (cameras, n) of vectors of any length.
         depths: Shape (cameras, n), or None, which leaves out `depth`.
-        background: The colour behind all of them, shape (), or None for black.
+        background: The colour of the background, shape (), or None for black.
         order: The gaussians of each tile, front to back; see `tiles.TileLists`.
-        starts: Where the list of each tile starts in `order`, and where the last one ends.
+        starts: The start of the list of each tile in `order`, and the end of the last one.
         tile: The side of a tile [pixels].
         image: Is set to the colours, shape (cameras, height, width).
-        alpha: Is set to what the gaussians cover, shape (cameras, height, width).
-        depth: Is set to the expected depth of what covers, shape (cameras, height, width), or None.
+        alpha: Is set to the coverage, shape (cameras, height, width).
+        depth: Is set to the expected depth, shape (cameras, height, width), or None.
         light: Is set to 1 - alpha, which the rule needs to its last digit.
-        last: Is set to where in `order` each pixel ended; of integers.
-        absolute: Without effect, or None: its gradient is the sum over pixels of the absolute
-            gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others, AbsGS, 2024.)
-        in_step: Threads of a tile begin to go back where the last of its pixels ended. So those of
-            a GPU come to a gaussian together, and add up what they have. Else each begins where its
-            own pixels ended.
+        last: Is set to the position in `order` where each pixel ended; of integers.
+        absolute: None, or a field that is not read: its gradient is the sum over pixels of the
+            absolute gradients of `means`, shape (cameras, n) of vec2. (Ye, Fu, Liu and others,
+            AbsGS, 2024.)
+        in_step: All threads of a tile begin the adjoint where the last of its pixels ended, so
+            that those of a GPU reach a gaussian together and can sum their contributions. Otherwise
+            each begins where its own pixels ended.
     """
     for t, k in ti.ndrange(starts.shape[0] - 1, tile * tile):
         c, i, j = pixel_of(t, k, tile, image.shape[2], image.shape[1])
@@ -181,8 +182,8 @@ def _(
     for t, k in ti.ndrange(starts.shape[0] - 1, across * across):
         c, top, side = corner_of(t, tile, image.shape[2], image.shape[1])
         block = ti.Vector([k // across * BLOCK, k % across * BLOCK])
-        # Of each pixel: the light behind the gaussian at hand, where it ended, and what is behind
-        # the gaussian and goes through it, times its gradient.
+        # For each pixel: the transmittance after the current gaussian, the end of the pixel, and
+        # the light from farther gaussians that passes through this one, times its gradient.
         left = ti.Vector([1.0 for _ in ti.static(range(PIXELS))])
         behind = ti.zero(left)
         d_way = ti.zero(left)

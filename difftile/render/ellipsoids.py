@@ -1,8 +1,8 @@
-"""`Ellipsoids`: gaussians as opaque bodies, which show their shapes and what hides what.
+"""`Ellipsoids`: gaussians as opaque bodies, which show their shapes and occlusion.
 
 The body of a gaussian with mean m and covariance S is all x with (x - m)^T S^-1 (x - m) <= level^2.
 Each pixel shows the body that its ray meets first, whatever the order of the centres: bodies may
-pass through each other. Nothing here has a derivative.
+intersect. This renderer has no derivative.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
-from difftile.fields.field import Field, scratch
+from difftile.fields.field import scratch
 from difftile.ir.types import Type, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
@@ -28,8 +28,8 @@ from difftile.runtime.kernel import kernel
 from difftile.runtime.tape import no_grad
 from difftile.substrate import ti
 
-FLATTEST = 1e-3  # of the longest half axis: shorter ones are drawn so long, or rounding would show
-AMBIENT = 0.35  # the light that a surface has that faces away from the lamp
+FLATTEST = 1e-3  # the least length of half axes, relative to the longest; else rounding would show
+AMBIENT = 0.35  # the light on a surface that faces away from the lamp
 _LAMP = (-0.4, -0.6, -0.7)  # over the left shoulder of the camera
 LAMP = tuple(float(x) for x in np.array(_LAMP) / np.linalg.norm(_LAMP))
 
@@ -38,18 +38,18 @@ LAMP = tuple(float(x) for x in np.array(_LAMP) / np.linalg.norm(_LAMP))
 class Ellipsoids:
     """Draws gaussians as shaded, opaque ellipsoids.
 
-    `ellipsoids(gaussians, cameras)` takes what `Splatter` takes, and returns the same: images,
-    coverage, which is 0 or 1, and the depths of the surfaces. It is not recorded on tapes.
+    `ellipsoids(gaussians, cameras)` takes the same arguments as a `Splatter`, and returns the same:
+    images, coverage, which is 0 or 1, and the depths of the surfaces. Tapes do not record it.
 
     Args:
         width: The width of the images [pixels].
         height: The height of the images [pixels].
-        level: How large they are, in standard deviations; may be set anew between calls.
-        least: The least opacity, in 0..1, of what is drawn; may be set anew between calls.
+        level: The size of the bodies in standard deviations; may be changed between calls.
+        least: The least opacity, in 0..1, of drawn gaussians; may be changed between calls.
         sh_degree: The last band of harmonics that is used, 0 to 3.
-        near: What comes nearer than this to the plane of the camera is left out [scene units].
+        near: Bodies nearer than this to the plane of the camera are left out [scene units].
         tile: The side of a tile [pixels].
-        background: The colour behind all, a number, or one for each channel; None for black.
+        background: The colour of the background, a number, or one for each channel; None for black.
 
     Raises:
         LaunchError: An option is out of range.
@@ -74,7 +74,7 @@ class Ellipsoids:
         self.width, self.height, self.tile = width, height, tile
         self.level, self.least, self.near = level, least, near
         self.sh_degree, self.background = sh_degree, background
-        self._stage: _Stage | None = None
+        self._stage: _EllipsoidFields | None = None
 
     def __repr__(self) -> str:
         return f"<Ellipsoids of {self.width}x{self.height} pixels>"
@@ -92,7 +92,7 @@ class Ellipsoids:
         """
         element = coloured(self, gaussians, cameras).element
         stage = self._stage_for(len(cameras), len(gaussians.means), element)
-        made = out or stage.rendering(self)
+        made = out or Rendering.zeros(self, len(cameras), element, depth=True, grad=False)
         with no_grad():
             stage.poses.set(cameras)
             _bound(
@@ -131,15 +131,15 @@ class Ellipsoids:
             )
         return made
 
-    def _stage_for(self, cameras: int, count: int, element: Type) -> _Stage:
+    def _stage_for(self, cameras: int, count: int, element: Type) -> _EllipsoidFields:
         if self._stage is None or self._stage.made_for != (cameras, count, element):
             with scratch():
-                self._stage = _Stage(cameras, count, element, self)
+                self._stage = _EllipsoidFields(cameras, count, element, self)
         return self._stage
 
 
 @final
-class _Stage:
+class _EllipsoidFields:
     """The fields between the steps of a call."""
 
     def __init__(self, cameras: int, count: int, element: Type, user: Ellipsoids) -> None:
@@ -154,13 +154,6 @@ class _Stage:
         self.colours = zeros(shape, element)
         self.background = full((), 0.0 if user.background is None else user.background, element)
         self.lists = TileLists(user.width, user.height, user.tile, cameras)
-
-    def rendering(self, user: Ellipsoids) -> Rendering:
-        """Return images to draw into."""
-        cameras, _, element = self.made_for
-        shape, scalar = (cameras, user.height, user.width), scalar_of(element)
-        fields: tuple[Field, Field] = zeros(shape, scalar), zeros(shape, scalar)
-        return Rendering(zeros(shape, element), *fields)
 
 
 @kernel
@@ -181,29 +174,30 @@ def _bound(
     middles,
     whitenings,
 ):
-    """Find the boxes of ellipsoids on the image planes, and what rays need to meet them.
+    """Find the bounding boxes of ellipsoids on the image planes, and their frames for rays.
 
     A column x = s, in units of the focal length, touches the outline where the line (1, 0, -s) lies
-    on the dual conic A A^T - m m^T, with the half axes as columns of A. Of that quadratic equation
-    in s everything that cancels is left out below.
+    on the dual conic A A^T - m m^T, with the half axes as columns of A. The terms of that quadratic
+    equation in s that cancel are left out below.
     Source: Hartley and Zisserman, Multiple View Geometry, 2003, section 8.3.
 
     Args:
-        means: Of the gaussians; up to `opacities` as in files, see `make_gaussians`.
-        scales: Likewise.
-        quaternions: Likewise.
-        opacities: Likewise.
-        rotation: From the world to the cameras, see `cameras.Poses`.
-        translation: Likewise.
-        intrinsics: Likewise.
-        level: Standard deviations from the middle to the surface.
-        least: The least opacity that is seen.
-        near: The least depth of what is drawn [scene units].
-        centres: Is set to the middles of the boxes [pixels], shape (cameras, n) of vec2.
-        radii: Is set to half their sides [pixels], likewise; 0 where there is nothing to see.
+        means: The gaussians; up to `opacities` as in files, see `make_gaussians`.
+        scales: See `means`.
+        quaternions: See `means`.
+        opacities: See `means`.
+        rotation: The motion from the world to the cameras, see `cameras.Poses`.
+        translation: See `rotation`.
+        intrinsics: See `rotation`.
+        level: The distance from the centre to the surface in standard deviations.
+        least: The least opacity of drawn gaussians.
+        near: The least depth of drawn gaussians [scene units].
+        centres: Is set to the centres of the boxes [pixels], shape (cameras, n) of vec2.
+        radii: Is set to half their sides [pixels], shape (cameras, n) of vec2; 0 if not visible.
         fronts: Is set to the least depths of the ellipsoids [scene units], shape (cameras, n).
         middles: Is set to the means in the frames of the cameras, shape (cameras, n) of vec3.
-        whitenings: Is set to what makes the ellipsoids spheres of radius 1 there, of mat3.
+        whitenings: Is set to the maps of the ellipsoids to unit spheres, shape (cameras, n) of
+            mat3.
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         sound = is_sound(scales[k], opacities[k])
@@ -239,13 +233,13 @@ def _bound(
 
 @func
 def _surface(d, m, whitening):
-    """Return where the ray t d first meets an ellipsoid, or nothing, and the normal there.
+    """Return the first intersection of the ray t d with an ellipsoid.
 
-    Where the ray is nearest to the middle is found first: the plain quadratic equation cancels for
-    what is small and far (Haines and others, Ray Tracing Gems, 2019, chapter 7).
+    The computation starts from the point of the ray nearest to the centre: the plain quadratic
+    formula cancels for small and far bodies (Haines and others, Ray Tracing Gems, 2019, chapter 7).
 
     Returns:
-        t, which is the depth, and 0 where they do not meet; the normal of any length.
+        t, which is the depth, or 0 where they do not meet; the normal, of any length.
     """
     u = whitening @ d
     v = whitening @ m
@@ -284,7 +278,7 @@ def _meet(
         for entry in range(starts[at], starts[at + 1]):
             k = order[entry]
             if which >= 0 and fronts[c, k] >= first:
-                break  # as do all that follow, it begins behind what is met
+                break  # this one and all that follow begin behind the surface that was met
             t, _ = _surface(d, middles[c, k], whitenings[c, k])
             if t > 0.0 and (which < 0 or t < first):
                 first = t

@@ -1,4 +1,4 @@
-"""Gaussians in space to gaussians on the image plane, by an affine map at each centre (EWA).
+"""Projection of gaussians in space to the image plane, by an affine map at each centre (EWA).
 
 Source: Zwicker, Pfister, van Baar and Gross, EWA Splatting, 2002; constants as in gsplat 1.6.
 """
@@ -14,24 +14,25 @@ from difftile.runtime.kernel import kernel
 from difftile.substrate import ti
 from difftile.textures.directions import unit
 
-MARGIN = 0.3  # of the field of view beside the image, within which the affine map is taken
+MARGIN = 0.3  # of the field of view around the image, to which the point of the map is clamped
 REACH = 3.33  # standard deviations; an opacity of 1 is 1/255 there
 MIN_COMPENSATION = 0.005
-_LARGEST = 1e9  # of radii, which are integers
+_LARGEST = 1e9  # the largest radius, as radii are integers
 
 
 @func
 def is_sound(scale, opacity):
-    """Tell whether those parameters of a gaussian are finite from which finite numbers may follow.
+    """Return whether scale and opacity are finite, whose functions could be finite otherwise.
 
-    Where its mean or quaternion is not, neither is its place or its covariance.
+    The mean and the quaternion need no test: a position or covariance made of them is not finite
+    either.
     """
     return math.isfinite(scale).all() and math.isfinite(opacity)
 
 
 @func
 def rotation_of(quaternion):
-    """Return the rotation of a quaternion w, x, y, z of any length; none for zeros."""
+    """Return the rotation of a quaternion w, x, y, z of any length; the identity for zeros."""
     q = unit(quaternion)
     w, x, y, z = q[0], q[1], q[2], q[3]
     return ti.Matrix(
@@ -47,7 +48,7 @@ def rotation_of(quaternion):
 def flattened(p, axes, lens, width, height):
     """Return centre and covariance xx, xy, yy on the image plane [pixels, pixels^2].
 
-    The map is linearised at p; far beside the image at the edge of a margin, along with its slope.
+    The map is linearised at p, or at the edge of the margin if p is outside of it.
 
     Args:
         p: The centre in the frame of the camera, in front of it.
@@ -90,7 +91,7 @@ def determinant(m):
 
 @func
 def blurred(flat, opacity, blur, antialiased):
-    """Return a covariance with blur, and what opacity is left."""
+    """Return a covariance with blur, and the compensated opacity."""
     wide = flat + ti.Vector([blur, 0.0, blur])
     left = opacity
     if ti.static(antialiased):
@@ -123,30 +124,30 @@ def cull(
     raw: ti.template(),
     radii,
 ):
-    """Find the boxes on the image planes of cameras that hold all that is visible of gaussians.
+    """Find the boxes on the image planes of cameras that hold the visible part of gaussians.
 
-    None is left of a gaussian that is nearer or farther than allowed, less opaque than 1/255,
-    beside the image, or not made of finite numbers, on the image plane as well; nor of any where
-    the camera is not, or its focal lengths are not positive.
+    The box is empty for a gaussian that is nearer or farther than allowed, less opaque than 1/255,
+    outside the image, or not finite, in space or on the image plane; and for all gaussians if the
+    camera is not finite, or its focal lengths are not positive.
 
     Args:
         means: Centres [scene units], shape (n,) of vec3.
         scales: Standard deviations [scene units], shape (n,) of vec3; their logarithms if `raw`.
         quaternions: Orientations w, x, y, z of any length, shape (n,) of vec4.
         opacities: In 0..1, shape (n,); their logits if `raw`.
-        rotation: From the world to the cameras, see `cameras.Poses`, shape (cameras, copies)
-            of mat3.
-        translation: Likewise [scene units], shape (cameras, copies) of vec3.
+        rotation: The rotation from the world to the cameras, see `cameras.Poses`, shape (cameras,
+            copies) of mat3.
+        translation: The translation [scene units], shape (cameras, copies) of vec3.
         intrinsics: fx, fy, cx, cy [pixels], shape (cameras, copies) of vec4.
         width: The width of the images [pixels].
         height: The height of the images [pixels].
         near: The least depth [scene units].
         far: The largest depth [scene units].
-        blur: Is added to the variances on the image plane [pixels^2].
-        antialiased: Whether opacity is taken away for what the blur adds to the area.
+        blur: A variance added on the image plane [pixels^2].
+        antialiased: Whether opacities are lowered by as much as the blur adds to the area.
         raw: Whether scales and opacities are given as in files.
         radii: Is set to half the sides of the boxes [pixels], shape (cameras, n) of vec2 of
-            integers; 0 where nothing is left.
+            integers; 0 for empty boxes.
     """
     for k, c in ti.ndrange(means.shape[0], rotation.shape[0]):
         box = ti.Vector([0, 0])
@@ -201,23 +202,24 @@ def project(
     covers,
     depths,
 ):
-    """Project the gaussians that `cull` has left some of; the others are set to zero.
+    """Project the gaussians whose box in `cull` is not empty; the others are set to zero.
 
     Args:
         means: Centres; up to `raw` see `cull`.
         scales: Standard deviations.
         quaternions: Orientations.
         opacities: Opacities.
-        rotation: From the world to the cameras.
-        translation: Likewise.
-        intrinsics: Of the cameras.
+        rotation: The rotation from the world to the cameras.
+        translation: The translation from the world to the cameras.
+        intrinsics: The intrinsics of the cameras.
         width: The width of the images.
         height: The height of the images.
-        blur: Is added to the variances on the image plane.
-        antialiased: Whether opacity is taken away for that.
+        blur: A variance added on the image plane.
+        antialiased: Whether opacities are compensated for it.
         raw: Whether scales and opacities are given as in files.
-        radii: What is left of them, shape (cameras, n) of vec2 of integers.
-        moved: Is added to the centres, shape (cameras, n) of vec2, and has their gradient; or None.
+        radii: The result of `cull`, shape (cameras, n) of vec2 of integers.
+        moved: An offset added to the centres, shape (cameras, n) of vec2, which receives their
+            gradient; or None.
         centres: Is set [pixels], shape (cameras, n) of vec2.
         conics: Is set to the inverse covariances xx, xy, yy, shape (cameras, n) of vec3.
         covers: Is set to the opacities, shape (cameras, n).

@@ -30,14 +30,14 @@ def make_gaussians(
         parameters: Arrays by name, n rows each: "means", centres [scene units], (n, 3); "scales",
             logarithms of standard deviations, (n, 3); "quaternions", w, x, y, z of any length but
             zero, (n, 4); "opacities", logits, (n,). Colours are either coefficients of harmonics,
-            "sh0" (n, channels) and "shN" (n, 3, 8 or 15, channels), which is left out where no
-            other is wanted; or "features" (n, channels), the same from everywhere.
+            "sh0" (n, channels) and optionally "shN" (n, 3, 8 or 15, channels); or "features" (n,
+            channels), the same in all directions.
         dtype: The type of the numbers.
         grad: Give the fields gradients.
         more: More arrays by name.
 
     Raises:
-        FieldError: A parameter is missing, unknown, or one too many, or has another shape.
+        FieldError: A parameter is missing, unknown or superfluous, or has another shape.
     """
     given = {name: as_array(values) for name, values in {**(parameters or {}), **more}.items()}
     if "shN" in given and given["shN"].shape[1:2] == (0,):
@@ -48,7 +48,7 @@ def make_gaussians(
             guess = did_you_mean(name, known) or f"they have {', '.join(known)}."
             raise FieldError(f"Gaussians have no parameter '{name}'; {guess}")
     if "features" in given and ("sh0" in given or "shN" in given):
-        raise FieldError("Gaussians have either harmonics, sh0 and shN, or features.")
+        raise FieldError("Gaussians have either harmonics, sh0 and shN, or features; drop one.")
     missing = [name for name in _SIZES if name not in given]
     if not missing and not ("features" in given or "sh0" in given):
         missing = ["sh0", "features"]

@@ -20,14 +20,15 @@ MAX_DEGREE = 3
 def spherical_harmonics(degree, d, sh0, shN, k):
     """Return the sum of coefficients times harmonics in a direction.
 
-    Bands and signs are those of files of gaussians.
+    The order and the signs follow the convention of files of gaussians.
 
     Args:
         degree: The last band, 0 to 3.
         d: The direction, of length 1.
         sh0: The coefficients of band 0, shape (n,) of vectors.
-        shN: Those of the other bands, shape (n, (degree + 1)^2 - 1 or more); None for degree 0.
-        k: Which of the n.
+        shN: The coefficients of the other bands, shape (n, (degree + 1)^2 - 1 or more); None for
+            degree 0.
+        k: The index of the gaussian.
     """
     x, y, z = d.x, d.y, d.z
     total = 0.28209479177387814 * sh0[k]
@@ -52,28 +53,29 @@ def spherical_harmonics(degree, d, sh0, shN, k):
 
 @func
 def _is_finite(degree, sh0, shN, k):
-    """Tell whether the coefficients in use are finite, and harmonics with them in any direction."""
+    """Return whether the coefficients in use, and their sum in any direction, are finite."""
     total = abs(sh0[k])
     for j in ti.static(range((degree + 1) ** 2 - 1)):
         total += abs(shN[k, j])
-    return math.isfinite(4.0 * total).all()  # no harmonic is larger
+    return math.isfinite(4.0 * total).all()  # no harmonic exceeds 4
 
 
 @kernel
 def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
-    """Set the colours of gaussians as cameras see them: harmonics + 0.5, and 0 at least.
+    """Set the colours of gaussians as cameras see them: harmonics + 0.5, clamped from below at 0.
 
     Args:
         degree: The last band, 0 to 3.
         means: Centres [scene units], shape (n,) of vec3.
         sh0: The coefficients of band 0, shape (n,) of vectors.
-        shN: Those of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree 0.
-        places: Where the cameras are, shape (cameras, copies) of vec3; see `cameras.Poses`.
-        radii: Of the gaussians on the image planes, shape (cameras, n) of vec2; those with 0 are
-            left out. Is set to 0 where the colour is not finite, so that they are from here on.
+        shN: The coefficients of the other bands, shape (n, 3, 8 or 15) of vectors; None for degree
+            0.
+        places: The positions of the cameras, shape (cameras, copies) of vec3; see `cameras.Poses`.
+        radii: The radii on the image planes, shape (cameras, n) of vec2; gaussians with 0 are left
+            out. Is set to 0 where the colour is not finite, so that later steps skip the gaussian.
         colours: Is set, shape (cameras, n) of vectors.
     """
-    # A loop of its own: derivatives of what is left out, which may be NaN, are not taken at all.
+    # A loop of its own: no derivatives are taken of skipped gaussians, which may be NaN.
     for k, c in ti.ndrange(sh0.shape[0], places.shape[0]):
         if radii[c, k].x > 0 and not _is_finite(degree, sh0, shN, k):
             radii[c, k] = ti.zero(radii[c, k])
@@ -87,7 +89,7 @@ def shade(degree: ti.template(), means, sh0, shN, places, radii, colours):
 
 @kernel
 def spread(features, radii, colours):
-    """Set the colours of gaussians to the same in all cameras, see `shade`.
+    """Set the same colours of gaussians in all cameras, see `shade`.
 
     Args:
         features: Shape (n,) of vectors.
@@ -109,11 +111,11 @@ def last_band(gaussians: Any, most: int, user: object) -> int:
 
     Args:
         gaussians: May have the field `shN`.
-        most: The last one that is wanted.
-        user: Who uses it, for errors.
+        most: The last band requested.
+        user: The renderer, named in errors.
 
     Raises:
-        LaunchError: No band is wanted, or more than there are formulas for.
+        LaunchError: The requested band is not 0 to 3.
         FieldError: `shN` has another number of coefficients than bands have.
     """
     if as_integer(most) not in range(MAX_DEGREE + 1):
@@ -131,7 +133,7 @@ def last_band(gaussians: Any, most: int, user: object) -> int:
 def paint(gaussians: Any, degree: int, places: Field, radii: Field, colours: Field) -> None:
     """Set the colours of gaussians, by harmonics or features, whichever they have; see `shade`.
 
-    Comes before what else is made of `radii`, as it leaves out gaussians.
+    Call it before other uses of `radii`, which it sets to 0 for gaussians to leave out.
     """
     features = getattr(gaussians, "features", None)
     if features is not None:

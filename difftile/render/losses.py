@@ -24,7 +24,7 @@ def _add_differences(
             total += mask[at]
         share = safe_divide(weight, total)
     for at in ti.grouped(image):
-        if ti.static(mask is None) or mask[at] != 0.0:  # what does not count may be NaN
+        if ti.static(mask is None) or mask[at] != 0.0:  # pixels that do not count may be NaN
             apart = image[at] - target[at]
             apart = apart * apart if ti.static(squared) else abs(apart)
             if ti.static(mask is not None):
@@ -45,10 +45,10 @@ def l1(
     Args:
         image: Scalars or vectors, shape (rows, columns) or (images, rows, columns).
         target: Of the same shape, and with as many channels.
-        loss: What it is added to, shape ().
+        loss: The loss to add to, shape ().
         weight: A factor.
-        mask: How much each pixel counts, from 0 to 1, in the shape of the images: the mean is that
-            with these weights. Zero everywhere adds nothing. What does not count at all may be NaN.
+        mask: The weight of each pixel in the mean, from 0 to 1, in the shape of the images. A mask
+            of zeros adds 0. Pixels with weight 0 may be NaN.
 
     Raises:
         FieldError: Shapes or types differ, or the mask has a gradient.
@@ -79,19 +79,19 @@ def dssim(
 ) -> None:
     """Add weight times the mean of 1 - SSIM to `loss`.
 
-    SSIM is that of Wang, Bovik, Sheikh and Simoncelli (2004): windows of 11 by 11 pixels, weighted
-    by a gaussian of standard deviation 1.5, with the constants 0.01^2 and 0.03^2, which are made
-    for numbers from 0 to 1. Channels count alike.
+    SSIM follows Wang, Bovik, Sheikh and Simoncelli (2004): windows of 11 by 11 pixels, weighted by
+    a gaussian of standard deviation 1.5, with the constants 0.01^2 and 0.03^2, which suit numbers
+    from 0 to 1. All channels count equally.
 
     Args:
         image: Scalars or vectors, shape (rows, columns) or (images, rows, columns).
         target: Of the same shape, and with as many channels.
-        loss: What it is added to, shape ().
+        loss: The loss to add to, shape ().
         weight: A factor.
         padding: "valid" takes the windows that lie in the image; "same" one around each pixel, with
             zeros outside of the image.
-        mask: How much the window around each pixel counts; see `l1`. Windows see all pixels, so
-            that none may be NaN.
+        mask: The weight of the window around each pixel; see `l1`. Windows see all pixels, so no
+            pixel may be NaN.
 
     Raises:
         FieldError: Shapes or types differ, the mask has a gradient, the padding is unknown, or the
@@ -122,11 +122,11 @@ def check(image: ArrayLike, target: ArrayLike, mask: ArrayLike | None = None) ->
     """Check that two images can be compared.
 
     Raises:
-        FieldError: Shapes or types differ, they are no images, or the mask has a gradient.
+        FieldError: Shapes or types differ, a field is not an image, or the mask has a gradient.
     """
     if image.shape != target.shape or shape_of(image.element) != shape_of(target.element):
         raise FieldError(
-            f"Images of one shape and as many channels are compared, not {image!r} and {target!r}."
+            f"Images must have the same shape and number of channels: {image!r} and {target!r}."
         )
     for one in (image, target):
         if len(one.shape) not in (2, 3) or not is_float(one.element):

@@ -1,4 +1,4 @@
-"""How alike two images are, as numbers for reports: PSNR and SSIM."""
+"""Metrics of the similarity of two images, as numbers for reports: PSNR and SSIM."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def _dissimilarity(image: In, target: In, padding: str) -> float:
 def psnr(image: ArrayLike, target: ArrayLike) -> float:
     """Return the peak signal-to-noise ratio of an image whose numbers are from 0 to 1 [dB].
 
-    That of several images is that of their common mean square error. It is infinite where images
-    are equal.
+    For several images, it follows from their common mean square error. Equal images give infinity.
 
     Raises:
         FieldError: Shapes or types differ.

@@ -1,8 +1,8 @@
 """Structural similarity: SSIM of Wang, Bovik, Sheikh and Simoncelli (2004), with its gradient.
 
-Means, variances and the covariance are those under a window of 11 by 11 numbers, a gaussian of
-standard deviation 1.5, which runs along one axis and then along the other. Each channel counts by
-itself; numbers from 0 to 1 are expected, which the constants are made for.
+Means, variances and the covariance are taken under a window of 11 by 11 numbers, a gaussian of
+standard deviation 1.5, which runs along one axis and then along the other. Channels are separate;
+the constants assume numbers from 0 to 1.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _PADS = {"valid": 0, "same": SIZE // 2}
 
 
 @func
-def _beside(at, axis, k):
-    """Return the index k elements along an axis."""
-    beside = at
-    beside[axis] += k
-    return beside
+def _shifted(at, axis, k):
+    """Return the index k elements further along an axis."""
+    other = at
+    other[axis] += k
+    return other
 
 
 @func
 def _quantities(sources, at):
-    """Return what is averaged: of two images, or of fields that hold averages already."""
+    """Return x, y, x^2 + y^2 and xy: of two images, or of fields that hold averages of them."""
     if ti.static(len(sources) == 2):
         x, y = sources[0][at], sources[1][at]
         return x, y, x * x + y * y, x * y
@@ -54,9 +54,9 @@ def _average(sources, averages, axis: ti.template(), pad: ti.template()):
         x, y, squares, xy = _quantities(sources, at)
         x, y, squares, xy = 0.0 * x, 0.0 * y, 0.0 * squares, 0.0 * xy
         for k in ti.static(range(SIZE)):
-            beside = _beside(at, axis, k - pad)
-            if ti.static(pad == 0) or (beside[axis] >= 0 and beside[axis] < sources[0].shape[axis]):
-                one = _quantities(sources, beside)
+            other = _shifted(at, axis, k - pad)
+            if ti.static(pad == 0) or (other[axis] >= 0 and other[axis] < sources[0].shape[axis]):
+                one = _quantities(sources, other)
                 x += _WINDOW[k] * one[0]
                 y += _WINDOW[k] * one[1]
                 squares += _WINDOW[k] * one[2]
@@ -69,9 +69,9 @@ def _average(sources, averages, axis: ti.template(), pad: ti.template()):
 
 @func
 def _share(mask, at, margin: ti.template()):
-    """Return the weight of a window in the mask of an image: that of the pixel at its centre."""
+    """Return the weight of a window in the mask of an image, taken from the pixel at its centre."""
     rows = ti.static(len(mask.shape) - 2)
-    return mask[_beside(_beside(at, rows, margin), rows + 1, margin)]
+    return mask[_shifted(_shifted(at, rows, margin), rows + 1, margin)]
 
 
 @kernel
@@ -96,20 +96,20 @@ def _add_dissimilarity(averages, mask, loss, weight, several: ti.template(), mar
 
 @dataclass(frozen=True, slots=True)
 class _Averages:
-    """Averages along rows, and of those along columns: of x, y, x^2 + y^2 and xy."""
+    """Averages of x, y, x^2 + y^2 and xy along rows, and along both axes."""
 
     along_rows: tuple[Field, ...]
     all: tuple[Field, ...]
 
 
-_KEPT = 4  # kinds of images; more at a time are rare, and their fields are large
+_KEPT = 4  # kinds of images whose fields are kept; more at a time are rare, and fields are large
 _averages: OrderedDict[Any, _Averages] = OrderedDict()
 
 
 def _averages_for(x: ArrayLike, y: ArrayLike, pad: int) -> _Averages:
     """Return fields for the averages of two images; images of the same kind share them.
 
-    A tape that needs what they hold keeps it when they are written again.
+    A tape that needs their contents keeps them when the fields are written again.
     """
     graded = x.has_grads, y.has_grads
     wider = promote(scalar_of(x.element), scalar_of(y.element))
@@ -148,8 +148,8 @@ def add_dissimilarity(
     pad = _PADS[padding]
     if pad == 0 and min(image.shape[-2:]) < SIZE:
         raise FieldError(
-            f"SSIM looks through windows of {SIZE} by {SIZE} pixels, and the image has the shape "
-            f"{image.shape}; padding='same' puts zeros around it."
+            f"SSIM uses windows of {SIZE} by {SIZE} pixels, and the image has the shape "
+            f"{image.shape}; use padding='same', which puts zeros around it."
         )
     averages = _averages_for(image, target, pad)
     axis = len(image.shape) - 1

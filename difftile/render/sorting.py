@@ -1,9 +1,9 @@
-"""Sums over what comes before, and sorting of integers: what lists of splats are made with.
+"""Prefix sums and sorting of integers, for lists of splats.
 
-A least significant digit radix sort (Knuth, TAOCP 3, 5.2.5), stable. Each thread has a chunk of the
-keys of its own: it counts their digits, sums over the chunks say where each digit of each chunk
-begins, and the thread moves its keys there in order. So nothing is atomic, and the result does not
-depend on the threads.
+A least significant digit radix sort (Knuth, TAOCP 3, 5.2.5), stable. Each thread counts the digits
+of its own chunk of keys; prefix sums over the chunks give the place of each digit of each chunk,
+and the thread moves its keys there in order. No step is atomic, and the result does not depend on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from difftile.substrate import current_session, ti
 
 @dataclass(frozen=True, slots=True)
 class Grain:
-    """How work is shared among threads.
+    """The division of work among threads.
 
     Args:
-        chunks: Into how many chunks keys are cut at most.
-        chunk: The fewest keys in one, besides.
-        bits: The most bits of a digit.
-        block: How many rows of a table one thread sums up at least.
+        chunks: The largest number of chunks of keys.
+        chunk: The least number of keys in a chunk.
+        bits: The largest number of bits of a digit.
+        block: The least number of rows of a table for one thread to sum up.
         serial: The largest table that one thread sums up by itself.
     """
 
@@ -36,22 +36,22 @@ class Grain:
     serial: int
 
     def chunk_of(self, n: int) -> int:
-        """Return how many of n keys make a chunk."""
+        """Return the number of keys in a chunk of n keys."""
         return max(self.chunk, -(-n // self.chunks))
 
     def block_of(self, rows: int) -> int:
-        """Return how many rows of a table make a block."""
+        """Return the number of rows in a block of a table."""
         return max(self.block, -(-rows // self.chunks))
 
 
 def grain() -> Grain:
-    """Return how work is shared on the running device."""
+    """Return the division of work for the running device."""
     session = current_session()
     if session.on_host:
-        # A thread finds 256 counters in its first cache; each launch costs as much as 10,000 keys.
+        # 256 counters fit the first cache of a core; each launch costs as much as 10,000 keys.
         return Grain(4 * session.threads, 4096, 8, 4096, 1 << 16)
-    # A thread that waits for memory at each key needs many others beside it, and a launch takes as
-    # long as some millions of keys: few passes over many short chunks.
+    # Many threads hide the latency of memory at each key, and a launch takes as long as some
+    # millions of keys: few passes over many short chunks.
     return Grain(1 << 17, 64, 8, 128, 256)
 
 
@@ -94,7 +94,7 @@ def _scan_alone(counts, rows: ti.i32, columns: ti.i32, total):
 
 
 class Scan:
-    """Replaces counts by the sums of all that come before, and owns the memory for that."""
+    """An exclusive prefix sum in place, with its memory."""
 
     def __init__(self) -> None:
         self._total = zeros((), I64)
@@ -103,13 +103,13 @@ class Scan:
     def __call__(self, counts: Field, rows: int, columns: int = 1) -> None:
         """Replace each count by the sum of those before it.
 
-        A column comes after all of the column before: where counts are those of chunks by digits,
-        the sums are where each chunk finds room for a digit.
+        Columns follow one another: for counts of digits by chunk, the sums are the places for the
+        digits of each chunk.
 
         Args:
             counts: Integers, shape (rows or more, columns or more).
-            rows: How many rows count; at least one.
-            columns: How many columns do.
+            rows: The number of rows to sum; at least one.
+            columns: The number of columns to sum.
         """
         self._scan(counts, rows, columns, 0)
 
@@ -120,7 +120,7 @@ class Scan:
 
     def _scan(self, counts: Field, rows: int, columns: int, level: int) -> None:
         share = grain()
-        # On a device with many threads one of them is slow: the top is a single row there.
+        # On a device with many slow threads only a single row is left to one of them.
         if rows == 1 or rows * columns <= share.serial:
             _scan_alone(counts, rows, columns, self._total)
             return
@@ -183,13 +183,13 @@ def _scatter(
 
 
 class Sorter:
-    """Sorts pairs of a key and a value by the key, and owns the memory for that.
+    """A sort of pairs of a key and a value by the key, with its memory.
 
-    Write the pairs into the first elements of `keys` and `values`, sort, and read them there: they
+    Write the pairs into the first elements of `keys` and `values`, sort, and read them there. Both
     are other fields afterwards.
 
     Args:
-        capacity: For how many pairs there is room at first.
+        capacity: The number of pairs to make room for at first.
 
     Attributes:
         keys: Unsigned integers, shape (capacity,).
@@ -203,11 +203,11 @@ class Sorter:
 
     @property
     def capacity(self) -> int:
-        """For how many pairs there is room."""
+        """The number of pairs that there is room for."""
         return self.keys.shape[0]
 
     def reserve(self, n: int) -> None:
-        """Make room for n pairs; what the fields held is lost where there was none."""
+        """Make room for n pairs; the contents are lost if that takes new fields."""
         if n > self.capacity:
             self._make(max(n, self.capacity * 5 // 4))
 
@@ -219,9 +219,9 @@ class Sorter:
         """Sort the first n pairs by the lowest bits of their keys; equal ones stay in their order.
 
         Args:
-            n: How many pairs there are.
-            bits: How many bits of the keys are looked at, 1 to 32.
-            into: Takes the values instead of `values`: integers, shape (n or more,).
+            n: The number of pairs.
+            bits: The number of bits of the keys to sort by, 1 to 32.
+            into: The field for the values instead of `values`: integers, shape (n or more,).
         """
         if not n:
             return

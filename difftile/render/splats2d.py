@@ -7,11 +7,12 @@ of its covariance L L^T with L = [[l1, 0], [l2, l3]]. At the centre of a pixel, 
 
     s = l2^2 + l3^2,  a = s / (l1 l3)^2,  slope = l1 l2 / s,
 
-which is the density along y times that along x given y. Rows of pixels are therefore walked without
-a test for each pixel, and the derivatives are sums that do not cancel, however thin the gaussian.
+which is the density along y times the conditional density along x given y. Loops over rows of
+pixels therefore need no test for each pixel, and the derivatives are sums without cancellation,
+however thin the gaussian.
 
-Source of the sum model: Zhang, Ge, Xu and others, GaussianImage, 2024; as there, what weighs less
-than 1/255 is left out, a jump that derivatives do not see.
+Source of the sum model: Zhang, Ge, Xu and others, GaussianImage, 2024; as there, weights below
+1/255 are left out, a jump that derivatives ignore.
 """
 
 from __future__ import annotations
@@ -31,29 +32,29 @@ from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
 from difftile.substrate import current_session, ti
 
-REACH = 11.082527  # 2 ln 255: what sigma may be, twice
-LEAST = 1e-12  # of the determinant of a covariance [pixels^4]; what is thinner is left out
-RUN = 16  # pixels after which weights are computed afresh, so that rounding does not add up
+REACH = 11.082527  # 2 ln 255, twice the largest sigma
+LEAST = 1e-12  # the least determinant of a covariance [pixels^4]; thinner gaussians are left out
+RUN = 16  # pixels after which weights are computed again, so that rounding does not accumulate
 
 
 @func
 def _spread(m, given, colour):
-    """Return 1 / s, a and slope, and whether there is anything to see.
+    """Return 1 / s, a and slope, and whether the gaussian is visible.
 
-    Of what is not seen they are those of a gaussian of one pixel, so that nothing in it matters.
+    An invisible gaussian gets the values of a gaussian of one pixel, which are finite.
     """
     finite = math.isfinite(m).all() and math.isfinite(given).all() and math.isfinite(colour).all()
     s = given.y * given.y + given.z * given.z
     finite = finite and math.isfinite(s) and math.isfinite(given.x * given.y / s)
     seen = finite and (given.x * given.z) ** 2 > LEAST
-    l = given if seen else ti.Vector([1.0, 0.0, 1.0])  # noqa: E741  (as it is written above)
+    l = given if seen else ti.Vector([1.0, 0.0, 1.0])  # noqa: E741  (the name in the formulas)
     s = l.y * l.y + l.z * l.z
     return 1.0 / s, s / (l.x * l.z) ** 2, l.x * l.y / s, seen
 
 
 @func
 def _between(centre, reach, size):
-    """Return the first pixel whose centre is within reach, and the one behind the last."""
+    """Return the first pixel whose centre is within reach, and the end of the range."""
     low = ti.math.clamp(ti.ceil(centre - reach - 0.5), 0.0, size)
     high = ti.math.clamp(ti.floor(centre + reach + 0.5), 0.0, size)
     return ti.cast(low, ti.i32), ti.cast(high, ti.i32)
@@ -61,7 +62,7 @@ def _between(centre, reach, size):
 
 @func
 def _rows(m, flat, seen, image):
-    """Return the first row that a gaussian touches, and the one behind the last."""
+    """Return the first row that a gaussian touches, and the end of the range."""
     y0, y1 = _between(m.y, ti.sqrt(REACH / flat), image.shape[0])
     if not seen:
         y1 = y0
@@ -70,7 +71,7 @@ def _rows(m, flat, seen, image):
 
 @func
 def _columns(centre, dy, flat, a, image):
-    """Return the first column that it touches in a row, and the one behind the last."""
+    """Return the first column that a gaussian touches in a row, and the end of the range."""
     reach = ti.sqrt(ti.max(REACH - flat * dy * dy, 0.0) / a)
     return _between(centre, reach, image.shape[1])
 
@@ -94,7 +95,7 @@ def _add_plainly(means, factors, colours, image):
 
 @kernel
 def _add(means, factors, colours, image):
-    """Add gaussians up; along a row each weight follows from the one before by two products."""
+    """Sum gaussians; along a row two products give each weight from the one before."""
     for y, x in image:
         image[y, x] = ti.zero(image[y, x])
     for n in means:
@@ -128,7 +129,7 @@ def _(means, factors, colours, image):
         y0, y1 = _rows(m, flat, seen, image)
         fall = ti.exp(-a)
         d_colour = ti.zero(colour)
-        # Sums over all pixels of what comes in, times powers of t and dy.
+        # Sums over all pixels of the incoming gradient, times powers of t and dy.
         sum_t, sum_tt, sum_y, sum_yy, sum_ty = 0.0, 0.0, 0.0, 0.0, 0.0
         for y in range(y0, y1):
             dy = y + 0.5 - m.y
@@ -158,7 +159,7 @@ def _(means, factors, colours, image):
             colours.grad_out[n] += d_colour
             means.grad_out[n] += ti.Vector([a * sum_t, flat * sum_y - a * slope * sum_t])
             d_flat, d_a, d_slope = -0.5 * sum_yy, -0.5 * sum_tt, a * sum_ty
-            d_s = -flat * (flat * d_flat + slope * d_slope)  # but through a
+            d_s = -flat * (flat * d_flat + slope * d_slope)  # except through a
             factors.grad_out[n] += ti.Vector(
                 [
                     flat * l.y * d_slope - 2.0 * a / l.x * d_a,
@@ -169,16 +170,16 @@ def _(means, factors, colours, image):
 
 
 def sum_splats(means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: ArrayLike) -> None:
-    """Set an image to the sum of gaussians: a launch, which tapes record.
+    """Set an image to the sum of gaussians, by a launch that tapes record.
 
-    The derivative is a rule that walks the pixels of each gaussian again and adds without atomics.
+    The derivative is a rule that visits the pixels of each gaussian again and adds without atomics.
 
     Args:
         means: [pixels], shape (n,) of vec2; the centre of the pixel in row i and column j is
             (j + 0.5, i + 0.5).
-        factors: (l1, l2, l3) [pixels], shape (n,) of vec3. A gaussian that is thinner than any
-            distance between pixels (|l1 l3| <= 1e-6) is left out, and so is one with a number that
-            is not finite, or that is too large for a float when it is squared.
+        factors: (l1, l2, l3) [pixels], shape (n,) of vec3. A gaussian much thinner than a pixel
+            (|l1 l3| <= 1e-6) is left out, and so is one with a number that is not finite, or whose
+            square overflows.
         colours: Shape (n,) of vectors of any length.
         image: Is set, shape (height, width) of such vectors.
 
@@ -192,7 +193,7 @@ def sum_splats(means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: 
 def sum_splats_plain(
     means: ArrayLike, factors: ArrayLike, colours: ArrayLike, image: ArrayLike
 ) -> None:
-    """Do what `sum_splats` does, without its rule: difftile differentiates the loops."""
+    """Set an image as `sum_splats` does, without its rule: difftile differentiates the loops."""
     _check_rows("sum_splats_plain", means, factors=factors, colours=colours)
     _add_plainly(means, factors, colours, image)
 
@@ -203,12 +204,12 @@ def _check_rows(who: str, means: ArrayLike, **others: ArrayLike) -> None:
     for name, field in {"means": means, **others}.items():
         if field.shape != shape or len(shape) != 1:
             wanted = "(n,)" if len(shape) != 1 else f"{shape} like the means"
-            raise FieldError(f"{who}: {name} have the shape {wanted}, not {field.shape}.")
+            raise FieldError(f"{who}: {name} must have the shape {wanted}, not {field.shape}.")
 
 
 @kernel
 def _cover(means, factors, opacities, colours, depths, conics, radii):
-    """Set inverse covariances, and half the sides of the boxes where gaussians are visible."""
+    """Set inverse covariances, and half the sides of the boxes of visible gaussians."""
     for n in factors:
         l = factors[n]  # noqa: E741
         opacity = opacities[n]
@@ -224,24 +225,22 @@ def _cover(means, factors, opacities, colours, depths, conics, radii):
 class AlphaSplats:
     """Gaussians blended front to back: a call renders them, and is recorded on an open tape.
 
-    What `sum_splats` leaves out is left out, and what has an opacity or depth that is not finite.
-    Fields between the gaussians and the image are kept from call to call, so the image of one call
-    is gone at the next.
+    Gaussians that `sum_splats` leaves out are left out, and those with an opacity or depth that is
+    not finite. The image and the intermediate fields are reused: the next call overwrites them.
 
     Args:
-        width: Of the image [pixels].
-        height: Of the image [pixels].
-        channels: Numbers of a colour.
-        background: The colour behind all of them, a field of shape (); None for black.
-        tile: The side of the squares for which gaussians are listed [pixels]; without effect on the
-            image.
+        width: The width of the image [pixels].
+        height: The height of the image [pixels].
+        channels: The number of channels of a colour.
+        background: The colour of the background, a field of shape (); None for black.
+        tile: The side of the tiles with lists of gaussians [pixels]; without effect on the image.
         dtype: The type of the numbers.
-        plain: Let difftile differentiate the loop over the gaussians, instead of by the rule of
-            `composite`: slower, and the same numbers.
+        plain: Let difftile differentiate the loop over the gaussians, instead of the rule of
+            `composite`: slower, with the same numbers.
 
     Attributes:
         image: Shape (height, width) of vectors, with a gradient.
-        alpha: What the gaussians cover, shape (height, width), with a gradient.
+        alpha: The coverage, shape (height, width), with a gradient.
     """
 
     def __init__(
@@ -281,8 +280,8 @@ class AlphaSplats:
             factors: (l1, l2, l3) [pixels], shape (n,) of vec3.
             opacities: In 0..1, shape (n,).
             colours: Shape (n,) of vectors of as many numbers as there are channels.
-            depths: The nearest is in front, and of equal ones the first; shape (n,). Without them
-                the first of all is in front.
+            depths: The nearest is in front, and the first of equal ones; shape (n,). Without
+                depths, gaussians are in the order of their indices, the first in front.
 
         Returns:
             `image`.

@@ -1,4 +1,4 @@
-"""`Splatter`: images of gaussians, in a few steps that tapes record."""
+"""`Splatter`: images of gaussians, by a few launches that tapes record."""
 
 from __future__ import annotations
 
@@ -22,38 +22,49 @@ from difftile.substrate import current_session
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """What cameras see.
+    """The images of cameras.
 
     Args:
         image: Colours, shape (cameras, height, width) of vectors.
-        alpha: How much of each pixel is covered, in 0..1, shape (cameras, height, width).
-        depth: The expected depth of what covers it [scene units], of the same shape; None where it
-            was not asked for.
+        alpha: Coverage, in 0..1, shape (cameras, height, width).
+        depth: The expected depth [scene units], of the same shape; None if not requested.
     """
 
     image: Field
     alpha: Field
     depth: Field | None
 
+    @classmethod
+    def zeros(
+        cls, drawer: Drawer, cameras: int, element: Type, *, depth: bool, grad: bool
+    ) -> Rendering:
+        """Return images to draw into, with vectors of a type as colours."""
+        shape, scalar = (cameras, drawer.height, drawer.width), scalar_of(element)
+        z = zeros(shape, scalar, grad=grad) if depth else None
+        return cls(zeros(shape, element, grad=grad), zeros(shape, scalar, grad=grad), z)
+
 
 class Drawer(Protocol):
-    """Draws images of a size [pixels]."""
+    """A renderer of images of a size [pixels]."""
 
     width: int
     height: int
 
 
 def coloured(drawer: Drawer, gaussians: Any, cameras: Cameras) -> Field:
-    """Return the field of gaussians that has an element for each colour.
+    """Return the field of gaussians whose elements have the type of colours.
 
     Raises:
         FieldError: The cameras see images of another size, or have another precision.
     """
     if (cameras.width, cameras.height) != (drawer.width, drawer.height):
-        raise FieldError(f"{drawer!r} cannot draw what {cameras!r} see.")
+        raise FieldError(f"{drawer!r} cannot draw for {cameras!r}; make both of one size.")
     ours, theirs = scalar_of(cameras.twist.element), scalar_of(gaussians.means.element)
     if ours != theirs:
-        raise FieldError(f"{drawer!r}: the cameras are in {ours}, and the gaussians in {theirs}.")
+        raise FieldError(
+            f"{drawer!r}: the cameras are in {ours}, and the gaussians in {theirs}; make both with "
+            "one dtype."
+        )
     features = getattr(gaussians, "features", None)
     return gaussians.sh0 if features is None else features
 
@@ -63,20 +74,20 @@ class Splatter:
     """Draws gaussians as cameras see them.
 
     `splatter(gaussians, cameras)` projects them, finds their colours, sorts them into tiles and
-    blends them front to back. Everything is recorded on an open tape: gradients reach all fields
-    of the gaussians, the poses and intrinsics of the cameras, and the background. The image does
-    not depend on the size of the tiles.
+    blends them front to back. An open tape records all of it: gradients reach all fields of the
+    gaussians, the poses and intrinsics of the cameras, and the background. The image does not
+    depend on the size of the tiles.
 
     Args:
         width: The width of the images [pixels].
         height: The height of the images [pixels].
-        sh_degree: The last band of harmonics that is used, 0 to 3; may be set anew between calls.
-        antialiased: Take away opacity for what `blur` adds to the area of small gaussians.
+        sh_degree: The last band of harmonics that is used, 0 to 3; may be changed between calls.
+        antialiased: Lower the opacity of small gaussians by as much as `eps2d` adds to their area.
         near: The least depth that is drawn [scene units].
         far: The largest depth that is drawn [scene units].
-        eps2d: Is added to variances on the image plane [pixels^2].
+        eps2d: A variance added on the image plane [pixels^2].
         tile: The side of a tile [pixels].
-        background: The colour behind all gaussians, a number, one for each channel, or a field of
+        background: The colour of the background, a number, one for each channel, or a field of
             shape (), which may have a gradient; None for black.
         depth: Render depths as well.
         absgrad: Add up `means2d_absgrad` as well.
@@ -104,12 +115,14 @@ class Splatter:
         check_range("Splatter", LaunchError, 0.0, eps2d=eps2d)
         check_background("Splatter", LaunchError, background)
         if not 0 < near < far:
-            raise LaunchError(f"Splatter: depths from near={near} to far={far} are none in front.")
+            raise LaunchError(
+                f"Splatter: no depths in front of the camera are between near={near} and far={far}."
+            )
         self.width, self.height, self.tile = width, height, tile
         self.sh_degree, self.antialiased = sh_degree, antialiased
         self.near, self.far, self.eps2d = near, far, eps2d
         self.background, self.depth, self.absgrad = background, depth, absgrad
-        self._stage: _Stage | None = None
+        self._stage: _SplatterFields | None = None
 
     def __repr__(self) -> str:
         return f"<Splatter of {self.width}x{self.height} pixels>"
@@ -119,12 +132,12 @@ class Splatter:
 
         Args:
             gaussians: Has the fields `means`, `scales`, `quaternions`, `opacities`, and either
-                `sh0` and `shN` or `features`; see `Gaussians`.
+                `sh0` and `shN` or `features`; see `make_gaussians`.
             cameras: The cameras.
-            out: What another call with as many cameras returned, to draw into.
+            out: The result of another call with as many cameras, to draw into.
 
         Returns:
-            What was drawn: `out`, or new fields with gradients.
+            The images: `out`, or new fields with gradients.
 
         Raises:
             FieldError: The fields do not fit one another, or the cameras the images.
@@ -157,7 +170,8 @@ class Splatter:
             stage.depths,
         )
         stage.lists.build(stage.centres, stage.radii, stage.depths)
-        made = out or self._images(stage)
+        element = stage.colours.element
+        made = out or Rendering.zeros(self, len(cameras), element, depth=self.depth, grad=True)
         composite(
             stage.centres,
             stage.conics,
@@ -184,18 +198,20 @@ class Splatter:
     def means2d_grad(self) -> Field:
         """The gradients of centres on the image plane, shape (cameras, n) of vec2 [1/pixels].
 
-        They are there after the reverse of a tape, added up over the calls on it. A call with other
-        numbers of cameras or gaussians, or with cameras that have gradients after some that have
-        none, begins anew.
+        The reverse of a tape adds them up over the calls on it. A call with another number of
+        cameras or gaussians, or with cameras that have gradients after some that have none, makes
+        new fields.
         """
         return self._drawn().moved.grad
 
     @property
     def means2d_absgrad(self) -> Field:
-        """Likewise the sums over pixels of their absolute values; with `absgrad=True`."""
+        """The sums over pixels of the absolute values of `means2d_grad`; with `absgrad=True`."""
         absolute = self._drawn().absolute
         if absolute is None:
-            raise LaunchError(f"{self!r} adds up no absolute gradients: Splatter(absgrad=True).")
+            raise LaunchError(
+                f"{self!r} has no absolute gradients. Make it with Splatter(absgrad=True)."
+            )
         return absolute.grad
 
     @property
@@ -206,59 +222,37 @@ class Splatter:
         """
         return self._drawn().radii
 
-    def _drawn(self) -> _Stage:
+    def _drawn(self) -> _SplatterFields:
         if self._stage is None:
-            raise LaunchError(f"{self!r} has drawn nothing yet.")
+            raise LaunchError(f"{self!r} has not drawn yet. Call it first.")
         return self._stage
 
-    # What calls work with
-
-    def _stage_for(self, cameras: Cameras, colours: Field) -> _Stage:
-        wanted = _Wanted(len(cameras), len(colours), colours.element, cameras.has_grads)
+    def _stage_for(self, cameras: Cameras, colours: Field) -> _SplatterFields:
+        wanted = (len(cameras), len(colours), colours.element, cameras.has_grads)
         if self._stage is None or self._stage.made_for != wanted:
             with scratch():
-                self._stage = _Stage(wanted, self)
+                self._stage = _SplatterFields(*wanted, self)
         return self._stage
 
-    def _images(self, stage: _Stage) -> Rendering:
-        element = stage.made_for.element
-        shape = (stage.made_for.cameras, self.height, self.width)
-        scalar = scalar_of(element)
-        depth = zeros(shape, scalar, grad=True) if self.depth else None
-        return Rendering(zeros(shape, element, grad=True), zeros(shape, scalar, grad=True), depth)
 
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What fields between the steps are made for.
+@final
+class _SplatterFields:
+    """The fields between the steps of a call.
 
     Args:
         cameras: The number of cameras.
         count: The number of gaussians.
         element: The type of a colour.
         posed: Whether poses or intrinsics have gradients.
+        splatter: The splatter with the options.
     """
 
-    cameras: int
-    count: int
-    element: Type
-    posed: bool
-
-
-@final
-class _Stage:
-    """The fields between the steps of a call.
-
-    Args:
-        wanted: What they are made for.
-        splatter: Whose they are.
-    """
-
-    def __init__(self, wanted: _Wanted, splatter: Splatter) -> None:
-        self.made_for = wanted
-        cameras, element, scalar = wanted.cameras, wanted.element, scalar_of(wanted.element)
-        shape = cameras, wanted.count
-        self.poses = Poses(cameras, scalar, wanted.posed)
+    def __init__(
+        self, cameras: int, count: int, element: Type, posed: bool, splatter: Splatter
+    ) -> None:
+        self.made_for = (cameras, count, element, posed)
+        scalar, shape = scalar_of(element), (cameras, count)
+        self.poses = Poses(cameras, scalar, posed)
         self.radii = zeros(shape, Vector(2, I32))
         self.moved = zeros(shape, vec(2, scalar), grad=True)
         self.absolute = zeros(shape, vec(2, scalar), grad=True) if splatter.absgrad else None

@@ -1,8 +1,8 @@
-"""Which splats touch which tiles of an image, in the order of their depths.
+"""Lists of the splats that touch each tile of an image, in the order of their depths.
 
 As in Kerbl et al., "3D Gaussian Splatting" (2023), section 6, but in two sorts: first all splats by
-the bits of their depths, then what they touch, in that order, by the tile alone. The second one has
-ten times as many keys and needs no more than the bits of a tile's number.
+the bits of their depths, then, in that order, the tiles that they touch by their number. The second
+sort has ten times as many keys, but its keys have only the bits of a tile's number.
 """
 
 from __future__ import annotations
@@ -25,26 +25,11 @@ _MOST = 2**31 - 1
 
 
 @func
-def _ordered_bits(depth):
-    """Return integers in the order of the numbers, negative ones included."""
-    bits = ti.bit_cast(ti.cast(depth, ti.f32), ti.u32)
-    sign = ti.cast(1, ti.u32) << 31
-    return ti.select((bits & sign) == 0, bits | sign, ~bits)
-
-
-@func
 def _tiles_along(centre, radius, tile, tiles):
-    """Return the first tile along an axis that a splat touches, and the one behind the last."""
+    """Return the first tile along an axis that a splat touches, and the end of the range."""
     first = ti.max(0.0, ti.min(ti.floor((centre - radius) / tile), tiles))
     end = ti.max(0.0, ti.min(ti.ceil((centre + radius) / tile), tiles))
     return ti.cast(first, ti.i32), ti.cast(end, ti.i32)
-
-
-@func
-def _is_box(centre, radius):
-    """Tell whether a box has an inside, and edges that are numbers."""
-    none = math.isnan(centre - radius).any() or math.isnan(centre + radius).any()
-    return not none and radius[0] > 0 and radius[1] > 0
 
 
 @func
@@ -54,7 +39,8 @@ def _box(centres, radii, camera, i, tile, wide, high):
     radius = radii[camera, i]
     x0, x1 = _tiles_along(centre[0], radius[0], tile, wide)
     y0, y1 = _tiles_along(centre[1], radius[1], tile, high)
-    if not _is_box(centre, radius):
+    no_number = math.isnan(centre - radius).any() or math.isnan(centre + radius).any()
+    if no_number or not (radius[0] > 0 and radius[1] > 0):
         x0, x1, y0, y1 = 0, 0, 0, 0
     return x0, x1, y0, y1
 
@@ -63,7 +49,10 @@ def _box(centres, radii, camera, i, tile, wide, high):
 def _key_by_depth(depths, keys, values):
     for camera, i in depths:
         at = camera * depths.shape[1] + i
-        keys[at] = _ordered_bits(depths[camera, i])
+        # The bits of a float as an integer in the order of the floats, negative ones included.
+        bits = ti.bit_cast(ti.cast(depths[camera, i], ti.f32), ti.u32)
+        sign = ti.cast(1, ti.u32) << 31
+        keys[at] = ti.select((bits & sign) == 0, bits | sign, ~bits)
         values[at] = at
 
 
@@ -111,17 +100,17 @@ class TileLists:
     precision. On an open tape a call of `build` is one step without derivatives.
 
     Args:
-        width: Of an image [pixels].
-        height: Of an image [pixels].
+        width: The width of an image [pixels].
+        height: The height of an image [pixels].
         tile: The side of a tile [pixels].
-        cameras: How many images there are.
+        cameras: The number of images.
 
     Attributes:
-        wide: How many tiles are beside each other.
-        high: How many are above each other.
+        wide: The number of tiles in a row.
+        high: The number of rows of tiles.
         order: The lists one after the other, shape (capacity,): indices of splats.
-        starts: Where each list starts, shape (cameras * high * wide + 1,), the tiles of an image in
-            rows; the list of tile t ends where that of tile t + 1 starts.
+        starts: The start of each list, shape (cameras * high * wide + 1,), the tiles of an image in
+            rows; the list of tile t ends at the start of the list of tile t + 1.
         total: The length of all lists together.
 
     Raises:
@@ -146,12 +135,12 @@ class TileLists:
         """Fill the lists: `order`, which may be another field afterwards, and `starts`.
 
         Args:
-            centres: Of splats [pixels], shape (cameras, n) of vec2 (x, y): the centre of the pixel
-                in row i and column j is (j + 0.5, i + 0.5).
-            radii: Half the width and height of what each splat covers [pixels], of the same shape,
-                floats or integers; nothing where one of the two is not positive, or an edge of the
-                box is NaN.
-            depths: Of splats, shape (cameras, n).
+            centres: The centres of splats [pixels], shape (cameras, n) of vec2 (x, y): the centre
+                of the pixel in row i and column j is (j + 0.5, i + 0.5).
+            radii: Half the width and height of the box of each splat [pixels], of the same shape,
+                floats or integers; the box is empty where one of the two is not positive, or an
+                edge is NaN.
+            depths: The depths of splats, shape (cameras, n).
 
         Raises:
             FieldError: Shapes differ, or the lists are longer than 2^31 - 1 together.
@@ -168,7 +157,7 @@ class TileLists:
             tile_lists(self, centres, radii, depths, self.order, self.starts)
 
     def fill(self, centres: Field, radii: Field, depths: Field, order: Field, starts: Field) -> int:
-        """Fill lists if there is room in `order`, and return how much room they need."""
+        """Fill lists if there is room in `order`, and return the length that they need."""
         n = centres.shape[0] * centres.shape[1]
         by_depth, by_tile = self._by_depth, self._by_tile
         by_depth.reserve(n)
@@ -183,7 +172,7 @@ class TileLists:
         if total > _MOST:
             raise FieldError(
                 f"TileLists: {n} splats touch {total} tiles in all, and there is room for {_MOST}. "
-                "Larger tiles, or fewer cameras at a time, need less."
+                "Use larger tiles, or fewer cameras at a time."
             )
         if total <= order.shape[0]:
             by_tile.reserve(total)
@@ -197,5 +186,5 @@ class TileLists:
 def tile_lists(
     lists: TileLists, centres: In, radii: In, depths: In, order: Out, starts: Out
 ) -> int:
-    """Fill lists as one step of a tape; return how much room they need."""
+    """Fill lists as one step of a tape; return the length that they need."""
     return lists.fill(centres, radii, depths, order, starts)

@@ -58,14 +58,14 @@ def test_parts_of_batches_share_memory() -> None:
 
 WRONG_POSES = {
     "not (1, 2, 3)": lambda: Cameras(np.eye(3)[:2], [1, 1, 0, 0], 8, 8),
-    "no rigid motion": lambda: Cameras(np.diag([1.0, 1.0, -1.0, 1.0]), [1, 1, 0, 0], 8, 8),
+    "is not a rigid motion": lambda: Cameras(np.diag([1.0, 1.0, -1.0, 1.0]), [1, 1, 0, 0], 8, 8),
     "pose 0": lambda: Cameras(2 * np.eye(4), [1, 1, 0, 0], 8, 8),
     "(1, 4), not (1, 3)": lambda: Cameras(np.eye(4), [1, 1, 0], 8, 8),
     "looks along up": lambda: Cameras.look_at([0, 1, 0], [0, 0, 0], 8, 8),
     "or is too far": lambda: Cameras.look_at([0, 0, np.inf], [0, 0, 0], 8, 8),
     "or is too far.": lambda: Cameras.look_at([0, 0, 1e200], [0, 0, 0], 8, 8),
     "at its target": lambda: Cameras.look_at([0, np.nan, 1], [0, 0, 0], 8, 8),
-    "the last row of pose 0 is 0, 0, 0, 1, not [0.0, 1.0, 0.0, 1.0]": lambda: Cameras(
+    "the last row of pose 0 must be 0, 0, 0, 1, not [0.0, 1.0, 0.0, 1.0]": lambda: Cameras(
         np.eye(4) + np.eye(4)[[0, 1, 2, 1]] * [[0], [0], [0], [1]], [1, 1, 0, 0], 8, 8
     ),
     "off by nan": lambda: Cameras(np.nan * np.eye(4), [1, 1, 0, 0], 8, 8),
@@ -113,28 +113,28 @@ def test_gaussians_that_are_none(message: str) -> None:
 
 def test_what_does_not_fit_a_splatter() -> None:
     camera = Cameras(np.eye(4), [8.0, 8.0, 4.0, 4.0], 8, 8)
-    with pytest.raises(dt.FieldError, match="cannot draw what <1 camera of 8x8 pixels> see"):
+    with pytest.raises(dt.FieldError, match="cannot draw for <1 camera of 8x8 pixels>"):
         Splatter(9, 8)(make_gaussians(some()), camera)
     with pytest.raises(dt.FieldError, match="3, 8 or 15 coefficients for each gaussian, not 4"):
         Splatter(8, 8)(make_gaussians(some(shN=np.zeros((3, 4, 3)))), camera)
     with pytest.raises(dt.FieldError, match=r"in f32, and .* in f64"):
         Splatter(8, 8)(make_gaussians(some(), dtype=ti.f64), camera)
     for options, message in (
-        ({"near": 0.0}, "none in front"),
-        ({"near": 2.0, "far": 1.0}, "none in front"),
-        ({"near": np.nan}, "none in front"),
+        ({"near": 0.0}, "no depths in front"),
+        ({"near": 2.0, "far": 1.0}, "no depths in front"),
+        ({"near": np.nan}, "no depths in front"),
         ({"tile": 0}, "tile is an integer from 1 to 1024, not 0"),
         ({"tile": 10**6}, "tile is an integer from 1 to 1024, not 1000000"),
         ({"width": 8.0}, "width is an integer from 1 to 65536, not 8.0"),
         ({"eps2d": -1.0}, "eps2d is a finite number from 0 on, not -1.0"),
         ({"eps2d": np.nan}, "eps2d is a finite number from 0 on, not nan"),
-        ({"background": [0.0, np.inf, 0.0]}, "the background is finite, not"),
+        ({"background": [0.0, np.inf, 0.0]}, "the background is a finite colour, not"),
     ):
         with pytest.raises(dt.LaunchError, match=message):
             Splatter(**{"width": 8, "height": 8, **options})
     with pytest.raises(dt.LaunchError, match="sh_degree is 0 to 3, not 4"):
         Splatter(8, 8, sh_degree=4)(make_gaussians(some()), camera)
-    with pytest.raises(dt.LaunchError, match="has drawn nothing yet"):
+    with pytest.raises(dt.LaunchError, match="has not drawn yet"):
         _ = Splatter(8, 8).radii
 
 

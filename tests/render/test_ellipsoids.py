@@ -154,7 +154,7 @@ def test_what_is_none_is_refused(options: dict[str, Any], said: str) -> None:
 def test_cameras_of_another_size_are_refused() -> None:
     values, poses, intrinsics = scene()
     cameras = Cameras(poses, intrinsics, WIDTH + 1, HEIGHT)
-    with pytest.raises(dt.FieldError, match="cannot draw what <2 cameras"):
+    with pytest.raises(dt.FieldError, match="cannot draw for <2 cameras"):
         Ellipsoids(WIDTH, HEIGHT)(make_gaussians(values), cameras)
 
 

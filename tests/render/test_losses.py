@@ -235,11 +235,14 @@ def test_what_cannot_be_compared_is_refused() -> None:
     image, loss = dt.zeros((12, 12), ti.f32), dt.zeros((), ti.f32)
     small = dt.zeros((10, 40), ti.f32)
     for call, message in (
-        (lambda: l1(image, dt.zeros((12, 13), ti.f32), loss), "one shape and as many channels"),
-        (lambda: l2(image, dt.zeros((12, 12), ti.math.vec3), loss), "as many channels"),
+        (
+            lambda: l1(image, dt.zeros((12, 13), ti.f32), loss),
+            "the same shape and number of channels",
+        ),
+        (lambda: l2(image, dt.zeros((12, 12), ti.math.vec3), loss), "number of channels"),
         (lambda: l2(image, dt.zeros((12, 12), ti.i32), loss), "An image is a field of floats"),
         (lambda: psnr(dt.zeros(12, ti.f32), dt.zeros(12, ti.f32)), "An image is"),
-        (lambda: dssim(small, small, loss), "padding='same' puts zeros"),
+        (lambda: dssim(small, small, loss), "padding='same', which puts zeros"),
         (lambda: ssim(image, image, "full"), "'valid' or 'same', not 'full'"),
         (lambda: l1(image, image, loss, mask=small), "A mask has a number for each pixel"),
         (

@@ -153,7 +153,7 @@ def test_alpha_is_ordered_by_depth_and_then_by_index() -> None:
     depths = dt.from_numpy(np.arange(12.0)[::-1].copy())
     by_depth = splats(*fields(turned, ti.f64).values(), depths).to_numpy()
     np.testing.assert_array_equal(by_depth, by_index)
-    with pytest.raises(dt.FieldError, match=r"opacities have the shape \(12,\)"):
+    with pytest.raises(dt.FieldError, match=r"opacities must have the shape \(12,\)"):
         splats(*fields({**values, "opacities": np.ones(3)}, ti.f64).values())
 
 
@@ -162,7 +162,9 @@ def test_rows_that_are_missing_are_an_error() -> None:
     image = dt.zeros((HEIGHT, WIDTH), dt.vec(3, ti.f64))
     few = dt.zeros(3, dt.vec(3, ti.f64))
     for kernel in (sum_splats, sum_splats_plain):
-        with pytest.raises(dt.FieldError, match=r"factors have the shape \(12,\) like the means"):
+        with pytest.raises(
+            dt.FieldError, match=r"factors must have the shape \(12,\) like the means"
+        ):
             kernel(found["means"], few, found["colours"], image)
-    with pytest.raises(dt.FieldError, match=r"means have the shape \(n,\), not \(3, 4\)"):
+    with pytest.raises(dt.FieldError, match=r"means must have the shape \(n,\), not \(3, 4\)"):
         sum_splats(dt.zeros((3, 4), dt.vec(2)), few, few, image)
