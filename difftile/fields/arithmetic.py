@@ -5,25 +5,39 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from difftile.fields.tracked import replaced
 
-if TYPE_CHECKING:
-    from difftile.fields.array_like import ArrayLike
+BinaryMethod: TypeAlias = Callable[[object, object], Any]
 
 
 class Operators:
-    """What runs the operators: `runtime` says so, which nothing here depends on.
+    """The implementation of the operators, which `runtime` puts here.
 
     Attributes:
-        apply: Given an operator, its operands and a field for the result or None, returns the
-            result.
+        apply: Returns the result of an operator for its name, its operands, and a field for the
+            result or None.
     """
 
     apply: Callable[[str, tuple[Any, ...], Any], Any] | None = None
+
+
+def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
+    """Return the methods of an operator: with the field on the left, on the right, and in place."""
+
+    def on_left(self: object, other: object) -> Any:
+        return operated(name, self, other)
+
+    def on_right(self: object, other: object) -> Any:
+        return operated(name, other, self)
+
+    def in_place(self: object, other: object) -> Any:
+        return operated(name, self, other, into=self)
+
+    return on_left, on_right, in_place
 
 
 class Arithmetic:
@@ -35,50 +49,11 @@ class Arithmetic:
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Any:
-        return operated("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return operated("add", other, self)
-
-    def __iadd__(self, other: Any) -> Any:
-        return operated("add", self, other, into=self)
-
-    def __sub__(self, other: Any) -> Any:
-        return operated("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return operated("subtract", other, self)
-
-    def __isub__(self, other: Any) -> Any:
-        return operated("subtract", self, other, into=self)
-
-    def __mul__(self, other: Any) -> Any:
-        return operated("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return operated("multiply", other, self)
-
-    def __imul__(self, other: Any) -> Any:
-        return operated("multiply", self, other, into=self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return operated("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return operated("divide", other, self)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return operated("divide", self, other, into=self)
-
-    def __pow__(self, other: Any) -> Any:
-        return operated("power", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return operated("power", other, self)
-
-    def __ipow__(self, other: Any) -> Any:
-        return operated("power", self, other, into=self)
+    __add__, __radd__, __iadd__ = _binary("add")
+    __sub__, __rsub__, __isub__ = _binary("subtract")
+    __mul__, __rmul__, __imul__ = _binary("multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
+    __pow__, __rpow__, __ipow__ = _binary("power")
 
     def __neg__(self) -> Any:
         return operated("negative", self)
@@ -86,7 +61,7 @@ class Arithmetic:
     def __pos__(self) -> Any:
         return operated("positive", self)
 
-    # NumPy: its numbers are numbers, and with arrays a field is an array.
+    # A number of NumPy is a number; with an array of NumPy a field is an array.
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs and ufunc.__name__ in _OPERATORS:
@@ -109,13 +84,13 @@ _EQUALITY = {"equal": operator.eq, "not_equal": operator.ne}
 _OPERATORS = ("add", "subtract", "multiply", "divide", "power", "negative", "positive")
 
 
-def operated(name: str, *operands: Any, into: ArrayLike | Arithmetic | None = None) -> Any:
-    """Return the result of an operator, or `NotImplemented` for what is no number and no field."""
+def operated(name: str, *operands: object, into: object = None) -> Any:
+    """Return the result of an operator; `NotImplemented` for operands of other kinds."""
     if Operators.apply is None or not all(isinstance(one, (Arithmetic, Real)) for one in operands):
         return NotImplemented
     return Operators.apply(name, operands, into)
 
 
 def _as_arrays(value: Any) -> Any:
-    """Return what NumPy is given with arrays in place of fields."""
+    """Return the arguments of NumPy with arrays in place of fields."""
     return replaced(value, lambda one: one.to_numpy(), Arithmetic)

@@ -1,4 +1,4 @@
-"""What Python does with the elements of a field or of a part of one: reading and writing."""
+"""The common type of fields and of parts of fields: reading and writing from Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ArrayLike(Arithmetic, ABC):
-    """Elements of one type in a grid, wherever they are."""
+    """Elements of one type in a grid: a field, or a part of one."""
 
     __slots__ = ()
 
@@ -174,7 +174,7 @@ class ArrayLike(Arithmetic, ABC):
         self.write_from(other)
 
     def write_from(self, other: ArrayLike) -> None:
-        """Copy what fits without a word to the tape."""
+        """Copy a field that fits, without a record on the tape."""
         self._set(other.to_numpy(), constant=False)
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -190,7 +190,7 @@ def check_is_field(value: object, what: str) -> None:
     """Check that a value is a field, or a part of one.
 
     Raises:
-        FieldError: It is none.
+        FieldError: The value is neither.
     """
     if not isinstance(value, ArrayLike):
         raise FieldError(f"{what} a field, not {type(value).__name__}.")

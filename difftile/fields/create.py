@@ -49,7 +49,7 @@ def element_type(dtype: Any) -> Type:
     """Return the element type that a user's dtype stands for.
 
     Raises:
-        FieldError: It is none.
+        FieldError: The value is not an element type.
     """
     found = dtype if isinstance(dtype, (Scalar, Vector, Matrix)) else value_type(dtype)
     if found is None and dtype is not None:
@@ -60,15 +60,15 @@ def element_type(dtype: Any) -> Type:
     if found is None and isinstance(dtype, StructType):
         raise FieldError("A field of structs is made by dt.field(P, shape), or dt.from_numpy().")
     if found is None:
-        shown = repr(dtype) if isinstance(dtype, (str, int, float)) else _name_of(dtype)
+        shown = f"A {type(dtype).__name__}"
+        if isinstance(dtype, (str, int, float)):
+            shown = repr(dtype)
+        elif isinstance(dtype, type):
+            shown = dtype.__name__
         raise FieldError(f"{shown} is no element type; use {_SUPPORTED}.")
     if is_float(found) and not has_own_scalar(dtype):
         return with_scalar(found, current_session().float_type)
     return found
-
-
-def _name_of(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else f"A {type(value).__name__}"
 
 
 @overload
@@ -87,7 +87,7 @@ def field(dtype: Any, shape: Shape, *, grad: bool = False) -> Field | StructFiel
         grad: Attach a gradient buffer.
 
     Raises:
-        FieldError: The type or the shape is none that a field can have.
+        FieldError: Fields cannot have the type or the shape.
     """
     if isinstance(dtype, StructType):
         members: dict[str, Member] = {
@@ -158,10 +158,10 @@ def from_numpy(values: Any, dtype: Any = None, *, grad: bool = False) -> Field |
     """Return a field with a copy of an array; any strides will do.
 
     Args:
-        values: The array; for vector and matrix elements its last axes are those of an element. For
-            structs an array for each member by name.
+        values: The array; its last axes are the axes of a vector or matrix element. For structs an
+            array for each member by name.
         dtype: Element type; by default scalars of the array's own type. A vector type without a
-            number type of its own, such as `ti.math.vec3`, takes that of an array of floats.
+            number type of its own, such as `ti.math.vec3`, takes the type of an array of floats.
         grad: Attach a gradient buffer.
 
     Raises:

@@ -18,15 +18,15 @@ from difftile.substrate import LOCK
 class DerivedField(Field):
     """A field that a function fills from others before a launch, or Python, reads it.
 
-    The function runs if the contents of a source, or those of the field itself, are not those of
-    its last run. It runs on each open tape as well, once for contents, so that gradients pass on
-    to the sources. The field has a gradient if a source has one.
+    The function runs if the contents of a source or of the field itself have changed since its last
+    run. On each open tape it runs once for the same contents, so that gradients pass on to the
+    sources. The field has a gradient if a source has one.
 
     Args:
         element: The type of its elements.
         shape: Its shape.
         sources: The fields that it is computed from.
-        derive: Fills the field that it is given, all of it, by launches and what else tapes record.
+        derive: Fills the whole field that it is given, by launches and other recorded operations.
     """
 
     __slots__ = ("_derive", "_filled", "_filling", "_recorded", "_sources")
@@ -51,24 +51,21 @@ class DerivedField(Field):
             self.grad_in = self.grad_out = gradient
 
     def refresh(self) -> None:
-        """Fill the field if what it holds does not follow from its sources, or no tape knows."""
+        """Fill the field where it is out of date, or the open tape has no record of it."""
         with LOCK:
-            self._refresh()
-
-    def _refresh(self) -> None:
-        if self._filling:
-            return
-        tape = None if NO_GRAD.get() else OPEN_TAPE.get()
-        known = tape is None or (self._recorded is not None and self._recorded() is tape)
-        if (known or not self.has_grads) and self._versions() == self._filled:
-            return
-        self._filling = True
-        try:
-            self._derive(self)
-        finally:
-            self._filling = False
-        self._filled = self._versions()
-        self._recorded = None if tape is None else weakref.ref(tape)
+            if self._filling:
+                return
+            tape = None if NO_GRAD.get() else OPEN_TAPE.get()
+            known = tape is None or (self._recorded is not None and self._recorded() is tape)
+            if (known or not self.has_grads) and self._versions() == self._filled:
+                return
+            self._filling = True
+            try:
+                self._derive(self)
+            finally:
+                self._filling = False
+            self._filled = self._versions()
+            self._recorded = None if tape is None else weakref.ref(tape)
 
     def _versions(self) -> tuple[object, ...]:
         return tuple([one.storage.buffer.contents.version for one in (*self._sources, self)])
@@ -86,8 +83,8 @@ class DerivedField(Field):
         """Return the field itself: it has no other shape.
 
         Raises:
-            FieldError: Another one is asked for.
+            FieldError: The shape is another one.
         """
         if shape != self.shape:
-            raise FieldError(f"{self!r} follows from other fields and has one shape alone.")
+            raise FieldError(f"{self!r} follows from other fields and has only one shape.")
         return self

@@ -1,4 +1,4 @@
-"""What Python hands to a field: shapes, indices and values, checked and converted."""
+"""Shapes, indices and values from Python, checked and converted for fields."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError, FieldIndexError, counted
 from difftile.fields.recording import OPEN_TAPE
 from difftile.fields.tracked import reads_in, track
-from difftile.ir.types import BOOL, FLOATS, Scalar, Type, numpy_dtype, scalar_of, with_scalar
+from difftile.ir.types import BOOL, FLOATS, Type, numpy_dtype, scalar_of, with_scalar
 
 Shape: TypeAlias = int | Sequence[int]
 MAX_DIMENSIONS = 12  # kernels of more are untried
 
 
 def as_integer(value: object) -> int | None:
-    """Return an integer as Python's own, or None; True and False are none."""
+    """Return an integer as an `int`, or None for anything else, such as True and False."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         return None
     try:
@@ -33,7 +33,7 @@ def as_shape(shape: Shape) -> tuple[int, ...]:
     """Return a shape as a tuple of integers.
 
     Raises:
-        FieldError: It is none.
+        FieldError: The value is not a shape.
     """
     one = as_integer(shape)
     try:
@@ -56,11 +56,11 @@ def as_view_shape(given: tuple[object, ...], size: int | None = None) -> tuple[i
     """Return a shape that is given as one tuple or as several integers.
 
     Args:
-        given: What was passed.
+        given: The arguments of the call.
         size: The number of elements, from which one size that is -1 follows.
 
     Raises:
-        FieldError: It is no shape.
+        FieldError: The arguments are not a shape.
     """
     one = given[0] if len(given) == 1 else given
     parts = list(cast("Sequence[object]", one)) if isinstance(one, (tuple, list)) else [one]
@@ -77,34 +77,53 @@ def as_index(owner: object, shape: tuple[int, ...], index: object) -> tuple[int,
     Args:
         owner: The field, for errors.
         shape: Its shape.
-        index: What stands in the brackets; None for the element of a field of shape ().
+        index: The index in brackets; None for the element of a field of shape ().
 
     Raises:
-        FieldError: It is no index of one element.
-        FieldIndexError: It is out of range.
+        FieldError: The index does not pick one element.
+        FieldIndexError: The index is out of range.
     """
     parts = cast(tuple[object, ...], index) if isinstance(index, tuple) else (index,)
     if parts == (None,):
         parts = ()
-    where = [as_integer(part) for part in parts]
-    for part, number in zip(parts, where, strict=True):
-        if number is None:
-            raise FieldError(
-                f"An index of {owner!r} is an integer or a slice, not {part!r}; "
-                "for others use x.to_numpy()."
-            )
+    where = [index_number(owner, part) for part in parts]
     if len(parts) != len(shape):
+        raise wrong_count(owner, len(shape), len(parts))
+    return tuple(in_range(owner, number, size) for number, size in zip(where, shape, strict=True))
+
+
+def index_number(owner: object, part: object) -> int:
+    """Return an index along one axis.
+
+    Raises:
+        FieldError: The value is not an integer.
+    """
+    number = as_integer(part)
+    if number is None:
         raise FieldError(
-            f"{owner!r} has {counted(len(shape), 'dimension')} and is given "
-            f"{counted(len(parts), 'index', 'indices')}."
+            f"An index of {owner!r} is an integer or a slice, not {part!r}; "
+            "for others use x.to_numpy()."
         )
-    found: list[int] = []
-    for number, size in zip(where, shape, strict=True):
-        assert number is not None
-        if not -size <= number < size:
-            raise FieldIndexError(f"Index {number} is out of range for {owner!r}.")
-        found.append(number % size)
-    return tuple(found)
+    return number
+
+
+def in_range(owner: object, number: int, size: int) -> int:
+    """Return an index counted from the front.
+
+    Raises:
+        FieldIndexError: The index is out of range.
+    """
+    if not -size <= number < size:
+        raise FieldIndexError(f"Index {number} is out of range for {owner!r}.")
+    return number % size
+
+
+def wrong_count(owner: object, dimensions: int, indices: int) -> FieldError:
+    """Return the error for another number of indices than there are dimensions."""
+    return FieldError(
+        f"{owner!r} has {counted(dimensions, 'dimension')} and is given "
+        f"{counted(indices, 'index', 'indices')}."
+    )
 
 
 def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -113,7 +132,7 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     While a recorder is open the array is tracked if the values are.
 
     Raises:
-        FieldError: They are none.
+        FieldError: The values are not real numbers.
     """
     try:
         array: npt.NDArray[Any] = np.asarray(values)
@@ -160,11 +179,6 @@ def as_contents(
             f"{owner!r} takes no {array.dtype} values, whose fractions would be cut. "
             f"Cast them: values.astype(np.{cast_to})."
         )
-    return _converted(owner, scalar, array)
-
-
-def _converted(owner: object, scalar: Scalar, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    dtype = numpy_dtype(scalar)
     try:
         with np.errstate(over="raise", invalid="ignore"):
             converted = array.astype(dtype)

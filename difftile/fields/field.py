@@ -42,10 +42,10 @@ def fields_with_grads() -> list[Field]:
 
 
 class _Ended:
-    """Stands in place of a buffer; launches that were prepared with it pay nothing for a check."""
+    """Stands in the place of a buffer, so that prepared launches need no check."""
 
     __slots__ = ("_why",)
-    nbytes = 0  # what still knows of the field sees how little it holds
+    nbytes = 0  # for counts of fields that hold nothing any more
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -64,8 +64,8 @@ _SCRATCH: ContextVar[bool] = ContextVar("difftile_scratch", default=False)
 def scratch() -> Generator[None]:
     """Make fields that an operation of the library keeps for itself, inside a block.
 
-    Such memory is written by the operation before the operation reads it, so nothing depends on
-    what it held before, and `dt.gradcheck` does not take it for a parameter of the user's.
+    The operation writes such memory before it reads it, so no result depends on the earlier
+    contents, and `dt.gradcheck` does not take it for a parameter of the user.
     """
     token = _SCRATCH.set(True)
     try:
@@ -102,7 +102,7 @@ class Storage:
         old.disown()
 
     def end(self, why: str) -> None:
-        """Give the memory back; whoever asks for it from now on is told why it is not there."""
+        """Give the memory back; later uses raise an error with the reason."""
         self.buffer.disown()
         self.buffer = cast(Buffer, _Ended(why))
 
@@ -211,7 +211,7 @@ class Field(ArrayLike):
         self.before_write(None, values if constant else None).write(values)
 
     def write_from(self, other: ArrayLike) -> None:
-        """Copy what fits without a word to the tape."""
+        """Copy a field that fits, without a record on the tape."""
         if isinstance(other, Field):
             source = other.buffer
             self.fresh_if_pinned(keep=False).copy_from(source)
@@ -389,7 +389,7 @@ class Field(ArrayLike):
     ) -> Field:
         """Return a field like this one over other memory, with gradients of its own.
 
-        Nobody else hears of those: `zero_grads()` leaves them alone.
+        These gradients are not registered: `zero_grads()` leaves them as they are.
 
         Args:
             storage: The memory.
@@ -449,7 +449,7 @@ def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
         fields: A field, or several; all fields that live by default.
 
     Raises:
-        FieldError: One is no field.
+        FieldError: A value is not a field.
     """
     pool = current_session().pool
     if fields is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,26 +25,26 @@ class Change:
 
     Args:
         fields: The field that has taken the place of each, by the memory of the one before.
-        index: Which row each one was before, shape (rows,); -1 for those that begin anew.
+        index: Which row each one was before, shape (rows,); -1 for new ones.
     """
 
     fields: Mapping[Storage, Field]
     index: Field
 
     def beside(self, field: Field) -> Field:
-        """Return what was kept of each row, with zeros for those that begin anew.
+        """Return the values that a follower keeps for each row, with zeros for new ones.
 
         Args:
-            field: What was kept, a row for each row that there was.
+            field: The values that it kept for each row before the change.
         """
         return _rows_of(field, self.index)
 
 
 class Follower(Protocol):
-    """Keeps something for each row, and hears when rows change."""
+    """Keeps values for each row, and is told when rows change."""
 
     def follow(self, change: Change) -> None:
-        """Do to what is kept what has been done to the rows."""
+        """Change the kept values as the rows have changed."""
         ...
 
 
@@ -53,9 +53,9 @@ class Rows:
 
     `rows.means` and `rows["means"]` are the field of that name *now*: a change of rows makes new
     fields, with a gradient of zeros where there was a gradient, and ends those before, which are
-    refused from then on; their gradients stay readable. What was made from the fields
-    follows: an optimiser keeps what it remembers of a row with that row. `len(rows)` is the number
-    of rows; `keys()`, `values()` and `items()` are those of the fields by name.
+    refused from then on; their gradients stay readable. The state that an optimiser has for a row
+    moves with that row. `len(rows)` is the number of rows; `keys()`, `values()` and `items()` give
+    the fields by name.
 
     Rows are kept, dropped and repeated where they are; added ones are joined on the host.
 
@@ -64,7 +64,7 @@ class Rows:
         fields: More of them.
 
     Raises:
-        FieldError: One is no whole field, has other rows, or belongs to other rows already.
+        FieldError: A value is not a whole field, has other rows, or belongs to other rows already.
     """
 
     def __init__(self, named: Mapping[str, Field] | None = None, /, **fields: Field) -> None:
@@ -81,7 +81,16 @@ class Rows:
         for name, field in self._fields.items():
             if name.startswith("_") or hasattr(type(self), name):
                 raise FieldError(f"A field of rows cannot be called '{name}': rows have that.")
-            _check_is_whole(name, field)
+            if not isinstance(field, Field) or field.origin is not field:  # pyright: ignore[reportUnnecessaryIsInstance] - user input
+                given: object = cast(object, field)
+                advice = " Copy it into a field of its own: copy.copy(x)."
+                raise FieldError(
+                    f"Rows are made of whole fields, and '{name}' is {field!r}."
+                    + (advice if isinstance(given, ArrayLike) else "")
+                )
+            if not field.shape:
+                raise FieldError(f"'{name}', {field!r}, has no axis along which rows could be.")
+            _ = field.buffer  # raises where the memory is gone
             first, (size, *_) = next(iter(self._fields)), self._fields[name].shape
             if size != len(self._fields[first]):
                 raise FieldError(
@@ -154,8 +163,8 @@ class Rows:
 
         Args:
             index: The rows, integers of shape (n,); negative ones count from the end.
-            fresh: Of which of them followers start anew, booleans of shape (n,). By default where a
-                row is taken again: its first place keeps what is remembered of it.
+            fresh: The places where followers start with a new row, booleans of shape (n,). By
+                default every place of a row but its first, which keeps the state of the row.
 
         Raises:
             FieldIndexError: There is no such row.
@@ -180,7 +189,7 @@ class Rows:
             mask: Booleans of shape (rows,).
 
         Raises:
-            FieldError: No row would be left, or the mask is none.
+            FieldError: No row would be left, or the values are not a mask.
             TapeError: A tape is open.
         """
         self._check_may_change("prune()")
@@ -191,18 +200,19 @@ class Rows:
     def append(
         self, rows: Rows | Mapping[str, npt.ArrayLike] | None = None, /, **arrays: npt.ArrayLike
     ) -> None:
-        """Add rows behind the others; of them followers know nothing yet.
+        """Add rows after the others; followers have no state for them yet.
 
         Args:
             rows: Other rows, or arrays by name: for each field one of shape (added, ...).
             arrays: More of them.
 
         Raises:
-            FieldError: A name is missing or too much, or the arrays do not fit.
+            FieldError: A name is missing or unknown, or the arrays do not fit.
             TapeError: A tape is open.
         """
         self._check_may_change("append()")
-        added, values = self._as_rows({**_arrays_of(rows), **arrays})
+        given = rows.to_numpy() if isinstance(rows, Rows) else rows or {}
+        added, values = self._as_rows({**given, **arrays})
         if not added:
             return
         before = len(self)
@@ -213,7 +223,7 @@ class Rows:
         self._become(made, np.concatenate((np.arange(before), np.full(added, -1))))
 
     def from_numpy(self, values: Mapping[str, npt.ArrayLike]) -> None:
-        """Set all rows anew, any number of them; followers start anew.
+        """Replace all rows by any number of new ones; followers start again.
 
         To go on where a run was saved, give the rows first and then the optimiser its state.
 
@@ -221,7 +231,7 @@ class Rows:
             values: For each field an array of shape (rows, ...), by name.
 
         Raises:
-            FieldError: A name is missing or too much, or the arrays do not fit.
+            FieldError: A name is missing or unknown, or the arrays do not fit.
             TapeError: A tape is open.
         """
         self._check_may_change("from_numpy()")
@@ -232,7 +242,7 @@ class Rows:
         self._become(made, np.full(count, -1))
 
     def forget(self, *names: str) -> None:
-        """Let followers start anew with some fields, whose contents stay; with all by default.
+        """Let followers start again with some fields, by default all; the contents stay.
 
         Raises:
             FieldError: There is no such field.
@@ -247,15 +257,15 @@ class Rows:
         self._tell(Change(same, _index(np.full(len(self), -1))))
 
     def followed_by(self, follower: Follower) -> None:
-        """Tell someone about changes, for as long as he lives."""
+        """Tell a follower about changes, for as long as it lives."""
         self._followers.add(follower)
 
     def _become(self, made: Mapping[str, Field], index: npt.NDArray[np.intp]) -> None:
-        """Go on with other fields, and say so.
+        """Go on with other fields, and tell followers.
 
         Args:
-            made: They, by name, without gradients.
-            index: Which row each one was before; -1 for those that begin anew.
+            made: The fields by name, without gradients.
+            index: Which row each one was before; -1 for new ones.
         """
         old = self._fields
         if len(index) != len(self):
@@ -346,24 +356,6 @@ class Rows:
 def rows_of(field: Field) -> Rows | None:
     """Return the rows that a field belongs to, or None."""
     return None if field.storage.rows is None else field.storage.rows()
-
-
-def _check_is_whole(name: str, field: object) -> None:
-    if not isinstance(field, Field) or field.origin is not field:
-        a_part = isinstance(field, ArrayLike)
-        raise FieldError(
-            f"Rows are made of whole fields, and '{name}' is {field!r}."
-            + (" Copy it into a field of its own: copy.copy(x)." if a_part else "")
-        )
-    if not field.shape:
-        raise FieldError(f"'{name}', {field!r}, has no axis along which rows could be.")
-    _ = field.buffer  # raises where the memory is no more
-
-
-def _arrays_of(rows: Rows | Mapping[str, npt.ArrayLike] | None) -> Mapping[str, npt.ArrayLike]:
-    if isinstance(rows, Rows):
-        return rows.to_numpy()
-    return rows or {}
 
 
 def _filled(field: Field, values: npt.NDArray[Any]) -> Field:

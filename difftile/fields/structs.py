@@ -1,4 +1,4 @@
-"""Fields of structs: one field for each member, so that kernels touch only what they name."""
+"""Fields of structs: a field for each member, so that kernels touch only the members in use."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class StructField:
         return any(field.has_grads for _, field in self.fields())
 
     def fields(self, prefix: str = "") -> Iterator[tuple[str, Field]]:
-        """Yield the fields of all members, those of nested structs too, with dotted names."""
+        """Yield the fields of all members, also of nested structs, with dotted names."""
         for name, member in self.members.items():
             dotted = f"{prefix}.{name}" if prefix else name
             if isinstance(member, StructField):
@@ -178,7 +178,7 @@ class StructField:
         """The gradients of the members that have one.
 
         Raises:
-            FieldError: None has.
+            FieldError: No member has one.
         """
         found: dict[str, Member] = {
             name: member.grad for name, member in self.members.items() if member.has_grads

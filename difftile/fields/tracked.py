@@ -1,10 +1,10 @@
 """Numbers that remember which fields Python read them from while a recorder was open.
 
 Python computes with them as with any others: a tracked number is a number, a tracked array an
-array. What NumPy and Python's operators make of them is tracked as well, so that a recorder can
-tell a constant from what varies with fields it differentiates. Conversions to plain numbers end
-it: `float(v)`, the functions of `math`, `np.asarray(x)` of a field, arrays that are filled element
-by element, and other libraries.
+array. The results of NumPy and of Python's operators are tracked as well, so that a recorder can
+tell constants from values that vary with the fields it differentiates. Conversions to plain numbers
+end the tracking: `float(v)`, the functions of `math`, `np.asarray(x)` of a field, arrays that are
+filled element by element, and other libraries.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class HostRead:
     """A read from Python.
 
     Args:
-        recorder: What identifies the recorder that was open.
+        recorder: Identifies the recorder that was open.
         field: The field, in the words of an error.
         graded: The field has a gradient.
-        lost: What was read has been made a plain number by `float`.
+        lost: The value has become a plain number by `float`.
     """
 
     recorder: object
@@ -40,7 +40,7 @@ NO_READS: Reads = frozenset()
 
 
 class Tracked:
-    """A number or array that follows from what Python read."""
+    """A number or array that follows from reads of fields by Python."""
 
     __slots__ = ()
     reads: Reads
@@ -60,7 +60,7 @@ class Tracked:
 
 
 class TrackedArray(Tracked, np.ndarray[Any, Any]):
-    """An array that follows from what Python read."""
+    """An array that follows from reads of fields by Python."""
 
     def __array_finalize__(self, obj: Any) -> None:
         self.reads = getattr(obj, "reads", NO_READS) if self.dtype.kind in "fc" else NO_READS
@@ -77,18 +77,18 @@ class TrackedArray(Tracked, np.ndarray[Any, Any]):
 
 
 class TrackedFloat(Tracked, float):
-    """A number that follows from what Python read.
+    """A number that follows from reads of fields by Python.
 
     Args:
         plain: The number itself: a float, or a number of NumPy, whose type and methods stay.
-        reads: What it follows from.
+        reads: The reads that it follows from.
     """
 
     __slots__ = ("plain", "reads")
     plain: Any
 
     def __new__(cls, plain: Any, reads: Reads) -> TrackedFloat:
-        """Return a number that remembers what it follows from."""
+        """Return a number with the reads that it follows from."""
         made = super().__new__(cls, plain)
         made.plain, made.reads = plain, reads
         return made
@@ -177,7 +177,7 @@ def track(value: Any, reads: Reads) -> Any:
 
 
 def reads_in(value: Any) -> Reads:
-    """Return what a value, or what is in lists, tuples and dicts, follows from."""
+    """Return the reads that a value follows from, also in lists, tuples and dicts."""
     if isinstance(value, Tracked):
         return value.reads
     if isinstance(value, (list, tuple)):
@@ -197,7 +197,7 @@ def _union(values: Iterable[Any]) -> Reads:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value without what it remembers."""
+    """Return a value without its reads."""
     return replaced(value, _untracked, Tracked)
 
 

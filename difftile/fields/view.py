@@ -50,12 +50,12 @@ class View(ArrayLike):
 
     @property
     def kind(self) -> ViewKind:
-        """What kernels are compiled for."""
+        """The kind of view, for which kernels are compiled."""
         return self.window.kind
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """What kernels are passed beside the field."""
+        """The arguments of kernels that follow the field."""
         return self.window.numbers
 
     def __repr__(self) -> str:
@@ -144,7 +144,7 @@ class View(ArrayLike):
         return None if whole is None else View(whole, self.window)
 
     def with_grads(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuse: the gradient of a view is that of its field."""
+        """Refuse: the gradient belongs to the field."""
         raise FieldError(
             f"{self!r} has the gradient of its field. Give the field one, "
             "x = x.with_grads(), and take the view of that."

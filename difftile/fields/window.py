@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import FieldError, FieldIndexError, counted
-from difftile.fields.exchange import as_integer
+from difftile.diagnostics import FieldError
+from difftile.fields.exchange import as_integer, in_range, index_number, wrong_count
 from difftile.ir.views import AxisMap, ViewKind
 from difftile.substrate import Buffer
 
@@ -34,7 +34,7 @@ class Window:
 
     @property
     def kind(self) -> ViewKind:
-        """What kernels are compiled for."""
+        """The kind of view, for which kernels are compiled."""
         maps = [
             AxisMap(
                 axis, step, size == 1 if axis is None else step == 1 and self.shape[axis] == size
@@ -45,7 +45,7 @@ class Window:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """What kernels are passed: the starts, and then the sizes, that are not of whole axes."""
+        """The arguments of kernels: starts and then sizes, without the whole axes."""
         kind = self.kind
         starts = [s for s, one in zip(self.starts, kind.axes, strict=True) if not one.whole]
         sizes = [size for axis, size in enumerate(self.shape) if axis not in kind.whole]
@@ -58,10 +58,10 @@ class Window:
 
     def of(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the part of an array of shape `base`; its memory is shared."""
-        index = tuple(
-            start if axis is None else _slice(start, step, self.shape[axis])
-            for start, step, axis in zip(self.starts, self.steps, self.axes, strict=True)
-        )
+        index: list[int | slice[Any, Any, Any]] = []
+        for start, step, axis in zip(self.starts, self.steps, self.axes, strict=True):
+            stop = start if axis is None else start + step * self.shape[axis]
+            index.append(start if axis is None else slice(start, None if stop < 0 else stop, step))
         picked = array[(*index, ...)]  # never a copy, even of one element
         inner = array.shape[len(self.base) :]
         missing = [axis for axis in range(len(self.shape)) if axis not in self.axes]
@@ -94,12 +94,12 @@ class Window:
         """Return the window that an index with slices picks in this one.
 
         Args:
-            owner: What is indexed, for errors.
-            index: What stands in the brackets.
+            owner: The indexed field, for errors.
+            index: The index in brackets.
 
         Raises:
-            FieldError: It picks nothing, or is no index.
-            FieldIndexError: An integer in it is out of range.
+            FieldError: The index is not valid, or picks no element.
+            FieldIndexError: An integer of the index is out of range.
         """
         parts = cast("tuple[object, ...]", index) if isinstance(index, tuple) else (index,)
         dots = [k for k, part in enumerate(parts) if part is Ellipsis]
@@ -107,10 +107,7 @@ class Window:
             rest = (slice(None),) * (len(self.shape) - len(parts) + 1)
             parts = (*parts[: dots[0]], *rest, *parts[dots[0] + 1 :])
         if len(parts) > len(self.shape):
-            raise FieldError(
-                f"{owner!r} has {counted(len(self.shape), 'dimension')} and is given "
-                f"{counted(len(parts), 'index', 'indices')}."
-            )
+            raise wrong_count(owner, len(self.shape), len(parts))
         parts = (*parts, *(slice(None),) * (len(self.shape) - len(parts)))
         firsts: list[int] = []
         steps: list[int] = []
@@ -127,15 +124,7 @@ class Window:
                 kept[axis] = len(shape)
                 shape.append(len(picked))
                 continue
-            number = as_integer(part)
-            if number is None:
-                raise FieldError(
-                    f"An index of {owner!r} is an integer or a slice, not {part!r}; "
-                    "for others use x.to_numpy()."
-                )
-            if not -size <= number < size:
-                raise FieldIndexError(f"Index {number} is out of range for {owner!r}.")
-            firsts.append(number % size)
+            firsts.append(in_range(owner, index_number(owner, part), size))
             steps.append(0)
         return Window(
             self.base,
@@ -204,11 +193,6 @@ def has_slices(index: object) -> bool:
 
 def _number(axis: int | None) -> int:
     return -1 if axis is None else axis
-
-
-def _slice(start: int, step: int, size: int) -> slice[Any, Any, Any]:
-    stop = start + step * size
-    return slice(start, None if stop < 0 else stop, step)
 
 
 def _checked(owner: object, part: slice[Any, Any, Any]) -> slice[Any, Any, Any]:
