@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from difftile.diagnostics import CallMismatch, TypeMismatch
 from difftile.frontend.context import Context
@@ -18,7 +18,7 @@ from difftile.frontend.items import (
     is_alike,
     is_number,
     leaves,
-    regrown,
+    mapped,
 )
 from difftile.ir.nodes import Array, Block, Const, Derivative, Load, Value, Var
 from difftile.ir.types import is_float, scalar_of, shape_of
@@ -38,33 +38,37 @@ def floats_in(item: Item) -> list[Value]:
 
 def settled(cx: Context, item: Item) -> Item:
     """Return an item with elements of fields read, and literal floats as values."""
-    read = cx.loaded(item)
-    parts = (
-        cx.value(part) if isinstance(part, Static) and isinstance(part.value, float) else part
-        for part in leaves(read)
-    )
-    return regrown(read, iter(list(parts)))
+
+    def settle(part: Item) -> Item:
+        is_literal = isinstance(part, Static) and isinstance(part.value, float)
+        return cx.value(part) if is_literal else part
+
+    return mapped(cx.loaded(item), settle)
 
 
 def as_values(cx: Context, item: Item) -> Item:
     """Return an item with elements of fields read, and literals as values."""
-    read = cx.loaded(item)
-    return regrown(read, iter([cx.value(v) if is_number(v) else v for v in leaves(read)]))
+    return mapped(cx.loaded(item), lambda part: cx.value(part) if is_number(part) else part)
+
+
+def with_floats(item: Item, values: Iterable[Value]) -> Item:
+    """Return an item of the same form with other floats; its other values are zeros."""
+    rest = iter(values)
+
+    def replaced(leaf: Item) -> Item:
+        if not isinstance(leaf, (Var, Const)):
+            return Static(None)
+        return next(rest) if is_float(leaf.type) else zero(leaf.type)
+
+    return mapped(item, replaced)
 
 
 def adjoint_like(item: Item, made: list[Var], prefix: str = "d_") -> Item:
     """Return an item of the same form with new variables for its floats, which are added up."""
-
-    def parts() -> Iterator[Item]:
-        for leaf in leaves(item):
-            if isinstance(leaf, (Var, Const)) and is_float(leaf.type):
-                name = leaf.name if isinstance(leaf, Var) else ""
-                made.append(Var(f"{prefix}{name}", leaf.type))
-                yield made[-1]
-            else:
-                yield zero(leaf.type) if isinstance(leaf, (Var, Const)) else Static(None)
-
-    return regrown(item, parts())
+    floats = floats_in(item)
+    new = [Var(f"{prefix}{v.name if isinstance(v, Var) else ''}", v.type) for v in floats]
+    made += new
+    return with_floats(item, new)
 
 
 # The calls
@@ -104,63 +108,38 @@ def derivative_call(cx: Context, node: ast.Call, of: DerivativeOf) -> Item:
         )
     *primals, d_out = items
     bars = iter(adjoint(cx, node, function, primals, d_out))
-    found = [_like(item, bars) for item in primals if floats_in(item)]
+    found = [with_floats(item, bars) for item in primals if floats_in(item)]
     return found[0] if len(found) == 1 else Tuple(tuple(found))
-
-
-def _like(item: Item, values: Iterator[Value]) -> Item:
-    """Return an item of the same form with values for its floats; what is none has zeros."""
-    floats = (
-        next(values)
-        if isinstance(leaf, (Var, Const)) and is_float(leaf.type)
-        else (zero(leaf.type) if isinstance(leaf, (Var, Const)) else Static(None))
-        for leaf in leaves(item)
-    )
-    return regrown(item, iter(list(floats)))
 
 
 def adjoint(
     cx: Context, node: ast.Call, function: Item, items: Sequence[Item], d_out: Item
-) -> list[Value]:
+) -> list[Var]:
     """Append the adjoint of a function at some arguments; return that of each of their floats."""
-    body, params, result = _region(cx, node, function, items)
-    seeds = _seeds(cx, node, result, d_out)
-    args = tuple(value for item in items for value in floats_in(item))
-    outs = tuple(Var(f"d_{p.name}", p.type) for p in params)
-    gradients = () if cx.rule is None else _gradients(cx, body)
-    cx.b.append(Derivative(outs, params, args, seeds, body, False, gradients, cx.span(node)))
-    return list(outs)
+    region, result = _region(cx, node, function, items)
+    outs = [Var(f"d_{p.name}", p.type) for p in region.params]
+    region.append(cx, node, outs, _seeds(cx, node, result, d_out), forward=False)
+    return outs
 
 
 def _tangent_call(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
-    """Lower the tangent: behind the arguments stands one tangent for each that holds floats."""
-    count = next(
-        (
-            n
-            for n in range(1, len(items))
-            if n + sum(bool(floats_in(i)) for i in items[:n]) == len(items)
-        ),
-        None,
-    )
-    if count is None:
+    """Lower the tangent: one tangent for each argument that holds floats follows the arguments."""
+    counts = range(1, len(items))
+    dots = [n for n in counts if n + sum(map(bool, map(floats_in, items[:n]))) == len(items)]
+    if not dots:
         raise CallMismatch(
             cx.span(node),
             "'dt.fwd_diff(f)' takes the arguments of f, and a tangent for each that is a float.",
             "write 'dt.fwd_diff(f)(x, y, x_dot, y_dot)'.",
         )
-    primals, dots = items[:count], items[count:]
-    body, params, result = _region(cx, node, function, primals)
-    with_floats = [item for item in primals if floats_in(item)]
-    seeds = tuple(
-        seed
-        for item, dot in zip(with_floats, dots, strict=True)
-        for seed in _seeds(cx, node, item, dot)
-    )
-    args = tuple(value for item in primals for value in floats_in(item))
-    outs = tuple(Var(f"dot_{r.name if isinstance(r, Var) else ''}", r.type) for r in body.results)
-    gradients = () if cx.rule is None else _gradients(cx, body)
-    cx.b.append(Derivative(outs, params, args, seeds, body, True, gradients, cx.span(node)))
-    return _like(result, iter(outs))
+    primals = items[: dots[0]]
+    region, result = _region(cx, node, function, primals)
+    pairs = zip(filter(floats_in, primals), items[dots[0] :], strict=True)
+    seeds = [seed for item, dot in pairs for seed in _seeds(cx, node, item, dot)]
+    results = region.body.results
+    outs = [Var(f"dot_{r.name if isinstance(r, Var) else ''}", r.type) for r in results]
+    region.append(cx, node, outs, seeds, forward=True)
+    return with_floats(result, outs)
 
 
 _MARGINS = (ast.Gt, ast.GtE, ast.Lt, ast.LtE)
@@ -190,12 +169,57 @@ def compared_call(cx: Context, node: ast.Call, function: object) -> Item:
         return cx.expr(ast.copy_location(called, node))
 
 
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """A call of a function that is differentiated.
+
+    Args:
+        params: The parameters in place of the floats of its arguments.
+        args: Those floats.
+        body: The call; its results are the floats that it returns.
+    """
+
+    params: tuple[Var, ...]
+    args: tuple[Value, ...]
+    body: Block
+
+    def append(
+        self,
+        cx: Context,
+        node: ast.Call,
+        outs: Sequence[Var],
+        seeds: Sequence[Value],
+        *,
+        forward: bool,
+    ) -> None:
+        """Append the derivative; in a rule, fields that the call reads get gradients as well."""
+        gradients: list[tuple[Array, Array]] = []
+        if cx.rule is not None:
+            for array in dict.fromkeys(s.array for s in walk(self.body) if isinstance(s, Load)):
+                has_gradient = array.size is None and is_float(array.type.element)
+                if has_gradient and array.gradient_of is None:
+                    gradients.append((array, cx.rule.gradient(array, incoming=False)))
+        given = (tuple(outs), self.params, self.args, tuple(seeds), self.body, forward)
+        cx.b.append(Derivative(*given, tuple(gradients), cx.span(node)))
+
+
 def _region(
     cx: Context, node: ast.Call, function: Item, items: Sequence[Item]
-) -> tuple[Block, tuple[Var, ...], Item]:
-    """Lower a call of a function with parameters in place of the floats of its arguments."""
+) -> tuple[_Region, Item]:
+    """Lower a call of a function with parameters in place of the floats of its arguments.
+
+    Returns:
+        The region, and what the function returns.
+    """
     params: list[Var] = []
-    given = [regrown(item, iter([_param(leaf, params) for leaf in leaves(item)])) for item in items]
+
+    def parameter(leaf: Item) -> Item:
+        if not (isinstance(leaf, (Var, Const)) and is_float(leaf.type)):
+            return leaf
+        params.append(Var(leaf.name if isinstance(leaf, Var) else "x", leaf.type))
+        return params[-1]
+
+    given = [mapped(item, parameter) for item in items]
     draws = cx.env[DRAWS]
     outside_rules = replace(cx.scope, top_level=False, rule=None)
     with cx.within(outside_rules), cx.b.region() as stmts:
@@ -210,14 +234,8 @@ def _region(
         )
     if not body.results:
         raise CallMismatch(cx.span(node), "this function returns no float to differentiate.")
-    return body, tuple(params), result
-
-
-def _param(leaf: Item, params: list[Var]) -> Item:
-    if not (isinstance(leaf, (Var, Const)) and is_float(leaf.type)):
-        return leaf
-    params.append(Var(leaf.name if isinstance(leaf, Var) else "x", leaf.type))
-    return params[-1]
+    args = tuple(value for item in items for value in floats_in(item))
+    return _Region(tuple(params), args, body), result
 
 
 def call_with(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
@@ -232,7 +250,7 @@ def _name(name: str, node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
-def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> tuple[Value, ...]:
+def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> list[Value]:
     """Return what is given for each float of a result, cast to its type."""
     if not is_alike(result, given) or len(leaves(result)) != len(leaves(given)):
         raise TypeMismatch(
@@ -250,14 +268,4 @@ def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> tuple[Valu
                 f"a derivative of type {one.type} is wanted here, not {value.type}.",
             )
         seeds.append(cx.b.cast(value, scalar_of(one.type)))
-    return tuple(seeds)
-
-
-def _gradients(cx: Context, body: Block) -> tuple[tuple[Array, Array], ...]:
-    """Return the gradients that take what reaches the fields that a body reads."""
-    assert cx.rule is not None
-    return tuple(
-        (array, cx.rule.gradient(array, incoming=False))
-        for array in dict.fromkeys(s.array for s in walk(body) if isinstance(s, Load))
-        if array.size is None and is_float(array.type.element) and array.gradient_of is None
-    )
+    return seeds

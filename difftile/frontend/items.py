@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from types import ModuleType
@@ -198,6 +198,11 @@ def regrown(item: Item, new: Iterator[Item]) -> Item:
     if isinstance(item, Record):
         return item.with_items([regrown(part, new) for part in item.items])
     return next(new)
+
+
+def mapped(item: Item, change: Callable[[Item], Item]) -> Item:
+    """Return a struct or tuple with each leaf changed."""
+    return regrown(item, map(change, leaves(item)))
 
 
 def is_alike(first: Item, second: Item) -> bool:

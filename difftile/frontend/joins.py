@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from difftile.diagnostics import KernelError, Label, Span, TypeMismatch
+from difftile.diagnostics import Label, Span, TypeMismatch
 from difftile.frontend.context import Branch, Context
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import (
@@ -18,12 +17,11 @@ from difftile.frontend.items import (
     is_alike,
     is_number,
     is_same,
-    leaf_names,
     leaves,
     regrown,
 )
 from difftile.ir.nodes import Block, Const, If, Let, Stmt, Value, Var
-from difftile.ir.types import BOOL, FLOATS, I32, Type, scalar_of, shape_of
+from difftile.ir.types import BOOL, FLOATS, I32, Scalar, Type, scalar_of, shape_of
 from difftile.ops.table import OPS
 
 # Cheaper than a jump, and safe to run when not taken.
@@ -52,6 +50,15 @@ def branch(
     return out
 
 
+def at_end(cx: Context, side: Branch, item: Item, scalar: Scalar | None = None) -> Value:
+    """Return an item as a value, perhaps cast, at the end of a branch."""
+    with cx.b.region() as made:
+        value = cx.value(item)
+        value = value if scalar is None else cx.b.cast(value, scalar)
+    side.stmts.extend(made)
+    return value
+
+
 @dataclass
 class _Join:
     """The results of an `If` while they are collected.
@@ -62,7 +69,6 @@ class _Join:
         span: The place of the `if`.
         results: The value of each result in the two branches.
         outs: The variable of each result.
-        casts: What each branch runs at its end.
     """
 
     cx: Context
@@ -70,83 +76,74 @@ class _Join:
     span: Span
     results: list[tuple[Value, Value]] = field(default_factory=list[tuple[Value, Value]])
     outs: list[Var] = field(default_factory=list[Var])
-    casts: tuple[list[Stmt], list[Stmt]] = field(default_factory=lambda: ([], []))
 
     def join(self, name: str, first: Item, second: Item) -> Item:
-        """Return what a name stands for after the branches, adding results where they differ."""
+        """Return the item of a name after the branches, adding results where they differ."""
         if is_same(first, second):
             return first
         if isinstance(first, (Tuple, Record)) and is_alike(first, second):
             pairs = zip(leaves(first), leaves(second), strict=True)
             return regrown(first, iter([self.join(name, a, b) for a, b in pairs]))
+        differ = f"{describe(first)} and {describe(second)}"
         if isinstance(first, Tuple) and isinstance(second, Tuple):
-            raise self.differ(name, "tuples of different length")
+            differ = "tuples of different length"
         if isinstance(first, Record) and isinstance(second, Record):
-            raise self.differ(name, "structs with different members")
-        for item in (first, second):
-            if not isinstance(item, (Var, Const)) and not is_number(item):
-                raise self.differ(name, f"{describe(first)} and {describe(second)}")
-        values: list[Value] = []
-        for item, stmts in zip((first, second), self.casts, strict=True):
-            with self.cx.b.region() as made:
-                values.append(self.cx.value(item))
-            stmts.extend(made)
-        self.widen(name, values)
-        if values[0].type != values[1].type:
-            raise self.changed(name, values[0].type, values[1].type)
-        out = Var(name.replace(" ", "_"), values[0].type)
+            differ = "structs with different members"
+        if not (starts_as_number(first) and starts_as_number(second)):
+            at, *rest = self.labels(name, "bound here", "bound here")
+            raise TypeMismatch(
+                at.span,
+                f"'{name}' is not the same thing in both branches: {differ}.",
+                at.text,
+                related=rest,
+                hint="a branch chooses between numbers; use it inside each branch.",
+            )
+        pairs = zip(self.sides, (first, second), strict=True)
+        values = [at_end(self.cx, side, item) for side, item in pairs]
+        before = self.cx.env.get(name)
+        if isinstance(before, (Var, Const)) and scalar_of(before.type) in FLOATS:
+            # An integer given in one branch to a local that was a float before the branches.
+            for k, side in enumerate(self.sides):
+                if scalar_of(values[k].type) not in FLOATS:
+                    values[k] = at_end(self.cx, side, values[k], scalar_of(before.type))
+        types = values[0].type, values[1].type
+        if types[0] != types[1]:
+            at, *rest = self.labels(name, f"{types[0]}", f"{types[1]}")
+            raise TypeMismatch(
+                at.span,
+                f"local '{name}' is {types[0]} in one branch and {types[1]} in the other.",
+                at.text,
+                related=rest,
+                hint=type_hint(name, *types),
+            )
+        out = Var(name.replace(" ", "_"), types[0])
         self.outs.append(out)
         self.results.append((values[0], values[1]))
         return out
 
-    def widen(self, name: str, values: list[Value]) -> None:
-        """Cast an integer given in one branch to a local that was a float before the branches."""
-        before = self.cx.env.get(name)
-        if not isinstance(before, (Var, Const)) or scalar_of(before.type) not in FLOATS:
-            return
-        for k, stmts in enumerate(self.casts):
-            if scalar_of(values[k].type) not in FLOATS:
-                with self.cx.b.region() as made:
-                    values[k] = self.cx.b.cast(values[k], scalar_of(before.type))
-                stmts.extend(made)
-
     def labels(self, name: str, first: str, second: str) -> list[Label]:
+        """Return labels for the statements that bound a name in the branches, or for the `if`."""
         places = (side.bound_at.get(name) for side in self.sides)
-        return [
-            Label(at, text)
-            for at, text in zip(places, (first, second), strict=True)
-            if at is not None
-        ]
-
-    def differ(self, name: str, what: str) -> KernelError:
-        first, *rest = self.labels(name, "bound here", "bound here") or [Label(self.span, "")]
-        return TypeMismatch(
-            first.span,
-            f"'{name}' is not the same thing in both branches: {what}.",
-            first.text,
-            related=rest,
-            hint="a branch chooses between numbers; use it inside each branch.",
-        )
-
-    def changed(self, name: str, first: Type, second: Type) -> KernelError:
-        at, *rest = self.labels(name, f"{first}", f"{second}") or [Label(self.span, "")]
-        return TypeMismatch(
-            at.span,
-            f"local '{name}' is {first} in one branch and {second} in the other.",
-            at.text,
-            related=rest,
-            hint=type_hint(name, first, second),
-        )
+        pairs = zip(places, (first, second), strict=True)
+        labels = [Label(at, text) for at, text in pairs if at is not None]
+        return labels or [Label(self.span, "")]
 
 
 def join_branches(cx: Context, cond: Value, sides: tuple[Branch, Branch], span: Span) -> None:
     """Append the `If` of two lowered branches and bind the names that they changed."""
-    before = cx.env
     then, orelse = sides
-    _count_draws(cx, sides)
-    env = dict(before)
+    cx.draws.pending = then.pending
+    if then.env[DRAWS] is not orelse.env[DRAWS] or then.pending != orelse.pending:
+        # The hidden local counts the draws of both branches, unless they draw equally often.
+        for side in sides:
+            before = at_end(cx, side, side.env[DRAWS])
+            with cx.b.region() as made:
+                side.env[DRAWS] = cx.call("add", before, Const(side.pending, I32), name="draws")
+            side.stmts.extend(made)
+        cx.draws.pending = 0
+    env = dict(cx.env)
     joined = _Join(cx, sides, span)
-    for name in {**before, **then.env, **orelse.env}:
+    for name in {**env, **then.env, **orelse.env}:
         first, second = then.env.get(name), orelse.env.get(name)
         if first is second and first is not None:
             env[name] = first
@@ -158,26 +155,12 @@ def join_branches(cx: Context, cond: Value, sides: tuple[Branch, Branch], span: 
         else:
             env[name] = joined.join(name, first, second)
     blocks = [
-        Block((*side.stmts, *casts), tuple(pair[k] for pair in joined.results))
-        for k, (side, casts) in enumerate(zip(sides, joined.casts, strict=True))
+        Block(tuple(side.stmts), tuple(pair[k] for pair in joined.results))
+        for k, side in enumerate(sides)
     ]
     cx.b.append(If(cond, blocks[0], blocks[1], tuple(joined.outs), span))
     cx.env = env
     cx.bound_at |= then.bound_at | orelse.bound_at
-
-
-def _count_draws(cx: Context, sides: tuple[Branch, Branch]) -> None:
-    """Let the hidden local count the draws of both branches, unless they draw equally often."""
-    first, second = sides
-    cx.draws.pending = first.pending
-    if first.env[DRAWS] is second.env[DRAWS] and first.pending == second.pending:
-        return
-    for side in sides:
-        with cx.b.region() as made:
-            before = cx.value(side.env[DRAWS])
-            side.env[DRAWS] = cx.call("add", before, Const(side.pending, I32), name="draws")
-        side.stmts.extend(made)
-    cx.draws.pending = 0
 
 
 def type_hint(name: str, first: Type, second: Type) -> str | None:
@@ -219,42 +202,3 @@ def starts_as_number(item: Item) -> bool:
 def holds_numbers(item: Item) -> bool:
     """Tell whether a local is a tuple or struct of numbers alone, or a number itself."""
     return all(starts_as_number(leaf) for leaf in leaves(item))
-
-
-# Structs and tuples in loops: the IR carries their parts, each under a name with a dot
-
-
-def put_together(
-    cx: Context, carried: Sequence[tuple[str, Value]], before: Mapping[str, Item]
-) -> None:
-    """Bind the structs whose parts a loop carries to what the names of the parts stand for."""
-    for name in _wholes(carried):
-        parts = [cx.env.pop(part) for part in leaf_names(name, before[name])]
-        cx.env[name] = regrown(before[name], iter(parts))
-
-
-def take_apart(
-    cx: Context, carried: Sequence[tuple[str, Value]], before: Mapping[str, Item]
-) -> None:
-    """Bind the names of the parts that a loop carries, at its end.
-
-    Raises:
-        TypeMismatch: The local is another struct now, or none.
-    """
-    for name in _wholes(carried):
-        item = cx.env[name]
-        if not is_alike(before[name], item):
-            raise TypeMismatch(
-                cx.bound_at.get(name, cx.b.span),
-                f"'{name}' becomes {describe(item)} in the loop.",
-                f"{describe(before[name])} before it",
-                hint="keep its members from iteration to iteration.",
-            )
-        cx.env |= dict(zip(leaf_names(name, item), leaves(item), strict=True))
-        for part in leaf_names(name, item):
-            if name in cx.bound_at:
-                cx.bound_at[part] = cx.bound_at[name]
-
-
-def _wholes(carried: Sequence[tuple[str, Value]]) -> list[str]:
-    return list(dict.fromkeys(name.partition(".")[0] for name, _ in carried if "." in name))

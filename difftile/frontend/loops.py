@@ -20,15 +20,18 @@ from difftile.frontend.changes import assigned, changed, roots
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
 from difftile.frontend.draws import DRAWS
-from difftile.frontend.items import Item, Record, Tuple, Unbound, describe, leaf_names, leaves
-from difftile.frontend.joins import (
-    check_kept,
-    holds_numbers,
-    put_together,
-    starts_as_number,
-    take_apart,
-    type_hint,
+from difftile.frontend.items import (
+    Item,
+    Record,
+    Tuple,
+    Unbound,
+    describe,
+    is_alike,
+    leaf_names,
+    leaves,
+    regrown,
 )
+from difftile.frontend.joins import check_kept, holds_numbers, starts_as_number, type_hint
 from difftile.frontend.jumps import (
     FLAGS,
     RETURNED,
@@ -60,11 +63,20 @@ def for_statement(cx: Context, node: ast.For) -> None:
         loop(cx, node.body, partial(_unroll, cx, node))
         return
     box = box_of(cx, node.iter)
+    names = _targets(cx, node, box)
     if cx.scope.top_level and not serialize:
-        _parallel(cx, node, box)
-    else:
-        with cx.nested():
-            _serial(cx, node, box)
+        _parallel(cx, node, box, names)
+        return
+    with cx.nested():
+        loop(cx, node.body, partial(_nest, cx, node, box, names, []))
+        cx.unbind([n for n in _bound_names(node) if n not in cx.scope.reductions], _AFTER_LOOP)
+
+
+def while_statement(cx: Context, node: ast.While) -> None:
+    """Lower a `while`; it is serial wherever it stands."""
+    _refuse_else(cx, node)
+    with cx.nested():
+        loop(cx, node.body, partial(_while, cx, node))
 
 
 def _refuse_else(cx: Context, node: ast.For | ast.While) -> None:
@@ -74,6 +86,9 @@ def _refuse_else(cx: Context, node: ast.For | ast.While) -> None:
             "'else' of a loop",
             "set a flag in the loop and test it after.",
         )
+
+
+# Unrolled loops
 
 
 def _unroll(cx: Context, node: ast.For) -> None:
@@ -88,14 +103,14 @@ def _unroll(cx: Context, node: ast.For) -> None:
         )
 
     def once(item: Item) -> None:
-        _bind_static(cx, node, node.target, item)
+        _bind_static(cx, node.target, item)
         iteration(cx, node.body)
 
     for one in items:
         unless_left(cx, node, partial(once, one))
 
 
-def _bind_static(cx: Context, node: ast.For, target: ast.expr, item: Item) -> None:
+def _bind_static(cx: Context, target: ast.expr, item: Item) -> None:
     """Bind the names of an unrolled loop; they stay compile-time values."""
     if isinstance(target, ast.Name):
         cx.bind(target.id, item, target)
@@ -109,7 +124,7 @@ def _bind_static(cx: Context, node: ast.For, target: ast.expr, item: Item) -> No
         names = counted(len(target.elts), "name")
         raise TypeMismatch(cx.span(target), f"{names} for {counted(len(parts), 'value')}.")
     for part, value in zip(target.elts, parts, strict=True):
-        _bind_static(cx, node, part, value)
+        _bind_static(cx, part, value)
 
 
 # Binding the loop variables
@@ -156,19 +171,152 @@ def _bound_names(node: ast.For | ast.While) -> set[str]:
     return {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
 
 
+# Carried locals
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """The locals that a loop carries from one iteration to the next.
+
+    Args:
+        before: The bindings before the loop.
+        places: The statements that made them.
+        kept: The names that the body binds and that must stay what they are.
+        variables: The variables that stand for each local at the start of an iteration: one for a
+            number, one for each leaf of a struct or tuple.
+        inits: Their values before the loop.
+        pending: The draws that were not yet counted.
+        drawing: The places in the program that drew before the loop.
+    """
+
+    before: Env
+    places: dict[str, Span]
+    kept: list[str]
+    variables: dict[str, list[Var]]
+    inits: tuple[Value, ...]
+    pending: int
+    drawing: int
+
+    @property
+    def carries(self) -> tuple[Var, ...]:
+        """The variables of all locals."""
+        return tuple(carry for variables in self.variables.values() for carry in variables)
+
+    def bindings(self, values: Sequence[Value]) -> Env:
+        """Return the locals with other values in place of the variables."""
+        rest = iter(values)
+        return {name: regrown(self.before[name], rest) for name in self.variables}
+
+
+def _enter(cx: Context, node: ast.For | ast.While) -> _Carried:
+    """Bind the locals that a loop carries, before its body."""
+    before, places = dict(cx.env), dict(cx.bound_at)
+    pending, drawing = cx.draws.pending, cx.draws.places
+    cx.count_draws()
+    kept: list[str] = []
+    variables: dict[str, list[Var]] = {}
+    inits: list[Value] = []
+    flags = leaving(cx, node.body)
+    results = cx.scope.returning.names if RETURNED in flags else ()
+    not_carried = _bound_names(node) | cx.scope.reductions.keys()
+    for name in (*changed(cx, node.body), DRAWS, *results, *flags):
+        item = cx.env.get(name)
+        if item is None or isinstance(item, Unbound) or name in not_carried:
+            continue
+        if holds_numbers(item):
+            values = [cx.value(leaf) for leaf in leaves(item)]
+            named = zip(leaf_names(name, item), values, strict=True)
+            variables[name] = [Var(part, value.type) for part, value in named]
+            inits += values
+        elif isinstance(item, Tuple):
+            raise TypeMismatch(
+                _binding_of(cx, node.body, name),
+                f"'{name}' is a tuple, and changes in the loop.",
+                related=cx.note(name, "bound here"),
+                hint="only numbers change from iteration to iteration.",
+            )
+        else:
+            kept.append(name)
+    carried = _Carried(before, places, kept, variables, tuple(inits), pending, drawing)
+    cx.env |= carried.bindings(carried.carries)
+    return carried
+
+
+def _yields(cx: Context, node: ast.For | ast.While, carried: _Carried) -> tuple[Value, ...]:
+    """Return the values at the end of a loop's body that the next iteration starts with."""
+    yields: list[Value] = []
+    for name, variables in carried.variables.items():
+        before, item, place = carried.before[name], cx.env[name], carried.places.get(name)
+        if not isinstance(before, (Tuple, Record)):
+            yields.append(_yielded(cx, node, name, item, variables[0], place))
+            continue
+        if not is_alike(before, item):
+            raise TypeMismatch(
+                cx.bound_at.get(name, cx.b.span),
+                f"'{name}' becomes {describe(item)} in the loop.",
+                f"{describe(before)} before it",
+                hint="keep its members from iteration to iteration.",
+            )
+        for leaf, carry in zip(leaves(item), variables, strict=True):
+            yields.append(_yielded(cx, node, name, leaf, carry, place))
+    for name in carried.kept:
+        check_kept(cx, name, carried.before[name], carried.places.get(name))
+    return tuple(yields)
+
+
+def _yielded(
+    cx: Context, node: ast.For | ast.While, name: str, item: Item, carry: Var, place: Span | None
+) -> Value:
+    """Return a number at the end of an iteration in the type that it had at the start."""
+    if isinstance(item, Unbound):
+        raise UndefinedName(
+            cx.keyword_span(node), name, f"at the end of the loop, {item.reason}", hint=item.hint
+        )
+    if not starts_as_number(item):
+        check_kept(cx, name, carry, place)
+    value = cx.value(item)
+    if value.type == carry.type:
+        return value
+    scalar = scalar_of(carry.type)
+    if shape_of(value.type) == shape_of(carry.type) and scalar in FLOATS:
+        return cx.b.cast(value, scalar)
+    raise TypeMismatch(
+        cx.bound_at.get(name, cx.keyword_span(node)),
+        f"local '{carry.name}' is {carry.type} before the loop and becomes {value.type} in it.",
+        f"{value.type}",
+        related=() if place is None else (Label(place, f"{carry.type}"),),
+        hint=type_hint(carry.name, carry.type, value.type),
+    )
+
+
+def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
+    """Bind what a loop carried, after the loop; names that it bound first end with it."""
+    before = carried.before
+    new = [name for name in cx.env if name not in before and name not in FLAGS]
+    cx.env = {**before, **carried.bindings(outs)}
+    if cx.draws.places == carried.drawing:  # nothing draws in the loop: it leaves the count alone
+        cx.env[DRAWS] = before[DRAWS]
+        cx.draws.pending = carried.pending
+    for name in new:
+        cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
+
+
+def _binding_of(cx: Context, body: Sequence[ast.stmt], name: str) -> Span:
+    """Return the first statement of a body that binds a name."""
+    for stmt in body:
+        for node in ast.walk(stmt):
+            binds = isinstance(node, ast.stmt) and name in assigned([node])
+            if binds and not isinstance(node, (ast.For, ast.If)):
+                return cx.span(node)
+    return cx.span(body[0])
+
+
 # Serial loops
 
 
-def _serial(cx: Context, node: ast.For, box: Box) -> None:
-    names = _targets(cx, node, box)
-    loop(cx, node.body, partial(_nest, cx, node, box, names, 0, []))
-    cx.unbind([n for n in _bound_names(node) if n not in cx.scope.reductions], _AFTER_LOOP)
-
-
-def _nest(
-    cx: Context, node: ast.For, box: Box, names: list[str], axis: int, indices: list[Value]
-) -> None:
+def _nest(cx: Context, node: ast.For, box: Box, names: list[str], indices: list[Value]) -> None:
     """Lower one axis of a serial loop around the next; the innermost holds the body."""
+    axis = len(indices)
     if axis == len(names):
         _bind(cx, node, box, names, indices)
         iteration(cx, node.body)
@@ -190,110 +338,21 @@ def _nest(
         if box.step != 1:
             scaled = cx.call("mul", index, Const(box.step, I32))
             here = cx.call("add", start, scaled, name=names[axis])
-        _nest(cx, node, box, names, axis + 1, [*indices, here])
+        _nest(cx, node, box, names, [*indices, here])
         yields = _yields(cx, node, carried)
-    carries, inits, outs = carried.variables, carried.inits, carried.outs()
+        if runs is not None:  # a loop that may be left early is a `while` over its index
+            yields = (cx.call("add", index, Const(1, I32), name=index.name), *yields)
+    carries, inits = carried.carries, carried.inits
+    outs = tuple(Var(carry.name, carry.type) for carry in carries)
     body = Block(tuple(stmts), yields)
     if runs is None:
         cx.b.append(For(index, *bounds, carries, inits, body, outs, span))
     else:
         test = Block(tuple(tests), (runs,))
-        counted = For(index, *bounds, carries, inits, body, outs, span)
-        cx.b.append(_until_left(cx, counted, test))
+        after = (Var(index.name, I32), *outs)
+        given = ((index, *carries), (bounds[0], *inits))
+        cx.b.append(While(*given, test, body, after, span, ends=True))
     _leave(cx, carried, outs)
-
-
-@dataclass(frozen=True, slots=True)
-class _Carried:
-    """What a loop carries, and what stood there before it.
-
-    Args:
-        before: What every name stood for.
-        places: The statement that bound each name last.
-        kept: The names that the body binds and that must stay what they are.
-        numbers: The numbers that are carried, by name.
-        variables: What stands for them at the start of an iteration.
-        pending: The draws that were not yet counted.
-        drawing: The places in the program that drew before the loop.
-    """
-
-    before: Env
-    places: dict[str, Span]
-    kept: list[str]
-    numbers: list[tuple[str, Value]]
-    variables: tuple[Var, ...]
-    pending: int
-    drawing: int
-
-    @property
-    def inits(self) -> tuple[Value, ...]:
-        """The numbers before the loop."""
-        return tuple(value for _, value in self.numbers)
-
-    def outs(self) -> tuple[Var, ...]:
-        """Return new variables for the numbers after the loop."""
-        return tuple(Var(carry.name, carry.type) for carry in self.variables)
-
-
-def _enter(cx: Context, node: ast.For | ast.While) -> _Carried:
-    """Bind in front of a loop's body what it carries."""
-    before, places = dict(cx.env), dict(cx.bound_at)
-    pending, drawing = cx.draws.pending, cx.draws.places
-    kept, numbers = _carried(cx, node)
-    variables = tuple(Var(name, value.type) for name, value in numbers)
-    cx.env |= {name: carry for (name, _), carry in zip(numbers, variables, strict=True)}
-    put_together(cx, numbers, before)
-    return _Carried(before, places, kept, numbers, variables, pending, drawing)
-
-
-def _yields(cx: Context, node: ast.For | ast.While, carried: _Carried) -> tuple[Value, ...]:
-    """Return at the end of a loop's body what the next iteration starts with."""
-    take_apart(cx, carried.numbers, carried.before)
-    places = carried.places
-    yields = tuple(
-        _yielded(cx, name, carry, node, places.get(name))
-        for (name, _), carry in zip(carried.numbers, carried.variables, strict=True)
-    )
-    for name in carried.kept:
-        check_kept(cx, name, carried.before[name], places.get(name))
-    return yields
-
-
-def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
-    """Bind after a loop what it carried; names that it bound first end with it."""
-    before = carried.before
-    new = [n for n in cx.env if n not in before and n not in FLAGS and "." not in n]
-    after = {name: out for (name, _), out in zip(carried.numbers, outs, strict=True)}
-    cx.env = {**before, **after}
-    if cx.draws.places == carried.drawing:  # nothing draws in the loop: it leaves the count alone
-        cx.env[DRAWS] = before[DRAWS]
-        cx.draws.pending = carried.pending
-    put_together(cx, carried.numbers, before)
-    for name in new:
-        cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
-
-
-def _until_left(cx: Context, loop: For, test: Block) -> While:
-    """Return a counted loop that may be left early as a `while` over its index."""
-    with cx.b.region() as counts:
-        after = cx.call("add", loop.index, Const(1, I32), name=loop.index.name)
-    body = Block((*loop.body.stmts, *counts), (after, *loop.body.results))
-    return While(
-        (loop.index, *loop.carries),
-        (loop.start, *loop.inits),
-        test,
-        body,
-        (Var(loop.index.name, I32), *loop.outs),
-        loop.span,
-        ends=True,
-    )
-
-
-def while_statement(cx: Context, node: ast.While) -> None:
-    """Lower a `while`; it is serial wherever it stands."""
-    _refuse_else(cx, node)
-    with cx.nested():
-        loop(cx, node.body, partial(_while, cx, node))
 
 
 def _while(cx: Context, node: ast.While) -> None:
@@ -310,77 +369,12 @@ def _while(cx: Context, node: ast.While) -> None:
         iteration(cx, node.body)
         cx.count_draws()
         yields = _yields(cx, node, carried)
-    carries, inits, outs = carried.variables, carried.inits, carried.outs()
+    outs = tuple(Var(carry.name, carry.type) for carry in carried.carries)
     test, body = Block(tuple(tests), (cond,)), Block(tuple(stmts), yields)
     span = cx.keyword_span(node)
-    cx.b.append(While(carries, inits, test, body, outs, span))
+    cx.b.append(While(carried.carries, carried.inits, test, body, outs, span))
     cx.draws.pending = in_test  # the test is run once more than the body
     _leave(cx, carried, outs)
-
-
-def _carried(cx: Context, node: ast.For | ast.While) -> tuple[list[str], list[tuple[str, Value]]]:
-    """Return the locals that the body binds: things that must stay, and numbers at the start."""
-    cx.count_draws()
-    kept: list[str] = []
-    carried: list[tuple[str, Value]] = []
-    flags = leaving(cx, node.body)
-    results = cx.scope.returning.names if RETURNED in flags else ()
-    for name in (*changed(cx, node.body), DRAWS, *results, *flags):
-        item = cx.env.get(name)
-        if item is None or isinstance(item, Unbound) or name in cx.scope.reductions:
-            continue
-        if name in _bound_names(node):
-            continue
-        if starts_as_number(item):
-            carried.append((name, cx.value(item)))
-        elif isinstance(item, (Tuple, Record)) and holds_numbers(item):
-            parts = zip(leaf_names(name, item), leaves(item), strict=True)
-            carried += [(part, cx.value(leaf)) for part, leaf in parts]
-        elif isinstance(item, Tuple):
-            raise TypeMismatch(
-                _binding_of(cx, node.body, name),
-                f"'{name}' is a tuple, and changes in the loop.",
-                related=cx.note(name, "bound here"),
-                hint="only numbers change from iteration to iteration.",
-            )
-        else:
-            kept.append(name)
-    return kept, carried
-
-
-def _binding_of(cx: Context, body: Sequence[ast.stmt], name: str) -> Span:
-    """Return the first statement of a body that binds a name."""
-    for stmt in body:
-        for node in ast.walk(stmt):
-            binds = isinstance(node, ast.stmt) and name in assigned([node])
-            if binds and not isinstance(node, (ast.For, ast.If)):
-                return cx.span(node)
-    return cx.span(body[0])
-
-
-def _yielded(
-    cx: Context, name: str, carry: Var, node: ast.For | ast.While, place: Span | None
-) -> Value:
-    item = cx.env[name]
-    if isinstance(item, Unbound):
-        raise UndefinedName(
-            cx.keyword_span(node), name, f"at the end of the loop, {item.reason}", hint=item.hint
-        )
-    if not starts_as_number(item):
-        check_kept(cx, name, carry, place)
-    value = cx.value(item)
-    if value.type == carry.type:
-        return value
-    scalar = scalar_of(carry.type)
-    if shape_of(value.type) == shape_of(carry.type) and scalar in FLOATS:
-        return cx.b.cast(value, scalar)
-    raise TypeMismatch(
-        cx.bound_at.get(name, cx.keyword_span(node)),
-        f"local '{name}' is {carry.type} before the loop and becomes {value.type} in it.",
-        f"{value.type}",
-        related=() if place is None else (Label(place, f"{carry.type}"),),
-        hint=type_hint(name, carry.type, value.type),
-    )
 
 
 def _count(cx: Context, start: Value, stop: Value, step: int) -> Value:
@@ -394,12 +388,11 @@ def _count(cx: Context, start: Value, stop: Value, step: int) -> Value:
 # Parallel loops
 
 
-def _parallel(cx: Context, node: ast.For, box: Box) -> None:
+def _parallel(cx: Context, node: ast.For, box: Box, names: list[str]) -> None:
     start, bounds = box.starts[0], box
     if box.step != 1:
         count = _count(cx, start, box.stops[0], box.step)
         bounds = Box((Const(0, I32),), (count,))
-    names = _targets(cx, node, box)
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, cells = _reductions(cx, node)
     span = cx.keyword_span(node)
@@ -438,12 +431,11 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
         item = cx.env.get(name)
         if item is None or isinstance(item, Unbound) or name in inner:
             continue
-        several = isinstance(item, Tuple) or (isinstance(item, Record) and holds_numbers(item))
-        if not starts_as_number(item) and not several:
+        if not (holds_numbers(item) or isinstance(item, Tuple)):
             kept.append(name)
             continue
         where = _not_a_sum(node.body, name)
-        if where is not None or several:
+        if where is not None or not starts_as_number(item):
             raise KernelError(
                 f"Local '{name}' is shared by the iterations of a parallel loop.",
                 _binding_of(cx, node.body, name) if where is None else cx.span(where),

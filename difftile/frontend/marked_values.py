@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments
-from difftile.frontend.items import Item, is_number, leaves, regrown
+from difftile.frontend.items import Item, is_number, mapped
 from difftile.ir.nodes import Block, Let, Stmt, Var
 from difftile.ir.types import is_float
 from difftile.ir.walk import with_blocks
@@ -43,7 +43,7 @@ def _marked(cx: Context, op: str, node: ast.expr, item: Item, name: str) -> Item
         is_marked = op == "exact" and made is not None and made.op == op
         return cx.call(op, value, name=name) if is_float(value.type) and not is_marked else value
 
-    return regrown(item, map(mark, leaves(item)))
+    return mapped(item, mark)
 
 
 def _with_exact_results(stmts: Sequence[Stmt]) -> Iterator[Stmt]:

@@ -25,12 +25,12 @@ from difftile.frontend.items import (
     leaves,
     regrown,
 )
-from difftile.frontend.joins import join_branches, starts_as_number
+from difftile.frontend.joins import at_end, join_branches, starts_as_number
 from difftile.frontend.jumps import RETURNED, breaks, returns, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.name_lookup import depend
-from difftile.ir.nodes import Const, Value
-from difftile.ir.types import BOOL, FLOATS, Scalar, Type, scalar_of, shape_of
+from difftile.ir.nodes import Const
+from difftile.ir.types import BOOL, FLOATS, Type, scalar_of, shape_of
 from difftile.ops.build import zero
 
 _RESULT = "return value"  # no Python name has a space
@@ -64,21 +64,22 @@ def return_statement(cx: Context, node: ast.Return) -> None:
 def _with_flags(cx: Context, body: Sequence[ast.stmt]) -> Item:
     cx.count_draws()
     trial = Returning()
-    found = trial.found
     with (
         cx.b.region(),
         cx.frame({**cx.env, RETURNED: Const(False, BOOL)}, dict(cx.bound_at)),
         cx.within(replace(cx.scope, returning=trial)),
     ):
         run_body(cx, body)
-        types = _types(cx, body, found)
+        types = _types(cx, body, trial.found)
     cx.draws.pending = 0
     names = tuple(f"{_RESULT} {k}" for k in range(len(types)))
     cx.env[RETURNED] = Const(False, BOOL)
     cx.env |= {name: zero(type_) for name, type_ in zip(names, types, strict=True)}
     with cx.within(replace(cx.scope, returning=Returning(names, types))):
         run_body(cx, body)
-    return regrown(found[0][1], iter([cx.env[name] for name in names])) if names else Static(None)
+    if not names:
+        return Static(None)
+    return regrown(trial.found[0][1], iter([cx.env[name] for name in names]))
 
 
 def _types(
@@ -115,14 +116,17 @@ def _types(
     return tuple(_common(cx, places, [cx.value(part).type for part in parts]) for parts in columns)
 
 
-def _common(cx: Context, places: list[Span], types: list[Type]) -> Type:
-    """Return the type of one part of the result: integers go with floats."""
-    common = next((t for t in types if scalar_of(t) in FLOATS), types[0])
+def _common(cx: Context, places: Sequence[Span], types: Sequence[Type]) -> Type:
+    """Return the type of one part of the result: integers go with floats.
+
+    Raises:
+        TypeMismatch: The types do not agree.
+    """
+    common = next((type_ for type_ in types if scalar_of(type_) in FLOATS), types[0])
     for at, type_ in zip(places, types, strict=True):
         mixes = scalar_of(type_) != scalar_of(common)
-        both_float = scalar_of(type_) in FLOATS
-        both_not = scalar_of(common) not in FLOATS
-        if shape_of(type_) != shape_of(common) or (mixes and (both_float or both_not)):
+        is_cast = scalar_of(type_) not in FLOATS and scalar_of(common) in FLOATS
+        if shape_of(type_) != shape_of(common) or (mixes and not is_cast):
             other = places[types.index(common)]
             raise _disagree(cx, (other, str(common)), (at, str(type_)))
     return common
@@ -133,16 +137,19 @@ def _parts(item: Item) -> tuple[Item, ...]:
 
 
 def _is_nothing(item: Item | None) -> bool:
-    """Tell whether an item is what a bare `return` gives, as does the end of a func."""
+    """Tell whether an item is the result of a bare `return`, or of the end of a func."""
     return isinstance(item, Static) and item.value is None
 
 
-def _disagree(cx: Context, first: tuple[Span, str], second: tuple[Span, str]) -> TypeMismatch:
+def _disagree(
+    cx: Context, first: tuple[Span | None, str], second: tuple[Span | None, str]
+) -> TypeMismatch:
+    at, text = second
     return TypeMismatch(
         first[0],
         f"func '{cx.source.name}' returns one type here and another there.",
         first[1],
-        related=(Label(*second),),
+        related=() if at is None else (Label(at, text),),
         hint="return the same type on every path.",
     )
 
@@ -158,7 +165,8 @@ def _body(cx: Context, body: Sequence[ast.stmt]) -> None:
             return
         if isinstance(stmt, ast.If) and any(True for _ in returns([stmt])):
             # What follows an `if` that returns is the other branch.
-            _branches(cx, stmt, body[position + 1 :])
+            with cx.at(stmt):
+                _branches(cx, stmt, body[position + 1 :])
             return
         cx.run([stmt])
 
@@ -171,76 +179,58 @@ def _returned(cx: Context, stmt: ast.Return) -> Item:
 
 
 def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
-    with cx.at(stmt):
-        test = tested(cx, stmt.test)
-        if isinstance(test, Static):
-            depend(cx, test)
-            _body(cx, [*(stmt.body if test.value else stmt.orelse), *rest])
-            return
-        cond = condition(cx, stmt.test, test)
-        then, orelse = (
-            cx.branch(partial(_body, cx, block if _always_returns(block) else [*block, *rest]))
-            for block in (stmt.body, stmt.orelse)
+    test = tested(cx, stmt.test)
+    if isinstance(test, Static):
+        depend(cx, test)
+        _body(cx, [*(stmt.body if test.value else stmt.orelse), *rest])
+        return
+    cond = condition(cx, stmt.test, test)
+    then, orelse = (
+        cx.branch(partial(_body, cx, block if _always_returns(block) else [*block, *rest]))
+        for block in (stmt.body, stmt.orelse)
+    )
+    for side, other in ((then, orelse), (orelse, then)):
+        if _is_nothing(other.env.get(_RESULT)):
+            side.env.setdefault(_RESULT, other.env[_RESULT])
+    if _RESULT not in then.env or _RESULT not in orelse.env:
+        raise KernelError(
+            f"Func '{cx.source.name}' returns a value on some paths only.",
+            cx.keyword_span(stmt),
+            "one way from here ends without 'return'",
+            hint="end both branches with a 'return'.",
         )
-        for side, other in ((then, orelse), (orelse, then)):
-            if _is_nothing(other.env.get(_RESULT)):
-                side.env.setdefault(_RESULT, other.env[_RESULT])
-        if _RESULT not in then.env or _RESULT not in orelse.env:
-            raise KernelError(
-                f"Func '{cx.source.name}' returns a value on some paths only.",
-                cx.keyword_span(stmt),
-                "one way from here ends without 'return'",
-                hint="end both branches with a 'return'.",
-            )
-        _agree(cx, then, orelse)
-        join_branches(cx, cond, (then, orelse), cx.source.span(stmt))
+    _cast_results(cx, (then, orelse))
+    join_branches(cx, cond, (then, orelse), cx.source.span(stmt))
 
 
-def _agree(cx: Context, then: Branch, orelse: Branch) -> None:
+def _cast_results(cx: Context, sides: tuple[Branch, Branch]) -> None:
     """Cast an integer returned beside a float, so that `return 0` goes with `return x`.
 
     Raises:
-        KernelError: The two sides return different kinds of things.
+        TypeMismatch: The two sides return different kinds of things.
     """
-    items = (then.env[_RESULT], orelse.env[_RESULT])
-    if not is_alike(*items):
-        raise _mismatch(cx, then, orelse, describe(items[0]), describe(items[1]))
-    parts = zip(leaves(items[0]), leaves(items[1]), strict=True)
-    pairs = [_agreed(cx, then, orelse, *pair) for pair in parts]
-    for side, k in ((then, 0), (orelse, 1)):
-        side.env[_RESULT] = regrown(items[k], iter([pair[k] for pair in pairs]))
-
-
-def _agreed(
-    cx: Context, then: Branch, orelse: Branch, first: Item, second: Item
-) -> tuple[Item, Item]:
-    if is_same(first, second):
-        return first, second
-    if not (starts_as_number(first) and starts_as_number(second)):
-        return first, second  # joining the branches tells what is wrong with them
-    values = (_in(cx, then, first), _in(cx, orelse, second))
-    scalars = [scalar_of(value.type) for value in values]
-    if shape_of(values[0].type) != shape_of(values[1].type):
-        raise _mismatch(cx, then, orelse, str(values[0].type), str(values[1].type))
-    if scalars[0] == scalars[1]:
-        return values
-    wanted = next((s for s in scalars if s in FLOATS), None)
-    if wanted is None or (scalars[0] in FLOATS and scalars[1] in FLOATS):
-        raise _mismatch(cx, then, orelse, str(values[0].type), str(values[1].type))
-    return _in(cx, then, values[0], wanted), _in(cx, orelse, values[1], wanted)
-
-
-def _in(cx: Context, side: Branch, item: Item, scalar: Scalar | None = None) -> Value:
-    """Return an item as a value, perhaps cast, at the end of a branch."""
-    with cx.b.region() as made:
-        value = cx.value(item)
-        value = value if scalar is None else cx.b.cast(value, scalar)
-    side.stmts.extend(made)
-    return value
-
-
-def _mismatch(cx: Context, then: Branch, orelse: Branch, first: str, second: str) -> TypeMismatch:
-    return _disagree(cx, (then.bound_at[_RESULT], first), (orelse.bound_at[_RESULT], second))
+    places = [side.bound_at.get(_RESULT, cx.b.span) for side in sides]
+    results = [side.env[_RESULT] for side in sides]
+    if not is_alike(*results):
+        raise _disagree(cx, *zip(places, map(describe, results), strict=True))
+    pairs: list[tuple[Item, Item]] = []
+    for first, second in zip(*map(leaves, results), strict=True):
+        if is_same(first, second) or not (starts_as_number(first) and starts_as_number(second)):
+            pairs.append((first, second))  # joining the branches tells what is wrong with them
+            continue
+        values = [at_end(cx, side, item) for side, item in zip(sides, (first, second), strict=True)]
+        types = [value.type for value in values]
+        scalars = [scalar_of(type_) for type_ in types]
+        floats = [scalar for scalar in scalars if scalar in FLOATS]
+        mixes = scalars[0] != scalars[1]
+        if shape_of(types[0]) != shape_of(types[1]) or (mixes and len(floats) != 1):
+            raise _disagree(cx, *zip(places, map(str, types), strict=True))
+        if mixes:
+            one, other = zip(sides, values, strict=True)
+            values = [at_end(cx, *one, floats[0]), at_end(cx, *other, floats[0])]
+        pairs.append((values[0], values[1]))
+    for k, side in enumerate(sides):
+        side.env[_RESULT] = regrown(results[k], iter([pair[k] for pair in pairs]))
 
 
 def _always_returns(body: Sequence[ast.stmt]) -> bool:
