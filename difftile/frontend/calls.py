@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
+from difftile.frontend.arithmetic import power_call
 from difftile.frontend.atomic_calls import ATOMICS
 from difftile.frontend.changes import method_of
 from difftile.frontend.construct import (
@@ -55,7 +56,6 @@ from difftile.frontend.matrix_calls import (
     unit_call,
 )
 from difftile.frontend.name_lookup import parts_of
-from difftile.frontend.power import power_call
 from difftile.frontend.random_calls import rand, randint, randn
 from difftile.frontend.ranges import cells_of, unrolled
 from difftile.frontend.ruled_calls import ruled_call
@@ -79,14 +79,6 @@ _MANY = 1 << 16
 _ROUNDINGS = ("round", "floor", "ceil")  # these take the type of the result too
 
 
-def _arity(op: str) -> tuple[int, int]:
-    """Return the least and the largest number of arguments of a function of the tables."""
-    if op in ("max", "min"):
-        return 1, _MANY
-    count = len(COMPOSITES[op][0]) if op in COMPOSITES else OPS[op].arity
-    return count, count
-
-
 def call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower a call."""
     if isinstance(node.func, ast.Attribute):
@@ -94,7 +86,13 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
         if isinstance(owner, (FieldRef, Shape, Tuple, Unbound)):
             return attribute(cx, node.func, name)  # raises: these have no methods
         if isinstance(owner, Record) and node.func.attr not in owner.names:
-            return _struct_method(cx, node, node.func, owner)
+            func = method_of(cx, owner, node.func.attr)
+            if func is not None:
+                return _call_func(cx, node, func, (node.func.value, owner))
+            value = dict(owner.methods).get(node.func.attr)
+            if value is None:
+                return attribute(cx, node.func, "")  # raises: there is none of that name
+            raise _not_callable(cx, node, value)
         if not isinstance(owner, (Static, Record)):
             return method_call(cx, node, node.func, cx.value(owner), name)
     target = cx.expr(node.func)
@@ -109,43 +107,28 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return construct(cx, node, cx.float_type if type_ is None else type_, name)
         case StructName(struct):
             return struct_call(cx, node, struct, name)
+        case FuncMeaning(bound=True) as func:
+            # The object that a method belongs to is the first argument of its function.
+            instance = target.value.__self__
+            if isinstance(node.func, ast.Attribute):
+                owner = cx.expr(node.func.value)
+                if isinstance(owner, Static) and owner.value is instance:
+                    return _call_func(cx, node, func, (node.func.value, owner))
+            path = None if target.path is None else target.path.then("attribute", "__self__")
+            return _call_func(cx, node, func, (node.func, Static(instance, path)))
         case FuncMeaning() as func:
-            return _call_func(cx, node, func, _receiver(cx, node, target) if func.bound else None)
+            return _call_func(cx, node, func, None)
         case DerivativeOf() as derivative:
             return derivative_call(cx, node, derivative)
         case Compared(function):
             return compared_call(cx, node, function)
         case _:
-            raise CallMismatch(
-                cx.span(node.func),
-                f"'{ast.unparse(node.func)}' cannot be called in a kernel.",
-                instead(target.value),
-            )
+            raise _not_callable(cx, node, target.value)
 
 
-def _receiver(cx: Context, node: ast.Call, target: Static) -> Argument:
-    """Return the object that a method belongs to, as the first argument of its function."""
-    instance = target.value.__self__
-    if isinstance(node.func, ast.Attribute):
-        owner = cx.expr(node.func.value)
-        if isinstance(owner, Static) and owner.value is instance:
-            return node.func.value, owner
-    path = None if target.path is None else target.path.then("attribute", "__self__")
-    return node.func, Static(instance, path)
-
-
-def _struct_method(cx: Context, node: ast.Call, called: ast.Attribute, owner: Record) -> Item:
-    func = method_of(cx, owner, called.attr)
-    if func is None:
-        value = dict(owner.methods).get(called.attr)
-        if value is None:
-            return attribute(cx, called, "")  # raises: there is none of that name
-        raise CallMismatch(
-            cx.span(called),
-            f"'{ast.unparse(called)}' cannot be called in a kernel.",
-            instead(value),
-        )
-    return _call_func(cx, node, func, (called.value, owner))
+def _not_callable(cx: Context, node: ast.Call, value: object) -> CallMismatch:
+    what = f"'{ast.unparse(node.func)}' cannot be called in a kernel."
+    return CallMismatch(cx.span(node.func), what, instead(value))
 
 
 def _call_func(cx: Context, node: ast.Call, func: FuncMeaning, receiver: Argument | None) -> Item:
@@ -155,10 +138,15 @@ def _call_func(cx: Context, node: ast.Call, func: FuncMeaning, receiver: Argumen
 
 
 def _op(cx: Context, node: ast.Call, function: Any, op: str, name: str) -> Item:
-    if op in _ROUNDINGS and len(node.args) == 2:
-        return _rounded(cx, node, op, name)
-    low, high = _arity(op)
-    defaults = _defaults(function)
+    if op in _ROUNDINGS and len(node.args) == 2:  # `ti.floor(x, dtype)`
+        value, target = node.args
+        scalar = scalar_of(type_of(cx, target))
+        return cx.b.cast(apply(cx, op, [cx.numeric(value)]), scalar, name)
+    high = len(COMPOSITES[op][0]) if op in COMPOSITES else OPS[op].arity
+    low, high = (1, _MANY) if op in ("max", "min") else (high, high)
+    # Parameters with a default may be left out.
+    given = getattr(function, "__defaults__", None) or ()
+    defaults = [Static(value) for value in given if isinstance(value, (int, float))]
     arguments = spread(cx, counted_or_spread(cx, node, low - len(defaults), high))
     for where, item in arguments:
         if not is_number(item):
@@ -167,8 +155,11 @@ def _op(cx: Context, node: ast.Call, function: Any, op: str, name: str) -> Item:
     items = [item for _, item in arguments]
     if defaults:
         items += defaults[len(defaults) - (high - len(items)) :]
-    folded = _folded(op, items)
-    return apply(cx, op, items, name) if folded is None else folded
+    literals = [item.value for item in items if isinstance(item, Static)]
+    if op in ("min", "max") and len(literals) == len(items):
+        # Known while compiling, so that they can be used under `ti.static`.
+        return Static(min(literals) if op == "min" else max(literals))
+    return apply(cx, op, items, name)
 
 
 def _by_position(cx: Context, node: ast.Call, function: Any) -> ast.Call:
@@ -197,38 +188,15 @@ def _by_position(cx: Context, node: ast.Call, function: Any) -> ast.Call:
     return ast.copy_location(ast.Call(node.func, ordered, []), node)
 
 
-def _defaults(function: Any) -> list[Item]:
-    """Return the last parameters of a function that may be left out, as the numbers they are."""
-    defaults = getattr(function, "__defaults__", None) or ()
-    return [Static(value) for value in defaults if isinstance(value, (int, float))]
-
-
-def _rounded(cx: Context, node: ast.Call, op: str, name: str) -> Item:
-    """Lower `ti.floor(x, dtype)`."""
-    value, target = node.args
-    scalar = scalar_of(type_of(cx, target))
-    return cx.b.cast(apply(cx, op, [cx.numeric(value)]), scalar, name)
-
-
 def counted_or_spread(cx: Context, node: ast.Call, low: int, high: int) -> Sequence[ast.expr]:
     """Return the arguments of a call, counted unless one is `*values`."""
-    if any(isinstance(argument, ast.Starred) for argument in node.args):
-        found = spread(cx, positional(cx, node))
-        if not low <= len(found) <= high:
-            raise CallMismatch(
-                cx.span(node),
-                f"'{ast.unparse(node.func)}' takes {low} arguments, not {len(found)}.",
-            )
-        return node.args
-    return counted_arguments(cx, node, low, high)
-
-
-def _folded(op: str, items: Sequence[Item]) -> Static | None:
-    """Evaluate min and max of literals, so that they can be used under `ti.static`."""
-    if op not in ("min", "max") or not all(is_number(item) for item in items):
-        return None
-    values: list[Any] = [item.value for item in items if isinstance(item, Static)]
-    return Static(min(values) if op == "min" else max(values))
+    if not any(isinstance(argument, ast.Starred) for argument in node.args):
+        return counted_arguments(cx, node, low, high)
+    found = spread(cx, positional(cx, node))
+    if not low <= len(found) <= high:
+        what = f"'{ast.unparse(node.func)}' takes {low} arguments, not {len(found)}."
+        raise CallMismatch(cx.span(node), what)
+    return node.args
 
 
 # Functions with a meaning of their own
@@ -245,15 +213,6 @@ def _static(cx: Context, node: ast.Call, name: str) -> Item:
         describe(item),
         hint="leave 'ti.static' out, or take it from a Python number outside the kernel.",
     )
-
-
-def _range(special: str) -> Callable[..., Item]:
-    """Return the handler of a range as a value, as under `ti.static`; loops have their own."""
-
-    def handler(cx: Context, node: ast.Call, name: str) -> Item:
-        return Static(unrolled(cx, special, node))
-
-    return handler
 
 
 def _loops_only(what: str, instead: str) -> Callable[..., Item]:
@@ -348,8 +307,9 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "any": truth_call("or"),
     "all": truth_call("and"),
     "static": _static,
-    "range": _range("range"),
-    "ndrange": _range("ndrange"),
+    # As values, under `ti.static`; loops have handlers of their own.
+    "range": lambda cx, node, name: Static(unrolled(cx, node)),
+    "ndrange": lambda cx, node, name: Static(cells_of(cx, node)),
     "grouped": _grouped,
     **ATOMICS,
     "loop_config": _loops_only(

@@ -10,6 +10,7 @@ from difftile.diagnostics import CallMismatch, TypeMismatch
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, spread
 from difftile.frontend.draws import DRAWS
+from difftile.frontend.inline import CALLED, call_with, hidden_name
 from difftile.frontend.items import (
     Item,
     Static,
@@ -25,8 +26,6 @@ from difftile.ir.types import is_float, scalar_of, shape_of
 from difftile.ir.walk import has_effects, walk
 from difftile.ops.build import zero
 from difftile.ops.vocabulary import DerivativeOf
-
-_CALLED = "function called"  # no Python name has a space
 
 # Items that hold floats
 
@@ -154,18 +153,15 @@ def compared_call(cx: Context, node: ast.Call, function: object) -> Item:
             "the first argument is one comparison, '<', '<=', '>' or '>='.",
             f"write '{ast.unparse(node.func)}(x > 0, a, b)'.",
         )
-    high, low = test.left, test.comparators[0]
-    if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
-        high, low = low, high
     names = {"left of the comparison": test.left, "right of the comparison": test.comparators[0]}
     given = {name: settled(cx, cx.operand(one)) for name, one in names.items()}
-    left, right = (_name(name, one) for name, one in names.items())
-    margin = ast.BinOp(left, ast.Sub(), right) if high is test.left else None
-    margin = margin or ast.BinOp(right, ast.Sub(), left)
+    left, right = (hidden_name(name, one) for name, one in names.items())
+    is_less = isinstance(test.ops[0], (ast.Lt, ast.LtE))
+    margin = ast.BinOp(right, ast.Sub(), left) if is_less else ast.BinOp(left, ast.Sub(), right)
     cond = ast.Compare(left, test.ops, [right])
     places = [ast.copy_location(one, test) for one in (cond, margin)]
-    called = ast.Call(_name(_CALLED, node.func), [*places, *node.args[1:]], node.keywords)
-    with cx.frame({**cx.env, **given, _CALLED: Static(function)}):
+    called = ast.Call(hidden_name(CALLED, node.func), [*places, *node.args[1:]], node.keywords)
+    with cx.frame({**cx.env, **given, CALLED: Static(function)}):
         return cx.expr(ast.copy_location(called, node))
 
 
@@ -236,18 +232,6 @@ def _region(
         raise CallMismatch(cx.span(node), "this function returns no float to differentiate.")
     args = tuple(value for item in items for value in floats_in(item))
     return _Region(tuple(params), args, body), result
-
-
-def call_with(cx: Context, node: ast.Call, function: Item, items: Sequence[Item]) -> Item:
-    """Lower a call of something with arguments that are lowered already."""
-    names = [f"argument {k}" for k in range(len(items))]  # no Python name has a space
-    call = ast.Call(_name(_CALLED, node), [_name(name, node) for name in names], [])
-    with cx.frame({**cx.env, _CALLED: function, **dict(zip(names, items, strict=True))}):
-        return cx.expr(ast.copy_location(call, node))
-
-
-def _name(name: str, node: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 
 def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> list[Value]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mean
 from difftile.frontend.assign import assign_to
@@ -64,29 +65,7 @@ def bind_call(
             hint="write it as a loop: funcs are put in place of their calls.",
         )
     source = source_of(function).called(cx.source, node)
-    return source, *_bind(cx, node, function, source.tree.args, receiver)
-
-
-def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
-    """Lower the body of a func; return what it returns, and the bindings at its end."""
-    outer, caller = cx.scope, cx.env
-    callers = (*outer.callers, outer.source)
-    scope = FunctionScope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
-    with cx.within(scope), cx.frame({**env, DRAWS: caller[DRAWS]}, {}):
-        returned = lower_body(cx, source.tree.body)
-        caller[DRAWS] = cx.env[DRAWS]
-        return returned, cx.env
-
-
-def _bind(
-    cx: Context,
-    node: ast.Call,
-    function: PythonFunction,
-    tree: ast.arguments,
-    receiver: Argument | None,
-) -> tuple[Env, dict[str, ast.expr]]:
-    """Return the bindings of a func's parameters for one call, and the places they stand for."""
-    name = function.__name__
+    tree, name = source.tree.args, function.__name__
     for starred, mark in ((tree.vararg, "*"), (tree.kwarg, "**")):
         if starred is not None:
             raise CallMismatch(
@@ -140,13 +119,59 @@ def _bind(
             raise CallMismatch(
                 cx.span(node), f"'{name}' is missing its argument '{parameter}'.", hint
             )
+        value = defaults[parameter]
+        if isinstance(value, (bool, int, float, str, type(None))):
+            env[parameter] = Static(value)  # numbers are constants, as they are in Python
+            continue
         with cx.at(node):
-            env[parameter] = _default(cx, function, parameter, defaults[parameter])
-    return env, {name: where for name, where in places.items() if name in references}
+            env[parameter] = captured(cx, value, Path(function, (("default", parameter),)))
+    return source, env, {name: where for name, where in places.items() if name in references}
 
 
-def _default(cx: Context, function: PythonFunction, name: str, value: Any) -> Item:
-    """Return the item of a default: numbers are constants, as they are in Python."""
-    if isinstance(value, (bool, int, float, str, type(None))):
-        return Static(value)
-    return captured(cx, value, Path(function, (("default", name),)))
+def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
+    """Lower the body of a func; return what it returns, and the bindings at its end."""
+    outer, caller = cx.scope, cx.env
+    callers = (*outer.callers, outer.source)
+    scope = FunctionScope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
+    with cx.within(scope), cx.frame({**env, DRAWS: caller[DRAWS]}, {}):
+        returned = lower_body(cx, source.tree.body)
+        caller[DRAWS] = cx.env[DRAWS]
+        return returned, cx.env
+
+
+# Calls whose arguments are lowered already
+
+CALLED = "function called"  # no Python name has a space
+
+
+def call_with(
+    cx: Context,
+    node: ast.AST,
+    function: Item,
+    items: Sequence[Item],
+    named: Mapping[str, Item] | None = None,
+) -> Item:
+    """Lower a call of something with arguments that are lowered already.
+
+    Args:
+        cx: The context.
+        node: The place of the call.
+        function: What is called.
+        items: The arguments by position.
+        named: The arguments by name.
+    """
+    given = {f"argument {k}": item for k, item in enumerate(items)}
+    args: list[ast.expr] = [hidden_name(name, node) for name in given]
+    named = named or {}
+    keywords = [ast.keyword(name, hidden_name(f"argument {name}", node)) for name in named]
+    given |= {f"argument {name}": item for name, item in named.items()}
+    call = ast.Call(hidden_name(CALLED, node), args, keywords)
+    for part in (call, *keywords):
+        ast.copy_location(part, node)
+    with cx.frame({**cx.env, CALLED: function, **given}):
+        return cx.expr(call)
+
+
+def hidden_name(name: str, node: ast.AST) -> ast.expr:
+    """Return a name that no Python code can have, at the place of a node."""
+    return ast.copy_location(ast.Name(name, ast.Load()), node)

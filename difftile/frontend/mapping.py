@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from difftile.frontend.assign import put
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import size_of
 from difftile.frontend.indexing import elements
+from difftile.frontend.inline import CALLED, call_with, hidden_name
 from difftile.frontend.items import (
     FieldRef,
     Item,
@@ -109,7 +109,7 @@ def form_of(cx: Context, mapping: Mapped) -> Form:
 def run_mapping(cx: Context, mapping: Mapped) -> None:
     """Lower the calls of a func, and what stores their results."""
     tree = cx.source.tree
-    node = _node(cx, mapping)
+    node = hidden_name(CALLED, tree)
     sizes: Sequence[Value]
     if mapping.sizes:
         sizes = [cx.value(cx.env[name]) for name in mapping.sizes]
@@ -125,28 +125,13 @@ def run_mapping(cx: Context, mapping: Mapped) -> None:
             put(cx, node, elements(cx, place, indices), part, node, tree)
 
 
-def _node(cx: Context, mapping: Mapped) -> ast.Call:
-    """Return the call, at the place of the func's definition."""
-    names = [name for name, _ in mapping.arguments]
-    args: list[ast.expr] = [_name(name) for name in names if name not in mapping.by_name]
-    keywords = [ast.keyword(name, _name(name)) for name in names if name in mapping.by_name]
-    node = ast.Call(_name(_CALLED), args, keywords)
-    for part in ast.walk(node):
-        ast.copy_location(part, cx.source.tree)
-    return node
-
-
-_CALLED = "function called"  # no Python name has a space
-
-
-def _name(name: str) -> ast.expr:
-    return ast.Name(name, ast.Load())
-
-
 def _call(cx: Context, mapping: Mapped, indices: Sequence[Value]) -> Item:
     given = {name: _given(cx, name, how, indices) for name, how in mapping.arguments}
-    with cx.frame({**cx.env, **given, _CALLED: Static(mapping.function)}):
-        return cx.operand(_node(cx, mapping))
+    named = {name: given.pop(name) for name in list(given) if name in mapping.by_name}
+    tree = cx.source.tree
+    with cx.at(tree):
+        returned = call_with(cx, tree, Static(mapping.function), [*given.values()], named)
+        return cx.loaded(returned)
 
 
 def _given(cx: Context, name: str, how: How, indices: Sequence[Value]) -> Item:

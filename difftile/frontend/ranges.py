@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, counted
+from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.components import components_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
 from difftile.frontend.field_views import size_of
 from difftile.frontend.items import (
-    FieldRef,
     Item,
     Place,
     Shape,
@@ -44,45 +42,34 @@ class Box:
 
 
 def box_of(cx: Context, node: ast.expr) -> Box:
-    """Return what an expression after 'in' ranges over."""
+    """Return the indices of the expression after 'in'."""
     special = cx.special(node)
     if isinstance(node, ast.Call) and special in ("range", "ndrange", "grouped"):
         with cx.at(node):
-            if special == "range":
-                return _range(cx, node)
-            if special == "ndrange":
-                return _ndrange(cx, node)
-            (inner,) = counted_arguments(cx, node, 1, 1)
-            return replace(box_of(cx, inner), grouped=True)
+            if special == "grouped":
+                (inner,) = counted_arguments(cx, node, 1, 1)
+                return replace(box_of(cx, inner), grouped=True)
+            return _range(cx, node) if special == "range" else _ndrange(cx, node)
     item = cx.expr(node)
     field = field_of(item)
     if field is not None:
-        return _field(cx, node, field)
+        if not field.ndim:
+            name = field.array.name
+            raise TypeMismatch(
+                cx.span(node),
+                f"'{name}' has no dimensions to loop over.",
+                "a single element",
+                hint=f"leave the loop out and write '{name}[None]'.",
+            )
+        with cx.at(node):
+            sizes = tuple(size_of(cx, field, axis) for axis in range(field.ndim))
+        return Box((Const(0, I32),) * len(sizes), sizes)
     if isinstance(item, Static) and isinstance(item.value, range):
         whole = item.value
-        bounds = (Const(whole.start, I32), Const(whole.stop, I32))
-        return Box((bounds[0],), (bounds[1],), whole.step)
-    raise _refused(cx, node, item)
-
-
-def _field(cx: Context, node: ast.expr, item: FieldRef) -> Box:
-    name = item.array.name
-    if not item.ndim:
-        raise TypeMismatch(
-            cx.span(node),
-            f"'{name}' has no dimensions to loop over.",
-            "a single element",
-            hint=f"leave the loop out and write '{name}[None]'.",
-        )
-    with cx.at(node):
-        sizes = tuple(size_of(cx, item, axis) for axis in range(item.ndim))
-    return Box((Const(0, I32),) * len(sizes), sizes)
-
-
-def _refused(cx: Context, node: ast.expr, item: Item) -> KernelError:
+        return Box((Const(whole.start, I32),), (Const(whole.stop, I32),), whole.step)
     hint = "loop over 'range(n)', a field, 'ti.ndrange(...)', or 'ti.static(...)'."
     parts = isinstance(item, Static) and isinstance(item.value, (tuple, list))
-    if cx.special(node) == "static":
+    if special == "static":
         hint = "unroll a range with known bounds, or a tuple."
     elif parts or isinstance(node, (ast.Tuple, ast.List)):
         hint = f"unroll it: 'for k in ti.static({ast.unparse(node)}):'."
@@ -93,7 +80,7 @@ def _refused(cx: Context, node: ast.expr, item: Item) -> KernelError:
         if shape_of(type_):
             size = shape_of(type_)[0]
             hint = f"loop over its components: 'for k in ti.static(range({size})):'."
-    return TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
+    raise TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
 
 
 def _range(cx: Context, node: ast.Call) -> Box:
@@ -105,49 +92,42 @@ def _range(cx: Context, node: ast.Call) -> Box:
     bounds = [cx.integer(where, item, "a bound of a range") for where, item in arguments]
     if len(bounds) == 1:
         return Box((Const(0, I32),), (bounds[0],))
-    return Box((bounds[0],), (bounds[1],), _step(cx, *arguments[2]) if len(bounds) == 3 else 1)
-
-
-def _step(cx: Context, node: ast.expr, item: Item) -> int:
-    if not isinstance(item, (Static, Const)) or not isinstance(item.value, int):
+    if len(bounds) == 2:
+        return Box((bounds[0],), (bounds[1],))
+    where, step = arguments[2]
+    if not isinstance(step, (Static, Const)) or not isinstance(step.value, int):
         raise TypeMismatch(
-            cx.span(node),
+            cx.span(where),
             "the step of a range must be known while compiling.",
             "known at run time only",
             hint="loop over the number of steps, and write 'start + step * i' for the index.",
         )
-    if item.value == 0:
-        raise TypeMismatch(cx.span(node), "the step of a range is not 0.")
-    return item.value
+    if step.value == 0:
+        raise TypeMismatch(cx.span(where), "the step of a range is not 0.")
+    return Box((bounds[0],), (bounds[1],), step.value)
 
 
 def _ndrange(cx: Context, node: ast.Call) -> Box:
-    axes = [_axis(cx, where, item) for where, item in spread(cx, positional(cx, node))]
+    axes: list[tuple[Value, Value]] = []
+    for where, item in spread(cx, positional(cx, node)):
+        parts = parts_of(cx, item) or (Static(0), item)
+        if len(parts) != 2:
+            given = counted(len(parts), "number")
+            what = f"an axis of 'ti.ndrange' is n or (start, stop), not {given}."
+            raise CallMismatch(cx.span(where), what)
+        start, stop = (cx.integer(where, part, "a bound of a range") for part in parts)
+        axes.append((start, stop))
     if not axes:
         raise CallMismatch(cx.span(node), "'ti.ndrange' takes one range or more.")
-    return Box(tuple(start for start, _ in axes), tuple(stop for _, stop in axes))
-
-
-def _axis(cx: Context, node: ast.expr, item: Item) -> tuple[Value, Value]:
-    parts = parts_of(cx, item)
-    if parts is None:
-        return Const(0, I32), cx.integer(node, item, "a bound of a range")
-    if len(parts) != 2:
-        raise CallMismatch(
-            cx.span(node),
-            f"an axis of 'ti.ndrange' is n or (start, stop), not {counted(len(parts), 'number')}.",
-        )
-    start, stop = (cx.integer(node, part, "a bound of a range") for part in parts)
-    return start, stop
+    starts, stops = zip(*axes, strict=True)
+    return Box(starts, stops)
 
 
 # As values, under `ti.static`
 
 
-def unrolled(cx: Context, special: str, node: ast.Call) -> Sequence[object]:
-    """Return the numbers of a range, or the tuples of an ndrange, known while compiling."""
-    if special == "ndrange":
-        return cells_of(cx, node)
+def unrolled(cx: Context, node: ast.Call) -> range:
+    """Return the numbers of a range that is known while compiling."""
     arguments = spread(cx, positional(cx, node))
     if not 1 <= len(arguments) <= 3:
         raise CallMismatch(cx.span(node), "'range' takes one to three integers.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from difftile.frontend.items import (
     is_number,
     is_same,
     leaves,
-    regrown,
+    mapped,
 )
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
@@ -39,24 +39,74 @@ _DEPTH = 2
 
 @dataclass(frozen=True, slots=True)
 class RuledCall:
-    """A call of a func, its arguments read.
+    """A call of a func with rules, its arguments read.
 
     Args:
-        name: The func.
-        function: Its Python function.
+        cx: The context.
+        function: The func.
         env: What its parameters stand for, in their order.
         node: The call.
+        result: What the call returns.
     """
 
-    name: str
+    cx: Context
     function: PythonFunction
     env: Env
     node: ast.Call
+    result: Item
+
+    @property
+    def name(self) -> str:
+        """The func."""
+        return self.function.__name__
 
     @property
     def floats(self) -> list[Value]:
         """The floats among the arguments, those in structs and tuples one by one."""
         return [value for item in self.env.values() for value in floats_in(item)]
+
+    @property
+    def with_floats(self) -> Env:
+        """The arguments that hold floats."""
+        return {name: item for name, item in self.env.items() if floats_in(item)}
+
+    @property
+    def literals(self) -> list[str]:
+        """The arguments that are literals: an integer may stand for a float of another call."""
+        return [name for name, item in self.env.items() if is_number(item)]
+
+    def source(self, function: PythonFunction) -> Source:
+        """Return the source of a function that runs in place of this call."""
+        return source_of(function).called(self.cx.source, self.node)
+
+    def mismatch(self, source: Source, word: str, what: str, label: str) -> RuleMismatch:
+        """Return the error that a rule does not fit, with both signatures.
+
+        Args:
+            source: The rule.
+            word: 'backward' or 'forward'.
+            what: What the rule does wrong.
+            label: What is expected of it.
+        """
+        typed = [f"{name}: {_type_of(item)}" for name, item in self.env.items()]
+        out = _type_of(self.result)
+        floats = self.with_floats
+        if word == "backward":
+            more = [] if _is_nothing(self.result) else [f"d_out: {out}"]
+            gives = ", ".join(map(_type_of, floats.values())) or "None"
+            gives = f"({gives})" if len(floats) > 1 else gives
+        else:
+            more = [f"{name}_dot: {_type_of(item)}" for name, item in floats.items()]
+            gives = out
+        return RuleMismatch(
+            _place(source),
+            f"the {word} rule of '{self.name}' {what}.",
+            label,
+            notes=[
+                f"called here:     {self.name}({', '.join(typed)}) -> {out}",
+                f"{word} rule: {' ' * (8 - len(word))} ({', '.join([*typed, *more])}) -> {gives}",
+            ],
+        )
 
 
 def ruled_call(
@@ -70,7 +120,7 @@ def ruled_call(
     """
     source, env, _ = bind_call(cx, node, func.function, receiver)
     env = {name: settled(cx, item) for name, item in env.items()}
-    call = RuledCall(func.function.__name__, func.function, env, node)
+    name = func.function.__name__
     draws, places = cx.env[DRAWS], cx.draws.places
     with cx.nested(), cx.b.region() as stmts:
         with cx.within(replace(cx.scope, rule=None)):
@@ -78,121 +128,143 @@ def ruled_call(
         returned = as_values(cx, returned)
     if cx.draws.places > places and not is_same(cx.env[DRAWS], draws):
         raise KernelError(
-            f"'{call.name}' has a rule, and draws random numbers in a loop or branch.",
+            f"'{name}' has a rule, and draws random numbers in a loop or branch.",
             cx.span(node),
             hint="draw them in the kernel, and pass them as arguments.",
         )
     cx.env[DRAWS] = draws
-    for name, item in env.items():
-        if not is_same(after[name], item) and not _only_local(source, name):
+    tree = source.tree.args
+    every = (*tree.posonlyargs, *tree.args, *tree.kwonlyargs)
+    by_value = {one.arg for one in every if one.annotation is None}  # may be used as locals
+    for parameter, item in env.items():
+        if not is_same(after[parameter], item) and parameter not in by_value:
             raise KernelError(
-                f"'{call.name}' has a rule, and assigns to its argument '{name}'.",
+                f"'{name}' has a rule, and assigns to its argument '{parameter}'.",
                 cx.span(node),
                 hint="return the new value, and assign it in the kernel.",
             )
-    values = [v for v in leaves(returned) if isinstance(v, (Var, Const))]
+    outs: list[Var] = []
+
+    def out(value: Item) -> Item:
+        if not isinstance(value, (Var, Const)):
+            return value
+        outs.append(Var(value.name if isinstance(value, Var) else name, value.type))
+        return outs[-1]
+
+    result = mapped(returned, out)
+    values = [value for value in leaves(returned) if isinstance(value, (Var, Const))]
     body = Block(tuple(stmts), tuple(values))
-    outs = tuple(Var(v.name if isinstance(v, Var) else call.name, v.type) for v in values)
-    taken = iter(outs)
-    result = regrown(
-        returned, (next(taken) if isinstance(v, (Var, Const)) else v for v in leaves(returned))
-    )
-    backward, forward = _lowered_rules(cx, call, rules, result, body)
-    ruled = Ruled(outs, tuple(call.floats), body, backward, forward, call.name, cx.span(node))
-    cx.b.append(ruled)
+    call = RuledCall(cx, func.function, env, node, result)
+    backward = forward = None
+    ruling = (*cx.scope.ruling, func.function)
+    if ruling.count(func.function) <= _DEPTH:
+        rule = RuleScope(name, frozenset(arrays_written(body)))
+        with cx.within(replace(cx.scope, rule=rule, ruling=ruling)):
+            if rules.backward is not None:
+                backward = _backward(call, rules.backward, rule, arrays_loaded(body))
+            elif rules.substitute is not None or rules.differences is not None:
+                backward = _stand_in(call, rules)
+        forward_rule = replace(rule, forward=True)
+        with cx.within(replace(cx.scope, rule=forward_rule, ruling=ruling)):
+            if rules.forward is not None:
+                forward = _forward(call, rules.forward)
+    args = tuple(call.floats)
+    cx.b.append(Ruled(tuple(outs), args, body, backward, forward, name, cx.span(node)))
     return result
 
 
-def _only_local(source: Source, name: str) -> bool:
-    """Tell whether a parameter is passed by value: the func may use its name as a local's."""
-    every = (*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs)
-    return any(one.arg == name and one.annotation is None for one in every)
+def _is_nothing(item: Item) -> bool:
+    return isinstance(item, Static) and item.value is None
 
 
-def _lowered_rules(
-    cx: Context, call: RuledCall, rules: Rules, result: Item, body: Block
-) -> tuple[Rule | None, Rule | None]:
-    ruling = (*cx.scope.ruling, call.function)
-    if ruling.count(call.function) > _DEPTH:
-        return None, None
-    rule = RuleScope(call.name, frozenset(arrays_written(body)))
-    backward = forward = None
-    with cx.within(replace(cx.scope, rule=rule, ruling=ruling)):
-        if rules.backward is not None:
-            backward = _backward(cx, call, rules.backward, result, arrays_loaded(body))
-        elif rules.substitute is not None or rules.differences is not None:
-            backward = _stand_in(cx, call, rules, result)
-    with cx.within(replace(cx.scope, rule=replace(rule, forward=True), ruling=ruling)):
-        if rules.forward is not None:
-            forward = _forward(cx, call, rules.forward, result)
-    return backward, forward
-
-
-def _has_result(item: Item) -> bool:
-    return not (isinstance(item, Static) and item.value is None)
+def _place(source: Source) -> Span:
+    """Return where a rule is defined."""
+    return source.span(source.tree)
 
 
 # Rules that are functions
 
 
 def _backward(
-    cx: Context, call: RuledCall, rule: RuleMeaning, result: Item, loaded: Collection[Array]
+    call: RuledCall, rule: RuleMeaning, scope: RuleScope, loaded: Collection[Array]
 ) -> Rule:
-    params: list[Var] = []
-    d_out = adjoint_like(result, params)
-    incoming = [d_out] if _has_result(result) else []
-    source = source_of(rule.function).called(cx.source, call.node)
-    given = [*(_as_left(cx, item, loaded) for item in call.env.values()), *incoming]
-    _check_parameters(cx, source, call, result, "backward", given)
-    returned, block = _run(cx, source, given)
-    wanted = [(name, item) for name, item in call.env.items() if floats_in(item)]
-    loose = [name for name, item in call.env.items() if is_number(item)]
-    with cx.b.region() as casts:
-        given = _one_each(cx, source, call, result, returned, wanted, loose)
-        values = [
-            value
-            for (name, item), part in zip(wanted, given, strict=True)
-            for value in _gradients(cx, source, call, result, name, item, part)
-        ]
-    whole = Block((*block, *casts), tuple(values))
-    return Rule(tuple(params), whole, rule.approximate, _place(source))
-
-
-def _as_left(cx: Context, item: Item, loaded: Collection[Array]) -> Item:
-    """Return a field that the func writes and does not read as what the func leaves in it."""
-    scope = cx.rule
-    assert scope is not None
+    cx, params = call.cx, list[Var]()
+    d_out = adjoint_like(call.result, params)
 
     def left(part: Item) -> Item:
+        """Return a field that the func only writes as what the func leaves in it."""
         if not isinstance(part, FieldRef) or part.array in loaded:
             return part
         return replace(part, array=scope.content(part.array, late=True))
 
-    return regrown(item, map(left, leaves(item)))
-
-
-def _forward(cx: Context, call: RuledCall, rule: RuleMeaning, result: Item) -> Rule:
-    params: list[Var] = []
-    source = source_of(rule.function).called(cx.source, call.node)
-    floats = [item for item in call.env.values() if floats_in(item)]
-    loose = [item for item in call.env.values() if is_number(item)]
-    wanted = floats
-    if len(_names(source)) == len(call.env) + len(floats) + len(loose):
-        # A literal integer may stand for a float that another call passes.
-        wanted = [item for item in call.env.values() if floats_in(item) or is_number(item)]
-    dots = [
-        Static(0.0) if is_number(item) else adjoint_like(item, params, "dot_") for item in wanted
-    ]
-    _check_parameters(cx, source, call, result, "forward", [*call.env.values(), *dots])
-    returned, block = _run(cx, source, [*call.env.values(), *dots])
+    given = [mapped(item, left) for item in call.env.values()]
+    given += [] if _is_nothing(call.result) else [d_out]
+    source = call.source(rule.function)
+    returned, stmts = _run(call, source, "backward", given)
+    wanted = call.with_floats
+    parts: Sequence[Item] = returned.items if isinstance(returned, Tuple) else [returned]
+    if _is_nothing(returned):
+        parts = []
+    if len(wanted) == 1 and len(parts) > 1 and isinstance(next(iter(wanted.values())), Tuple):
+        parts = [returned]
+    if len(parts) == len(wanted) + len(call.literals) and call.literals:
+        order = [name for name in call.env if name in call.literals or name in wanted]
+        pairs = zip(order, parts, strict=True)
+        parts = [part for name, part in pairs if name not in call.literals]
+    if len(parts) != len(wanted):
+        raise call.mismatch(
+            source,
+            "backward",
+            f"returns {counted(len(parts), 'gradient')}, not {len(wanted)}",
+            "one for each argument that holds floats"
+            if wanted
+            else "none of the arguments holds a float",
+        )
     with cx.b.region() as casts:
-        values = _gradients(cx, source, call, result, "its result", result, returned)
-    whole = Block((*block, *casts), tuple(values))
-    return Rule(tuple(params), whole, rule.approximate, _place(source))
+        values = [
+            value
+            for (name, item), part in zip(wanted.items(), parts, strict=True)
+            for value in _gradients(call, source, name, item, part)
+        ]
+    block = Block((*stmts, *casts), tuple(values))
+    return Rule(tuple(params), block, rule.approximate, _place(source))
 
 
-def _run(cx: Context, source: Source, given: Sequence[Item]) -> tuple[Item, list[Stmt]]:
-    names = _names(source)
+def _forward(call: RuledCall, rule: RuleMeaning) -> Rule:
+    cx, params = call.cx, list[Var]()
+    source = call.source(rule.function)
+    wanted = call.with_floats
+    if len(_names(source)) == len(call.env) + len(wanted) + len(call.literals):
+        wanted = {n: one for n, one in call.env.items() if n in wanted or n in call.literals}
+    dots = [
+        Static(0.0) if is_number(item) else adjoint_like(item, params, "dot_")
+        for item in wanted.values()
+    ]
+    returned, stmts = _run(call, source, "forward", [*call.env.values(), *dots])
+    with cx.b.region() as casts:
+        values = _gradients(call, source, "", call.result, returned)
+    block = Block((*stmts, *casts), tuple(values))
+    return Rule(tuple(params), block, rule.approximate, _place(source))
+
+
+def _run(
+    call: RuledCall, source: Source, word: str, given: Sequence[Item]
+) -> tuple[Item, list[Stmt]]:
+    """Lower the body of a rule; return what it returns, and its statements.
+
+    Raises:
+        RuleMismatch: It takes other parameters.
+    """
+    names, cx = _names(source), call.cx
+    starred = source.tree.args.vararg or source.tree.args.kwarg
+    if len(names) != len(given) or starred is not None:
+        more = "the adjoint of the result" if word == "backward" else "a tangent for each float"
+        raise call.mismatch(
+            source,
+            word,
+            f"takes {counted(len(given), 'argument')}, not {len(names)}",
+            "" if _is_nothing(call.result) else f"those of '{call.name}', and {more}",
+        )
     draws = cx.env[DRAWS]
     with cx.nested(), cx.b.region() as stmts:
         returned, _ = run_func(cx, source, dict(zip(names, given, strict=True)))
@@ -206,130 +278,48 @@ def _names(source: Source) -> list[str]:
     return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
 
 
-def _place(source: Source) -> Span:
-    """Return where a rule is defined."""
-    return source.span(source.tree)
+def _gradients(call: RuledCall, source: Source, name: str, like: Item, given: Item) -> list[Value]:
+    """Return what a rule gives for one argument, or '' for the result, float by float.
 
+    Raises:
+        RuleMismatch: It is of another form or type than the argument.
+    """
 
-def _check_parameters(
-    cx: Context, source: Source, call: RuledCall, result: Item, word: str, given: Sequence[Item]
-) -> None:
-    names = _names(source)
-    starred = source.tree.args.vararg or source.tree.args.kwarg
-    if len(names) == len(given) and starred is None:
-        return
-    what = "the adjoint of the result" if word == "backward" else "a tangent for each float"
-    raise RuleMismatch(
-        _place(source),
-        f"the {word} rule of '{call.name}' takes {counted(len(given), 'argument')}, "
-        f"not {len(names)}.",
-        f"those of '{call.name}', and {what}" if _has_result(result) else "",
-        notes=_signatures(call, result, word),
-    )
+    def misfit(wanted: str, found: str) -> RuleMismatch:
+        word = "backward" if name else "forward"
+        of = f"the gradient of '{name}'" if name else "the tangent of its result"
+        return call.mismatch(source, word, f"gives {found} for {of}", f"it is to be {wanted}")
 
-
-def _one_each(
-    cx: Context,
-    source: Source,
-    call: RuledCall,
-    result: Item,
-    returned: Item,
-    wanted: list[tuple[str, Item]],
-    loose: list[str],
-) -> Sequence[Item]:
-    """Return what the rule gives for each argument that holds floats."""
-    if isinstance(returned, Tuple):
-        parts: Sequence[Item] = returned.items
-    else:
-        parts = [returned] if _has_result(returned) else []
-    if len(wanted) == 1 and len(parts) > 1 and isinstance(wanted[0][1], Tuple):
-        parts = [returned]
-    if len(parts) == len(wanted) + len(loose) and loose:
-        # A literal integer may stand for a float that another call passes.
-        order = [name for name in call.env if name in loose or name in dict(wanted)]
-        parts = [part for name, part in zip(order, parts, strict=True) if name not in loose]
-    if len(parts) != len(wanted):
-        raise RuleMismatch(
-            _place(source),
-            f"the backward rule of '{call.name}' returns {counted(len(parts), 'gradient')}, "
-            f"not {len(wanted)}.",
-            "one for each argument that holds floats"
-            if wanted
-            else "none of the arguments holds a float",
-            notes=_signatures(call, result, "backward"),
-        )
-    return parts
-
-
-def _gradients(
-    cx: Context, source: Source, call: RuledCall, result: Item, name: str, like: Item, given: Item
-) -> list[Value]:
-    """Return what a rule gives for one argument, float by float, in the types of the argument."""
-    if isinstance(given, Static) and given.value is None:
+    if _is_nothing(given):
         return [zero(value.type) for value in floats_in(like)]
     if isinstance(like, (Record, Tuple)):
-        if type(given) is not type(like) or (
-            isinstance(like, Record) and isinstance(given, Record) and like.names != given.names
-        ):
+        if isinstance(like, Record) and isinstance(given, Record):
             given = _matched(given, like)
         parts = given.items if isinstance(given, (Record, Tuple)) else ()
         if len(parts) != len(like.items):
-            raise _misfit(cx, source, call, result, name, describe(like), describe(given))
+            raise misfit(describe(like), describe(given))
         return [
             value
             for one, part in zip(like.items, parts, strict=True)
-            for value in _gradients(cx, source, call, result, name, one, part)
+            for value in _gradients(call, source, name, one, part)
         ]
     if not isinstance(like, (Var, Const)) or not is_float(like.type):
         return []
     if not (is_number(given) or isinstance(given, (Var, Const))):
-        raise _misfit(cx, source, call, result, name, str(like.type), describe(given))
-    value = cx.value(given, like.type)
+        raise misfit(str(like.type), describe(given))
+    value = call.cx.value(given, like.type)
     if shape_of(value.type) != shape_of(like.type):
-        raise _misfit(cx, source, call, result, name, str(like.type), str(value.type))
-    return [cx.b.cast(value, scalar_of(like.type))]
+        raise misfit(str(like.type), str(value.type))
+    return [call.cx.b.cast(value, scalar_of(like.type))]
 
 
-def _matched(given: Item, like: Record | Tuple) -> Item:
+def _matched(given: Record, like: Record) -> Record:
     """Return a struct of gradients with nothing for the members that are no floats."""
-    if not (isinstance(given, Record) and isinstance(like, Record)):
-        return given
     known = dict(zip(given.names, given.items, strict=True))
     floats = {n for n, one in zip(like.names, like.items, strict=True) if floats_in(one)}
-    if not floats <= set(known) <= set(like.names):
+    if like.names == given.names or not floats <= set(known) <= set(like.names):
         return given
     return like.with_items([known.get(name, Static(None)) for name in like.names])
-
-
-def _misfit(
-    cx: Context, source: Source, call: RuledCall, result: Item, name: str, wanted: str, given: str
-) -> RuleMismatch:
-    word = "forward" if name == "its result" else "backward"
-    of = "the tangent of its result" if name == "its result" else f"the gradient of '{name}'"
-    return RuleMismatch(
-        _place(source),
-        f"the {word} rule of '{call.name}' gives {given} for {of}.",
-        f"it is to be {wanted}",
-        notes=_signatures(call, result, word),
-    )
-
-
-def _signatures(call: RuledCall, result: Item, word: str) -> list[str]:
-    """Return the signature of the func in this call, and that of the rule it asks for."""
-    typed = [f"{name}: {_type_of(item)}" for name, item in call.env.items()]
-    floats = [(name, item) for name, item in call.env.items() if floats_in(item)]
-    out = _type_of(result)
-    if word == "backward":
-        more = [f"d_out: {out}"] if _has_result(result) else []
-        gives = ", ".join(_type_of(item) for _, item in floats) or "None"
-        gives = f"({gives})" if len(floats) > 1 else gives
-    else:
-        more = [f"{name}_dot: {_type_of(item)}" for name, item in floats]
-        gives = out
-    return [
-        f"called here:     {call.name}({', '.join(typed)}) -> {out}",
-        f"{word} rule: {' ' * (8 - len(word))} ({', '.join([*typed, *more])}) -> {gives}",
-    ]
 
 
 def _type_of(item: Item) -> str:
@@ -352,70 +342,62 @@ def _type_of(item: Item) -> str:
 # Rules that are other funcs, or differences
 
 
-def _stand_in(cx: Context, call: RuledCall, rules: Rules, result: Item) -> Rule:
+def _stand_in(call: RuledCall, rules: Rules) -> Rule:
     """Return the rule of a func whose derivative is that of another one, or differences."""
-    params: list[Var] = []
-    d_out = adjoint_like(result, params)
+    cx, params = call.cx, list[Var]()
+    d_out = adjoint_like(call.result, params)
     draws = cx.env[DRAWS]
     with cx.nested(), cx.b.region() as stmts:
         if rules.differences is not None:
-            values = _by_differences(cx, call, rules.differences, params)
+            values: Sequence[Value] = _by_differences(call, rules.differences, params)
         else:
             items = list(call.env.values())
             values = adjoint(cx, call.node, Static(rules.substitute), items, d_out)
     cx.env[DRAWS] = draws
     block = Block(tuple(stmts), tuple(values))
-    source = source_of(call.function).called(cx.source, call.node)
-    return Rule(tuple(params), block, rules.approximate, _place(source))
+    return Rule(tuple(params), block, rules.approximate, _place(call.source(call.function)))
 
 
-def _by_differences(
-    cx: Context, call: RuledCall, how: Differences, d_outs: Sequence[Value]
-) -> list[Value]:
-    """Return the adjoint of each float of the arguments by central differences."""
+def _by_differences(call: RuledCall, how: Differences, d_outs: Sequence[Value]) -> list[Value]:
+    """Return the adjoint of each float of the arguments by central differences.
+
+    The step is the cube root of the precision by default, which balances both errors.
+    """
+    cx = call.cx
     found: list[Value] = []
     for k, value in enumerate(call.floats):
-        shape = shape_of(value.type)
+        shape, scalar = shape_of(value.type), scalar_of(value.type)
         parts: list[Value] = []
         for cell in np.ndindex(*shape):
             where = tuple(Const(i, I32) for i in cell)
             x = cx.call("extract", value, *where) if shape else value
-            step = _step(cx, how, x)
+            step: Value = Const(how.eps or (6e-6 if scalar == F64 else 5e-3), scalar)
+            if how.relative:
+                size = cx.call("max", Const(1.0, scalar), cx.call("abs", x))
+                step = cx.call("mul", step, size)
             sides = [
-                _moved(cx, call, k, cx.call("insert", value, *where, at) if shape else at)
+                _moved(call, k, cx.call("insert", value, *where, at) if shape else at)
                 for at in (cx.call("add", x, step), cx.call("sub", x, step))
             ]
             total: Value = zero(x.type)
             for d_out, high, low in zip(d_outs, *sides, strict=True):
                 product = cx.call("mul", d_out, cx.call("sub", high, low))
                 part = cx.call("sum", product) if shape_of(product.type) else product
-                total = cx.call("add", total, cx.b.cast(part, scalar_of(x.type)))
+                total = cx.call("add", total, cx.b.cast(part, scalar))
             parts.append(cx.call("div", total, cx.call("add", step, step)))
         found.append(cx.b.assembled(shape, parts))
     return found
 
 
-def _step(cx: Context, how: Differences, x: Value) -> Value:
-    """Return the step: the cube root of the precision by default, which balances both errors."""
-    scalar = scalar_of(x.type)
-    eps = how.eps or (6e-6 if scalar == F64 else 5e-3)
-    step = Const(eps, scalar)
-    if not how.relative:
-        return step
-    return cx.call("mul", step, cx.call("max", Const(1.0, scalar), cx.call("abs", x)))
-
-
-def _moved(cx: Context, call: RuledCall, k: int, value: Value) -> list[Value]:
+def _moved(call: RuledCall, k: int, value: Value) -> list[Value]:
     """Return the floats of the result with one float of the arguments replaced."""
     count = -1
 
-    def parts(item: Item) -> Iterator[Item]:
+    def moved(leaf: Item) -> Item:
         nonlocal count
-        for leaf in leaves(item):
-            count += bool(floats_in(leaf))
-            yield value if count == k and floats_in(leaf) else leaf
+        count += bool(floats_in(leaf))
+        return value if count == k and floats_in(leaf) else leaf
 
-    env = {name: regrown(item, parts(item)) for name, item in call.env.items()}
-    source = source_of(call.function).called(cx.source, call.node)
-    returned, _ = run_func(cx, source, env)
-    return floats_in(as_values(cx, returned))
+    env = {name: mapped(item, moved) for name, item in call.env.items()}
+    returned, _ = run_func(call.cx, call.source(call.function), env)
+    return floats_in(as_values(call.cx, returned))

@@ -12,12 +12,12 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     did_you_mean,
 )
+from difftile.frontend.arithmetic import binary
 from difftile.frontend.assign import accumulate, assign_to, place_of, put
 from difftile.frontend.atomic_calls import atomic, combine
 from difftile.frontend.construct import as_declared, type_of
 from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
-from difftile.frontend.expressions import binary
 from difftile.frontend.items import (
     Element,
     Item,
