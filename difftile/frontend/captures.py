@@ -165,19 +165,17 @@ def in_library(path: Path) -> bool:
     )
 
 
-def _says_all(function: FunctionType) -> bool:
-    """Tell whether a function depends on its code alone: evaluated again it says the same."""
-    return not (function.__closure__ or function.__defaults__ or function.__kwdefaults__)
-
-
 def key_of(value: Any) -> Hashable:
     """Return what a kernel is specialised on for an object that is no run-time argument."""
     if isinstance(value, (bool, int, float, str, type(None))):
         return (type(value).__name__, value)
     if isinstance(value, StructMeaning):
         return value
-    if isinstance(value, FunctionType) and is_lambda(value) and _says_all(value):
-        return ("lambda", SameObject(value.__code__), SameObject(value.__globals__))
+    if isinstance(value, FunctionType) and is_lambda(value):
+        if not (value.__closure__ or value.__defaults__ or value.__kwdefaults__):
+            # Its code is all there is to it: evaluated again it is the same function.
+            return ("lambda", SameObject(value.__code__), SameObject(value.__globals__))
+        return SameObject(value)
     if isinstance(value, MethodType):  # a new object at each access
         return ("method", SameObject(value.__func__))
     if isinstance(value, np.generic):

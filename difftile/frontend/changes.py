@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from difftile.diagnostics import KernelError
 from difftile.frontend.context import Context
@@ -44,7 +44,24 @@ def root_of(node: ast.expr) -> str | None:
 
 def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
     """Return the locals that statements change, through calls too."""
-    return list(dict.fromkeys((*assigned(body), *_through_calls(cx, body))))
+    found = assigned(body)
+    every = (node for stmt in body for node in ast.walk(stmt))
+    for node in [node for node in every if isinstance(node, ast.Call)]:
+        function, receiver = _function_of(cx, node)
+        if function is None:
+            continue
+        # A func may change the locals that it is called with.
+        arguments = source_of(function).tree.args
+        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        given = [*([] if receiver is None else [receiver]), *node.args]
+        named = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        # In order, since loops carry them in the order in which they are found.
+        for name in sorted(_changed_parameters(function, method=receiver is not None)):
+            place = given[names.index(name)] if name in names[: len(given)] else named.get(name)
+            root = None if place is None else root_of(place)
+            if root is not None and root in cx.env and not isinstance(cx.env[root], Static):
+                found.append(root)
+    return list(dict.fromkeys(found))
 
 
 def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
@@ -55,35 +72,15 @@ def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
         method: The first one is what stands before the dot.
     """
     every = (*tree.posonlyargs, *tree.args, *tree.kwonlyargs)
-    found = {one.arg for one in every if _is_template(one.annotation)}
-    return found | {one.arg for one in every[:1]} if method else found
-
-
-def _is_template(annotation: ast.expr | None) -> bool:
-    if isinstance(annotation, ast.Call):
-        annotation = annotation.func
-    if isinstance(annotation, ast.Attribute):
-        return annotation.attr == "template"
-    return isinstance(annotation, ast.Name) and annotation.id == "template"
-
-
-def _through_calls(cx: Context, body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield the locals that funcs may change which are called with them."""
-    for node in (node for stmt in body for node in ast.walk(stmt)):
-        if not isinstance(node, ast.Call):
-            continue
-        function, receiver = _function_of(cx, node)
-        if function is None:
-            continue
-        arguments = source_of(function).tree.args
-        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-        given = [*([] if receiver is None else [receiver]), *node.args]
-        named = {k.arg: k.value for k in node.keywords if k.arg is not None}
-        for name in _changed_parameters(function, method=receiver is not None):
-            place = given[names.index(name)] if name in names[: len(given)] else named.get(name)
-            root = None if place is None else root_of(place)
-            if root is not None and root in cx.env and not isinstance(cx.env[root], Static):
-                yield root
+    found = {one.arg for one in every[:1]} if method else set[str]()
+    for one in every:
+        annotation = one.annotation.func if isinstance(one.annotation, ast.Call) else one.annotation
+        match annotation:
+            case ast.Attribute(attr="template") | ast.Name(id="template"):
+                found.add(one.arg)
+            case _:
+                pass
+    return found
 
 
 def _changed_parameters(function: PythonFunction, *, method: bool) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
+from itertools import product
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
@@ -37,7 +38,15 @@ def type_of(cx: Context, node: ast.expr) -> Type:
     Raises:
         TypeMismatch: It names none.
     """
-    item = cx.operand(node)
+    return type_named(cx, node, cx.operand(node))
+
+
+def type_named(cx: Context, node: ast.expr, item: Item) -> Type:
+    """Return the type that an item is.
+
+    Raises:
+        TypeMismatch: It is none.
+    """
     meaning = cx.meaning(item)
     if not isinstance(meaning, TypeName):
         raise TypeMismatch(
@@ -85,23 +94,14 @@ def _literal(cx: Context, item: Item, scalar: Scalar) -> Const:
     if scalar == BOOL:
         return Const(bool(number), scalar)
     if scalar in FLOATS:
-        return (
-            Const(float(number), scalar)
-            if isinstance(number, float)
-            else cx.literal(int(number), scalar)
-        )
+        is_float = isinstance(number, float)
+        return Const(number, scalar) if is_float else cx.literal(int(number), scalar)
     if not math.isfinite(number):
         raise TypeMismatch(cx.b.span, f"{number} is no integer.")
-    return _wrapped(int(number), scalar)
-
-
-def _wrapped(number: int, scalar: Scalar) -> Const:
-    """Return an explicit cast of an integer, which keeps its low bits as in C."""
+    # An explicit cast of an integer keeps its low bits, as in C.
     bits = 8 * numpy_dtype(scalar).itemsize
-    number %= 1 << bits
-    if is_signed(scalar) and number >= 1 << (bits - 1):
-        number -= 1 << bits
-    return Const(number, scalar)
+    low = int(number) % (1 << bits)
+    return Const(low - (1 << bits) if is_signed(scalar) and low >> (bits - 1) else low, scalar)
 
 
 def cast_call(cx: Context, node: ast.Call, name: str) -> Item:
@@ -142,7 +142,9 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
         return cast(cx, *arguments[0], type_, name)
     items = [one for where, item in arguments for one in _flat(cx, where, item)]
     # As in Taichi, the number type of `ti.math.vec3` follows what it is built from.
-    scalar = _widest(cx, [item for _, item in items]) if type_.scalar in FLOATS else type_.scalar
+    given = [scalar_of(item.type) for _, item in items if isinstance(item, (Var, Const))]
+    widest = max((one for one in given if one in FLOATS), key=FLOATS.index, default=cx.float_type)
+    scalar = widest if type_.scalar in FLOATS else type_.scalar
     values: list[Value] = []
     for where, item in items:
         with cx.at(where):
@@ -169,27 +171,13 @@ def _flat(cx: Context, node: ast.expr, item: Item) -> list[tuple[ast.expr, Item]
     return [one for part in parts for one in _flat(cx, node, part)]
 
 
-def _widest(cx: Context, items: Sequence[Item]) -> Scalar:
-    given = [scalar_of(i.type) for i in items if isinstance(i, (Var, Const))]
-    floats = [scalar for scalar in given if scalar in FLOATS]
-    return max(floats, key=FLOATS.index) if floats else cx.float_type
-
-
 def components(cx: Context, value: Value) -> list[Value]:
     """Return the scalars of a value, row after row."""
-    match shape_of(value.type):
-        case ():
-            return [value]
-        case (n,):
-            return [cx.call("extract", value, _index(i)) for i in range(n)]
-        case shape:
-            n, m = shape
-            cells = [(i, j) for i in range(n) for j in range(m)]
-            return [cx.call("extract", value, _index(i), _index(j)) for i, j in cells]
-
-
-def _index(number: int) -> Const:
-    return Const(number, I32)
+    shape = shape_of(value.type)
+    if not shape:
+        return [value]
+    cells = product(*(range(n) for n in shape))
+    return [cx.call("extract", value, *(Const(k, I32) for k in cell)) for cell in cells]
 
 
 def vector_call(cx: Context, node: ast.Call, name: str) -> Item:
@@ -204,20 +192,23 @@ def vector_call(cx: Context, node: ast.Call, name: str) -> Item:
 def matrix_call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower `ti.Matrix([[a, b], [c, d]])`."""
     argument, scalar = _one_list(cx, node)
-    rows = _parts(cx, argument, cx.operand(argument), "rows")
-    return _matrix(cx, argument, rows, scalar, name)
+    return _of_rows(cx, argument, scalar, name)
 
 
 def rows_call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower `ti.Matrix.rows([u, v])`."""
     (argument,) = counted_arguments(cx, node, 1, 1)
-    rows = _parts(cx, argument, cx.operand(argument), "rows")
-    return _matrix(cx, argument, rows, None, name)
+    return _of_rows(cx, argument, None, name)
 
 
 def columns_call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower `ti.Matrix.cols([u, v])`."""
-    return cx.call("transpose", cx.value(rows_call(cx, node, "")), name=name)
+    (argument,) = counted_arguments(cx, node, 1, 1)
+    return cx.call("transpose", _of_rows(cx, argument, None, ""), name=name)
+
+
+def _of_rows(cx: Context, node: ast.expr, scalar: Scalar | None, name: str) -> Value:
+    return _matrix(cx, node, _parts(cx, node, cx.operand(node), "rows"), scalar, name)
 
 
 def _matrix(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
-from difftile.frontend.items import Item, is_number
+from difftile.frontend.items import Item, Static, is_number
 from difftile.frontend.name_lookup import parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
@@ -34,8 +34,7 @@ def common(cx: Context, items: Sequence[Item]) -> list[Value]:
     """Return the items as values of one number type; literals take the type of the others."""
     typed = [cx.value(item) for item in items if not is_number(item)]
     like: Type | None = typed[0].type if typed else None
-    has_float_literal = any(is_number(i) and isinstance(_python(i), float) for i in items)
-    if like is not None and scalar_of(like) not in FLOATS and has_float_literal:
+    if like is not None and scalar_of(like) not in FLOATS and _has_float_literal(items):
         like = cx.float_type
     if like is not None and scalar_of(like) in _NARROW:
         like = I32  # as in Taichi, where a literal is an i32: `2 * x[i]` of u8 goes beyond 255
@@ -49,8 +48,8 @@ def common(cx: Context, items: Sequence[Item]) -> list[Value]:
     return [cx.b.cast(value, scalar) for value in values]
 
 
-def _python(item: Item) -> object:
-    return getattr(item, "value", None)
+def _has_float_literal(items: Sequence[Item]) -> bool:
+    return any(isinstance(item, Static) and isinstance(item.value, float) for item in items)
 
 
 def floats(cx: Context, items: Sequence[Item]) -> list[Value]:
@@ -127,7 +126,12 @@ def filled(cx: Context, value: Value, type_: Type) -> Value:
 
 def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
     """Append an op or composite of the tables by name, with the operands brought to one type."""
-    op = _for_types(op, items)
+    types = [item.type for item in items if isinstance(item, (Var, Const))]
+    if op == "cross" and all(shape_of(type_) == (2,) for type_ in types):
+        op = "cross_2d"
+    has_float = any(scalar_of(type_) in FLOATS for type_ in types) or _has_float_literal(items)
+    if op == "raw_div" and has_float:
+        op = "div"
     if op in COMPOSITES:
         values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
         try:
@@ -151,30 +155,10 @@ _ANY_NUMBER = frozenset(
         *("lt", "le", "gt", "ge", "eq", "ne"),
         *("dot", "cross", "outer", "sum", "transpose", "trace", "matmul"),
         *("bit_and", "bit_or", "bit_xor", "invert", "shl", "shr", "shr_logical"),
-        *(
-            "raw_div",
-            "raw_mod",
-            "popcnt",
-            "clz",
-            "unique",
-            "clamp",
-            "norm_sqr",
-            "square",
-            "cross_2d",
-        ),
+        *("raw_div", "raw_mod", "popcnt", "clz", "unique"),
+        *("clamp", "norm_sqr", "square", "cross_2d"),
     )
 )
-
-
-def _for_types(op: str, items: Sequence[Item]) -> str:
-    """Return the op that a function of several meanings is for these operands."""
-    types = [item.type for item in items if isinstance(item, (Var, Const))]
-    if op == "cross" and all(shape_of(type_) == (2,) for type_ in types):
-        return "cross_2d"
-    has_float = any(is_number(item) and isinstance(_python(item), float) for item in items)
-    if op == "raw_div" and (has_float or any(scalar_of(type_) in FLOATS for type_ in types)):
-        return "div"
-    return op
 
 
 # Arguments of calls

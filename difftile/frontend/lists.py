@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from difftile.diagnostics import KernelError, TypeMismatch, UnsupportedSyntax, counted
+from difftile.diagnostics import TypeMismatch, UnsupportedSyntax, counted
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Static, Tuple, describe
 from difftile.frontend.name_lookup import depend, parts_of
@@ -32,17 +32,10 @@ def _rounds(
         yield
         return
     first, *rest = generators
-    for item in _iterated(cx, node, first.iter):
-        _bind(cx, first.target, item)
-        if all(_holds(cx, test) for test in first.ifs):
-            yield from _rounds(cx, node, rest)
-
-
-def _iterated(cx: Context, node: ast.ListComp, over: ast.expr) -> Sequence[Item]:
     try:
-        parts = parts_of(cx, cx.expr(over))
-    except KernelError as error:
-        if not isinstance(error, TypeMismatch) or cx.special(over) not in ("range", "ndrange"):
+        parts = parts_of(cx, cx.expr(first.iter))
+    except TypeMismatch:
+        if cx.special(first.iter) not in ("range", "ndrange"):
             raise
         parts = None
     if parts is None:
@@ -51,17 +44,17 @@ def _iterated(cx: Context, node: ast.ListComp, over: ast.expr) -> Sequence[Item]
             "list comprehension over what is known at run time only",
             "write an explicit 'for' over a range.",
         )
-    return parts
+    for item in parts:
+        _bind(cx, first.target, item)
+        if all(_holds(cx, test) for test in first.ifs):
+            yield from _rounds(cx, node, rest)
 
 
 def _holds(cx: Context, test: ast.expr) -> bool:
     item = cx.operand(test)
     if not isinstance(item, Static):
-        raise TypeMismatch(
-            cx.span(test),
-            "the 'if' of a list comprehension must be known while compiling.",
-            describe(item),
-        )
+        what = "the 'if' of a list comprehension must be known while compiling."
+        raise TypeMismatch(cx.span(test), what, describe(item))
     depend(cx, item)
     return bool(item.value)
 
@@ -84,10 +77,18 @@ def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:
     match node.op, left, right:
         case ast.Add(), Tuple(first), Tuple(second):
             return Tuple((*first, *second))
-        case ast.Mult(), Tuple(items), Static(int() as count):
-            return Tuple(_repeated(cx, items, count))
-        case ast.Mult(), Static(int() as count), Tuple(items):
-            return Tuple(_repeated(cx, items, count))
+        case (ast.Mult(), Tuple(items), Static(int() as count)) | (
+            ast.Mult(),
+            Static(int() as count),
+            Tuple(items),
+        ):
+            if len(items) * count > _LONGEST:
+                raise TypeMismatch(
+                    cx.b.span,
+                    f"a list of {len(items) * count} entries.",
+                    hint="keep them in a field; vectors are for up to 64 components.",
+                )
+            return Tuple(items * count)
         case _:
             other = right if isinstance(left, Tuple) else left
             raise TypeMismatch(
@@ -95,13 +96,3 @@ def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:
                 f"a tuple or list does not go with {describe(other)} here.",
                 hint="make a vector of it: 'ti.Vector([...])'.",
             )
-
-
-def _repeated(cx: Context, items: tuple[Item, ...], count: int) -> tuple[Item, ...]:
-    if len(items) * count > _LONGEST:
-        raise TypeMismatch(
-            cx.b.span,
-            f"a list of {len(items) * count} entries.",
-            hint="keep them in a field; vectors are for up to 64 components.",
-        )
-    return items * count

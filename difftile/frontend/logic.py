@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
 from difftile.frontend.arithmetic import folded
@@ -14,7 +13,7 @@ from difftile.frontend.joins import branch
 from difftile.frontend.name_lookup import depend
 from difftile.frontend.random_calls import only_on_one_side
 from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
-from difftile.ir.types import BOOL, Scalar, scalar_of, shape_of, shaped
+from difftile.ir.types import BOOL, scalar_of, shape_of, shaped
 
 # The ops of comparisons are named as in `operator`.
 _COMPARE: dict[type[ast.cmpop], str] = {
@@ -65,7 +64,12 @@ def compare(cx: Context, node: ast.Compare, name: str) -> Item:
     for k, kind in enumerate(node.ops):
         items.append(cx.operand(nodes[k + 1]))
         one = _comparison(cx, node, kind, (nodes[k], nodes[k + 1]), (items[k], items[k + 1]))
-        result = one if result is None else _both(cx, result, one)
+        if result is None:
+            result = one
+        elif isinstance(result, Static) and isinstance(one, Static):
+            result = Static(result.value and one.value)
+        else:
+            result = cx.call("and", truth(cx, cx.value(result)), truth(cx, cx.value(one)))
     assert result is not None
     return result
 
@@ -96,12 +100,6 @@ def _comparison(
             with cx.at(where):
                 cx.value(item)
     return cx.call(op, *common(cx, items))
-
-
-def _both(cx: Context, left: Item, right: Item) -> Item:
-    if isinstance(left, Static) and isinstance(right, Static):
-        return Static(left.value and right.value)
-    return cx.call("and", truth(cx, cx.value(left)), truth(cx, cx.value(right)))
 
 
 # 'and' and 'or'
@@ -193,30 +191,20 @@ def _choose(
     for where, (_, item) in zip(nodes, (then, orelse), strict=True):
         with cx.at(where):
             values.append(cx.value(item, like))
-    target = _common_scalar(cx, values)
-    shapes = [shape_of(value.type) for value in values]
+    target, other = (scalar_of(value.type) for value in values)
+    if target != other:
+        with cx.b.region():
+            target = scalar_of(common(cx, values)[0].type)
+    widest = max(shape_of(value.type) for value in values)
     sides: list[tuple[list[Stmt], Value]] = []
     for (stmts, _), value in zip((then, orelse), values, strict=True):
         with cx.b.region() as casts:
-            wide = _as_wide(cx, cx.b.cast(value, target), shapes)
+            wide = cx.b.cast(value, target)
+            if widest and not shape_of(wide.type):  # a number goes in every component
+                wide = filled(cx, wide, shaped(widest, target))
         sides.append(([*stmts, *casts], wide))
     if sides[0][1].type != sides[1][1].type:
         raise TypeMismatch(
             cx.b.span, f"the two sides have the types {values[0].type} and {values[1].type}."
         )
     return branch(cx, cond, *sides, name=name)
-
-
-def _common_scalar(cx: Context, values: list[Value]) -> Scalar:
-    """Return the number type that two branches agree on."""
-    first, second = (scalar_of(value.type) for value in values)
-    if first == second:
-        return first
-    with cx.b.region():
-        return scalar_of(common(cx, values)[0].type)
-
-
-def _as_wide(cx: Context, value: Value, shapes: Sequence[tuple[int, ...]]) -> Value:
-    """Return a number in every component of the vector or matrix on the other side."""
-    wide = shaped(max(shapes), scalar_of(value.type))
-    return filled(cx, value, wide) if shape_of(wide) != shape_of(value.type) == () else value

@@ -131,6 +131,7 @@ def lower(
 
     Raises:
         KernelError: The body is not a program of the kernel language.
+        RoleMismatch: An `In` field is written, or an `Out` field is read.
     """
 
     def run(cx: Context) -> None:
@@ -146,7 +147,15 @@ def lower(
     scope = FunctionScope(source, rule=rule)
     cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
     lowered = _lower(cx, signature, fields, run)
-    _check_roles(lowered.program, roles)
+    for stmt in walk(lowered.program.body):
+        if not isinstance(stmt, (Load, *WRITES)):
+            continue
+        # The role of a struct field holds for its members.
+        name, role = stmt.array.name, roles.get(stmt.array.name.partition(".")[0])
+        if role == "Out" and isinstance(stmt, Load):
+            raise RoleMismatch(stmt.span, name, "dt.Out", "read here", "declare it 'dt.InOut'.")
+        if role == "In" and not isinstance(stmt, Load):
+            raise RoleMismatch(stmt.span, name, "dt.In", "written here", "declare it 'dt.InOut'.")
     return lowered
 
 
@@ -231,44 +240,36 @@ class _Parameters:
 
     def item(self, name: str, given: Given) -> Item:
         """Return what a parameter stands for."""
-        self.items[name] = made = self._made(name, given)
-        return made
-
-    def _made(self, name: str, given: Given) -> Item:
         match given:
             case FieldType():
-                return FieldRef(self._passed(Array(name, given)))
+                self.params.append(array := Array(name, given))
+                made = FieldRef(array)
             case SameAs(other):
-                return self.items[other]
+                made = self.items[other]
             case ViewOf(whole, kind):
                 if isinstance(whole, str):
                     first = self.items[whole]
                     assert isinstance(first, FieldRef)
                     array = first.array
                 else:
-                    array = self._passed(Array(name, whole))
+                    self.params.append(array := Array(name, whole))
                 numbers = () if kind is None else hidden(name, kind)
                 self.params += numbers
-                return FieldRef(array, None if kind is None else view_of(kind, numbers))
+                made = FieldRef(array, None if kind is None else view_of(kind, numbers))
             case Threads(ndim):
-                sizes = tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim))
-                self.params += sizes
-                return Tuple(sizes)
+                made = Tuple(tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim)))
+                self.params += [size for size in made.items if isinstance(size, Var)]
             case StaticArgument(value, followed):
                 path = Path(self.cx.source.function, (("argument", name),))
-                return Static(value, path if followed else None)
+                made = Static(value, path if followed else None)
             case Members(fields, methods):
                 parts = tuple(self.item(f"{name}.{key}", one) for key, one in fields)
-                return Record(tuple(key for key, _ in fields), parts, methods)
+                made = Record(tuple(key for key, _ in fields), parts, methods)
             case _:
-                type_ = self.cx.float_type if isinstance(given, PythonFloat) else given
-                number = Var(name, type_)
-                self.params.append(number)
-                return number
-
-    def _passed(self, array: Array) -> Array:
-        self.params.append(array)
-        return array
+                made = Var(name, self.cx.float_type if isinstance(given, PythonFloat) else given)
+                self.params.append(made)
+        self.items[name] = made
+        return made
 
 
 def parameters_of(function: PythonFunction) -> list[inspect.Parameter]:
@@ -289,25 +290,3 @@ def parameters_of(function: PythonFunction) -> list[inspect.Parameter]:
                 "name its parameters one by one.",
             )
     return parameters
-
-
-def _check_roles(program: Program, roles: Mapping[str, str]) -> None:
-    """Check declared roles against what the body does.
-
-    Raises:
-        RoleMismatch: An `In` field is written, or an `Out` field is read.
-    """
-    for stmt in walk(program.body):
-        if isinstance(stmt, Load) and _role(roles, stmt.array) == "Out":
-            raise RoleMismatch(
-                stmt.span, stmt.array.name, "dt.Out", "read here", "declare it 'dt.InOut'."
-            )
-        if isinstance(stmt, WRITES) and _role(roles, stmt.array) == "In":
-            raise RoleMismatch(
-                stmt.span, stmt.array.name, "dt.In", "written here", "declare it 'dt.InOut'."
-            )
-
-
-def _role(roles: Mapping[str, str], array: Array) -> str | None:
-    """Return the declared role of a field; that of a struct field holds for its members."""
-    return roles.get(array.name.partition(".")[0])

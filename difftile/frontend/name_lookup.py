@@ -22,7 +22,7 @@ from difftile.frontend.captures import (
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import hidden, size_of, view_of
 from difftile.frontend.items import FieldRef, Item, Record, Shape, Static, Tuple, Unbound
-from difftile.ir.nodes import Array, Value, Var
+from difftile.ir.nodes import Array, Var
 from difftile.ir.types import FLOATS, promote, scalar_of
 from difftile.ops.vocabulary import (
     FieldMeaning,
@@ -75,23 +75,37 @@ def lookup(cx: Context, node: ast.Name) -> Item:
 def captured(cx: Context, value: Any, path: Path | None) -> Item:
     """Return the item of a Python object from outside, and record how to find it again."""
     meaning = cx.meanings(value)
-    if isinstance(meaning, Refused):
-        raise KernelError(
-            f"{meaning.what} cannot be used in a kernel.", cx.b.span, hint=meaning.hint
-        )
-    if isinstance(meaning, FieldMeaning):
-        return _captured_field(cx, meaning, path, path)
-    if isinstance(meaning, ViewMeaning):
-        return _captured_view(cx, value, meaning, path)
-    if isinstance(meaning, StructMeaning):
-        return _captured_struct(cx, Static(value, path), meaning)
-    if isinstance(meaning, VectorMeaning):
-        return _captured_vector(cx, Static(value, path), meaning.shape)
+    match meaning:
+        case Refused(what, hint):
+            raise KernelError(f"{what} cannot be used in a kernel.", cx.b.span, hint=hint)
+        case FieldMeaning():
+            return _captured_field(cx, meaning, path, path)
+        case ViewMeaning():
+            return _captured_view(cx, value, meaning, path)
+        case StructMeaning(members, methods):
+            if path is not None:  # later launches must find a struct like it
+                depend(cx, Static(meaning, path.then("meaning", cx.meanings)))
+            steps = (None if path is None else path.then("attribute", name) for name in members)
+            pairs = zip(members, steps, strict=True)
+            parts = [captured(cx, getattr(value, name), step) for name, step in pairs]
+            return Record(members, tuple(parts), methods)
+        case VectorMeaning(shape):
+            keys = np.ndindex(*shape)
+            item = Static(value, path)
+            parts = [part_of(cx, item, key if len(shape) > 1 else key[0]) for key in keys]
+            return cx.b.assembled(shape, [cx.value(part) for part in parts])
+        case _:
+            pass
     plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
     if path is None or in_library(path):
         return Static(plain, path)
     if isinstance(plain, float):
-        return _captured_float(cx, path)
+        known = cx.outside.captures.get(path)
+        if known is not None and isinstance(known.param, Var):
+            return known.param
+        number = Var(path.identifier, cx.float_type)
+        cx.outside.captures[path] = Capture(path, number)
+        return number
     item = Static(plain, path)
     if meaning is not None or isinstance(plain, (bool, int, str, type(None))):
         depend(cx, item)
@@ -179,32 +193,3 @@ def _captured_view(cx: Context, value: Any, meaning: ViewMeaning, path: Path | N
         cx.outside.captures[where] = Capture(where, number)
     cx.outside.views[path] = FieldRef(field.array, view_of(meaning.kind, numbers))
     return cx.outside.views[path]
-
-
-def _captured_struct(cx: Context, item: Static, meaning: StructMeaning) -> Record:
-    """Return a struct made in Python, or a struct field; later launches must find one like it."""
-    path = item.path
-    if path is not None:
-        depend(cx, Static(meaning, path.then("meaning", cx.meanings)))
-    parts: list[Item] = []
-    for name in meaning.members:
-        step = None if path is None else path.then("attribute", name)
-        parts.append(captured(cx, getattr(item.value, name), step))
-    return Record(meaning.members, tuple(parts), meaning.methods)
-
-
-def _captured_vector(cx: Context, item: Static, shape: tuple[int, ...]) -> Value:
-    keys = list(np.ndindex(*shape))
-    parts = [cx.value(part_of(cx, item, k if len(shape) > 1 else k[0])) for k in keys]
-    if len(shape) > 1:
-        return cx.b.matrix((shape[0], shape[1]), tuple(parts))
-    return cx.call("vec", *parts)
-
-
-def _captured_float(cx: Context, path: Path) -> Item:
-    known = cx.outside.captures.get(path)
-    if known is None or not isinstance(known.param, Var):
-        known = Capture(path, Var(path.identifier, cx.float_type))
-        cx.outside.captures[path] = known
-    assert isinstance(known.param, Var)
-    return known.param

@@ -52,17 +52,13 @@ def seeded(cx: Context, seed: Value, *, normal: bool, name: str) -> Value:
 
 
 def _words(cx: Context, number: Value, stream: Value, seed: Value) -> list[Value]:
-    words = cx.call("random_bits", _thread(cx), number, stream, seed)
-    return [cx.call("extract", words, Const(k, I32)) for k in range(4)]
-
-
-def _thread(cx: Context) -> Value:
-    """Return the number of the thread: its place among the iterations, the last axis fastest."""
-    place: Value = Const(0, I32)
+    # The number of the thread is its place among the iterations, the last axis fastest.
+    thread: Value = Const(0, I32)
     for index, start, stop in cx.draws.axes:
-        row = cx.call("mul", place, cx.call("sub", stop, start))
-        place = cx.call("add", row, cx.call("sub", index, start))
-    return place
+        row = cx.call("mul", thread, cx.call("sub", stop, start))
+        thread = cx.call("add", row, cx.call("sub", index, start))
+    words = cx.call("random_bits", thread, number, stream, seed)
+    return [cx.call("extract", words, Const(k, I32)) for k in range(4)]
 
 
 @contextmanager

@@ -6,14 +6,13 @@ import ast
 from typing import cast, get_args
 
 from difftile.diagnostics import CallMismatch, KernelError, TypeMismatch, UnsupportedSyntax, counted
-from difftile.frontend.construct import as_declared
+from difftile.frontend.construct import as_declared, type_named
 from difftile.frontend.context import Context, Result
-from difftile.frontend.items import Item, Static, Tuple, describe
+from difftile.frontend.items import Static, Tuple, describe
 from difftile.frontend.joins import starts_as_number
 from difftile.frontend.jumps import RETURNED
 from difftile.ir.nodes import Array, Const
 from difftile.ir.types import BOOL, I32, FieldType, Type
-from difftile.ops.vocabulary import TypeName
 
 
 def kernel_return(cx: Context, node: ast.Return) -> None:
@@ -31,12 +30,32 @@ def kernel_return(cx: Context, node: ast.Return) -> None:
             else "put an 'if' around what follows, or write 'continue' to end one iteration.",
         )
     cx.env[RETURNED] = Const(True, BOOL)
-    if node.value is not None:
-        item = cx.operand(node.value)
-        if not (isinstance(item, Static) and item.value is None):
-            cx.result = _stored(cx, node.value, item)
-            return
-    check_declared(cx)
+    item = Static(None) if node.value is None else cx.operand(node.value)
+    if node.value is None or (isinstance(item, Static) and item.value is None):
+        check_declared(cx)
+        return
+    several = isinstance(item, Tuple)
+    items = item.items if isinstance(item, Tuple) else (item,)
+    where = node.value
+    nodes = where.elts if isinstance(where, (ast.Tuple, ast.List)) else [where] * len(items)
+    types = _declared_types(cx, where, len(items), several=several)
+    names = [f"result_{k}" for k in range(len(items))] if len(items) > 1 else ["result"]
+    cells: list[Array] = []
+    found: list[Type] = []
+    for name, one, part, type_ in zip(names, nodes, items, types, strict=True):
+        with cx.at(one):
+            if not starts_as_number(part):
+                what = "a kernel returns numbers, vectors and matrices."
+                raise TypeMismatch(cx.span(one), what, describe(part))
+            given = part if type_ is None else as_declared(cx, type_, one, part, "return")
+            value = cx.value(given)
+            found.append(value.type)
+            if value.type == BOOL:
+                value = cx.b.cast(value, I32)
+            cells.append(Array(name, FieldType(value.type, 0)))
+            cx.temps.append(cells[-1])
+            cx.b.store(cells[-1], (), value)
+    cx.result = Result(tuple(cells), tuple(found), several)
 
 
 def check_declared(cx: Context) -> None:
@@ -56,7 +75,7 @@ def check_declared(cx: Context) -> None:
 
 
 def _declared(cx: Context) -> object:
-    """Return the object that stands behind the arrow; None if there is none."""
+    """Return the object after the arrow; None if there is none."""
     function = cx.source.function
     given: object = function.__annotations__.get("return")
     if not isinstance(given, str):
@@ -65,33 +84,6 @@ def _declared(cx: Context) -> object:
         return eval(given, function.__globals__)
     except Exception:
         return given
-
-
-def _stored(cx: Context, node: ast.expr, item: Item) -> Result:
-    several = isinstance(item, Tuple)
-    items = item.items if isinstance(item, Tuple) else (item,)
-    nodes = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] * len(items)
-    types = _declared_types(cx, node, len(items), several=several)
-    cells: list[Array] = []
-    found: list[Type] = []
-    for k, (part, where, type_) in enumerate(zip(items, nodes, types, strict=True)):
-        with cx.at(where):
-            if not starts_as_number(part):
-                raise TypeMismatch(
-                    cx.span(where),
-                    "a kernel returns numbers, vectors and matrices.",
-                    describe(part),
-                )
-            given = part if type_ is None else as_declared(cx, type_, where, part, "return")
-            value = cx.value(given)
-            name = "result" if len(items) == 1 else f"result_{k}"
-            element = I32 if value.type == BOOL else value.type
-            cell = Array(name, FieldType(element, 0))
-            cx.temps.append(cell)
-            cx.b.store(cell, (), cx.b.cast(value, I32) if value.type == BOOL else value)
-            cells.append(cell)
-            found.append(value.type)
-    return Result(tuple(cells), tuple(found), several)
 
 
 def _declared_types(
@@ -119,14 +111,5 @@ def _declared_types(
             f"{counted(count, 'value')}.",
             f"it declares '{ast.unparse(written)}'.",
         )
-    found: list[Type] = []
-    for part in single if parts is None else parts:
-        meaning = cx.meanings(part)
-        if not isinstance(meaning, TypeName):
-            raise TypeMismatch(
-                cx.span(written),
-                "a type is wanted here, such as 'ti.f32'.",
-                describe(Static(part)),
-            )
-        found.append(cx.float_type if meaning.type is None else meaning.type)
-    return found
+    named = single if parts is None else parts
+    return [type_named(cx, written, Static(part)) for part in named]

@@ -111,7 +111,12 @@ def source_of(function: PythonFunction) -> Source:
         found = lambda_in("".join(raw), function.__code__)
         if found is None:
             raise _changed(name)
-        return Source(function, _definition(found), file, 1, lines)
+        # The definition that says what the lambda says, at its place.
+        (tree,) = ast.parse("def function(): pass").body
+        assert isinstance(tree, ast.FunctionDef)
+        tree.args = found.args
+        tree.body = [ast.copy_location(ast.Return(found.body), found.body)]
+        return Source(function, ast.copy_location(tree, found), file, 1, lines)
     tree = _parsed("".join(raw))
     if isinstance(tree, ast.AsyncFunctionDef):
         start = len(lines[tree.lineno - 1]) - len(lines[tree.lineno - 1].lstrip())
@@ -136,15 +141,6 @@ def _changed(name: str) -> KernelError:
         None,
         hint="start Python anew, or import the module again.",
     )
-
-
-def _definition(found: ast.Lambda) -> ast.FunctionDef:
-    """Return the definition that says what a lambda says, at its place."""
-    (tree,) = ast.parse("def function(): pass").body
-    assert isinstance(tree, ast.FunctionDef)
-    tree.args = found.args
-    tree.body = [ast.copy_location(ast.Return(found.body), found.body)]
-    return ast.copy_location(tree, found)
 
 
 def _parsed(text: str) -> ast.stmt | None:

@@ -20,7 +20,6 @@ from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
 from difftile.frontend.items import (
     Element,
-    Item,
     Place,
     Static,
     describe,
@@ -67,7 +66,15 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         cell = cx.scope.reductions.get(name)
         if cell is not None and adds:
             item = cx.numeric(node.value)
-            _check_sum(cx, node, item, name)
+            held, given = scalar_of(cell.type.element), scalar_of(cx.value(item).type)
+            if held not in FLOATS and given in FLOATS:
+                raise TypeMismatch(
+                    cx.span(node),
+                    f"local '{name}' is {held} before the loop and becomes {given} in it.",
+                    f"{given}",
+                    related=cx.note(name, f"{held}"),
+                    hint=f"start it as a float: '{name} = 0.0'.",
+                )
             accumulate(cx, Element(cell, ()), None, node.value, item, negate=negate)
             return
         with cx.at(node.target):
@@ -90,20 +97,6 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
 
 
 _COMBINING: dict[type[ast.operator], str] = {ast.Mult: "mul", ast.Div: "div"}
-
-
-def _check_sum(cx: Context, node: ast.AugAssign, item: Item, name: str) -> None:
-    """Check that a local that starts as an integer is given no floats by a parallel loop."""
-    held = scalar_of(cx.scope.reductions[name].type.element)
-    given = scalar_of(cx.value(item).type)
-    if held not in FLOATS and given in FLOATS:
-        raise TypeMismatch(
-            cx.span(node),
-            f"local '{name}' is {held} before the loop and becomes {given} in it.",
-            f"{given}",
-            related=cx.note(name, f"{held}"),
-            hint=f"start it as a float: '{name} = 0.0'.",
-        )
 
 
 def _if(cx: Context, node: ast.If) -> None:
@@ -180,10 +173,6 @@ def _loop_config(cx: Context, node: ast.Call) -> None:
             cx.serialize_next = bool(item.value)
 
 
-def _pass(cx: Context, node: ast.Pass) -> None:
-    pass
-
-
 def _return(cx: Context, node: ast.Return) -> None:
     if cx.scope.callers:
         return_statement(cx, node)
@@ -201,7 +190,7 @@ STATEMENTS: dict[type[ast.stmt], StatementHandler] = {
     ast.Break: break_statement,
     ast.Continue: continue_statement,
     ast.Expr: _expression,
-    ast.Pass: _pass,
+    ast.Pass: lambda cx, node: None,
     ast.Return: _return,
     ast.Assert: assert_statement,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted, did_you_mean
 from difftile.frontend.context import Context
@@ -20,28 +19,23 @@ def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
     Float members are at least as wide as what they are given, as kernels follow their data.
     """
     names = [member for member, _ in struct.members]
+    called = f"'{ast.unparse(node.func)}'"
     given: dict[str, ast.expr] = {}
     for place, argument in enumerate(node.args):
         if isinstance(argument, ast.Starred):
             raise cx.refusal(argument)
         if place >= len(names):
             takes = counted(len(names), "member")
-            raise CallMismatch(
-                cx.span(argument), f"'{_called(node)}' has {takes}, not {len(node.args)}."
-            )
+            raise CallMismatch(cx.span(argument), f"{called} has {takes}, not {len(node.args)}.")
         given[names[place]] = argument
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise CallMismatch(cx.span(keyword.value), f"'{_called(node)}' is called with '**'.")
+            raise CallMismatch(cx.span(keyword.value), f"{called} is called with '**'.")
         if keyword.arg in given:
-            raise CallMismatch(
-                cx.span(keyword), f"'{_called(node)}' is given '{keyword.arg}' twice."
-            )
+            raise CallMismatch(cx.span(keyword), f"{called} is given '{keyword.arg}' twice.")
         if keyword.arg not in names:
             hint = did_you_mean(keyword.arg, names) or f"its members are {', '.join(names)}."
-            raise CallMismatch(
-                cx.span(keyword), f"'{_called(node)}' has no member '{keyword.arg}'.", hint
-            )
+            raise CallMismatch(cx.span(keyword), f"{called} has no member '{keyword.arg}'.", hint)
         given[keyword.arg] = keyword.value
     items = [
         _given(cx, given[member], type_, member) if member in given else _zero(cx, type_)
@@ -50,45 +44,31 @@ def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
     return Record(tuple(names), tuple(items), struct.methods)
 
 
-def _called(node: ast.Call) -> str:
-    return ast.unparse(node.func)
-
-
 def _given(cx: Context, node: ast.expr, type_: Type | Struct, name: str) -> Item:
     item = cx.operand(node, name)
     with cx.at(node):
-        if isinstance(type_, Struct):
-            return _as_struct(cx, node, item, type_)
-        parts = parts_of(cx, item)
+        parts = None if isinstance(type_, Struct) else parts_of(cx, item)
         if parts is not None:
-            values: list[Any] = [cx.value(part) for part in parts]
-            item = cx.call("vec", *values)
-        return assignable(cx, node, item, _wide(cx, item, type_), f"'{name}'")
+            item = cx.call("vec", *map(cx.value, parts))
+        return _converted(cx, node, item, type_, name)
 
 
-def _as_struct(cx: Context, node: ast.expr, item: Item, struct: Struct) -> Record:
-    names = tuple(name for name, _ in struct.members)
-    if not isinstance(item, Record) or item.names != names:
-        raise TypeMismatch(
-            cx.span(node), f"a struct of {', '.join(names)} is wanted here.", describe(item)
-        )
-    pairs = zip(item.items, struct.members, strict=True)
-    items = [
-        _as_struct(cx, node, part, type_)
-        if isinstance(type_, Struct)
-        else assignable(cx, node, part, _wide(cx, part, type_), f"'{name}'")
-        for part, (name, type_) in pairs
-    ]
-    return Record(names, tuple(items), struct.methods)
-
-
-def _wide(cx: Context, item: Item, type_: Type) -> Type:
-    """Return the type of a member for a value: a float one as wide as its value, or the kernel."""
+def _converted(cx: Context, node: ast.expr, item: Item, type_: Type | Struct, name: str) -> Item:
+    """Return an item in the type of a member; a float one is as wide as its value or the kernel."""
+    if isinstance(type_, Struct):
+        names = tuple(name for name, _ in type_.members)
+        if not isinstance(item, Record) or item.names != names:
+            wanted = f"a struct of {', '.join(names)} is wanted here."
+            raise TypeMismatch(cx.span(node), wanted, describe(item))
+        pairs = zip(item.items, type_.members, strict=True)
+        items = [_converted(cx, node, part, one, name) for part, (name, one) in pairs]
+        return Record(names, tuple(items), type_.methods)
     scalar = scalar_of(type_)
-    if scalar not in FLOATS:
-        return type_
-    given = cx.float_type if is_number(item) else scalar_of(cx.value(item).type)
-    return with_scalar(type_, promote(scalar, given if given in FLOATS else cx.float_type))
+    if scalar in FLOATS:
+        given = cx.float_type if is_number(item) else scalar_of(cx.value(item).type)
+        wide = promote(scalar, given if given in FLOATS else cx.float_type)
+        type_ = with_scalar(type_, wide)
+    return assignable(cx, node, item, type_, f"'{name}'")
 
 
 def _zero(cx: Context, type_: Type | Struct) -> Item:

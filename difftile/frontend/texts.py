@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, UnsupportedSyntax
 from difftile.frontend.context import Context
@@ -38,14 +38,26 @@ def print_statement(cx: Context, node: ast.Call) -> None:
                 cx.span(keyword),
                 f"'print' in a kernel takes 'sep' and 'end', not '{keyword.arg or '**'}'.",
             )
-        options[keyword.arg] = _option(cx, keyword.value, options[keyword.arg])
+        item = cx.operand(keyword.value)
+        if not isinstance(item, Static) or not isinstance(item.value, str | None):
+            what = "a text is wanted here, known while compiling."
+            raise TypeMismatch(cx.span(keyword.value), what, describe(item))
+        depend(cx, item)
+        if item.value is not None:
+            options[keyword.arg] = item.value
     parts: list[Text] = []
     for position, (where, item) in enumerate(_arguments(cx, node.args)):
         if position:
             parts.append(options["sep"])
         parts += _shown(cx, where, item, "")
-    parts.append(options["end"])
-    cx.b.append(Print(_joined(parts), cx.b.span))
+    joined: list[Text] = []  # with neighbouring texts put together
+    for part in (*parts, options["end"]):
+        last = joined[-1] if joined else None
+        if isinstance(part, str) and isinstance(last, str):
+            joined[-1] = last + part
+        elif part != "":
+            joined.append(part)
+    cx.b.append(Print(tuple(joined), cx.b.span))
 
 
 def assert_statement(cx: Context, node: ast.Assert) -> None:
@@ -58,58 +70,45 @@ def assert_statement(cx: Context, node: ast.Assert) -> None:
         cond: Value = Const(False, BOOL)
     else:
         cond = condition(cx, node.test, test)
-    parts: list[Text] = []
+    message = ""
+    values: list[Value] = []
     with cx.b.region() as stmts:
-        if node.msg is not None:
-            for where, item in _arguments(cx, [node.msg]):
-                parts += _shown(cx, where, item, "")
-        message = "".join(_percent(part) for part in parts)
-        values = tuple(part.value for part in parts if isinstance(part, Shown))
+        for where, item in () if node.msg is None else _arguments(cx, [node.msg]):
+            for part in _shown(cx, where, item, ""):
+                if isinstance(part, str):
+                    message += part.replace("%", "%%")
+                else:
+                    usual = "g" if scalar_of(part.value.type) in FLOATS else "d"
+                    message += f"%{part.form or usual}"
+                    values.append(part.value)
         failure = AssertionFailed(ast.unparse(node.test), message)
-        cx.b.append(Fail(failure, values, cx.span(node.test)))
+        cx.b.append(Fail(failure, tuple(values), cx.span(node.test)))
     cx.b.append(If(cx.call("not", cond), Block(tuple(stmts)), Block(()), (), cx.b.span))
 
 
 def _arguments(cx: Context, nodes: Sequence[ast.expr]) -> list[tuple[ast.expr, Item | list[Text]]]:
+    """Lower arguments, those of `*values` one by one; f-strings become texts and values."""
     found: list[tuple[ast.expr, Item | list[Text]]] = []
     for node in nodes:
-        if isinstance(node, ast.JoinedStr):
-            found.append((node, _formatted(cx, node)))
-        else:
+        if not isinstance(node, ast.JoinedStr):
             found += spread(cx, [node])
+            continue
+        parts: list[Text] = []
+        for piece in node.values:
+            if isinstance(piece, ast.Constant):
+                parts.append(str(piece.value))
+            elif isinstance(piece, ast.FormattedValue):
+                # Before Python 3.12 the parts of an f-string have no places of their own.
+                for _, item in _arguments(cx, [piece.value]):
+                    parts += _shown(cx, node, item, _spec(cx, node, piece))
+        found.append((node, parts))
     return found
 
 
-def _option(cx: Context, node: ast.expr, default: str) -> str:
-    item = cx.operand(node)
-    if not isinstance(item, Static) or not isinstance(item.value, str | None):
-        raise TypeMismatch(
-            cx.span(node), "a text is wanted here, known while compiling.", describe(item)
-        )
-    depend(cx, item)
-    return default if item.value is None else item.value
-
-
-# f-strings
-
-
-def _formatted(cx: Context, node: ast.JoinedStr) -> list[Text]:
-    parts: list[Text] = []
-    for piece in node.values:
-        if isinstance(piece, ast.Constant):
-            parts.append(str(piece.value))
-        elif isinstance(piece, ast.FormattedValue):
-            # Before Python 3.12 the parts of an f-string have no places of their own.
-            for _, item in _arguments(cx, [piece.value]):
-                parts += _shown(cx, node, item, _spec(cx, node, piece))
-    return parts
-
-
 def _spec(cx: Context, node: ast.JoinedStr, piece: ast.FormattedValue) -> str:
-    if piece.format_spec is None:
-        return ""
-    assert isinstance(piece.format_spec, ast.JoinedStr)
-    texts = piece.format_spec.values
+    """Return the format of a value in an f-string."""
+    spec = piece.format_spec
+    texts = spec.values if isinstance(spec, ast.JoinedStr) else []
     if not all(isinstance(text, ast.Constant) for text in texts):
         raise UnsupportedSyntax(
             cx.span(node), "a format that is computed", "write its width as a literal."
@@ -122,45 +121,29 @@ def _spec(cx: Context, node: ast.JoinedStr, piece: ast.FormattedValue) -> str:
 
 def _shown(cx: Context, node: ast.expr, item: Item | list[Text], spec: str) -> list[Text]:
     """Return how an item is shown: texts, and values with their format."""
-    if isinstance(item, list):
-        return item
-    if isinstance(item, Static) and not isinstance(item.value, (tuple, list)):
-        depend(cx, item)
-        if not isinstance(item.value, (str, bool, int, float, type(None))):
-            raise _cannot(cx, node, item)
-        try:
-            return [format(item.value, spec)]
-        except (ValueError, TypeError) as error:
-            reason = str(error)
-            raise TypeMismatch(cx.span(node), f"{reason[:1].lower()}{reason[1:]}.") from None
-    if isinstance(item, (Tuple, Shape, Static)):
-        parts = [_shown(cx, node, part, spec) for part in parts_of(cx, item) or ()]
-        return _bracketed(parts, "()" if len(parts) != 1 else ("(", ",)"))
-    if not isinstance(item, (Var, Const)):
-        raise _cannot(cx, node, item)
-    with cx.at(node):
-        value = cx.value(item)
-        form = _form(cx, node, spec, scalar_of(value.type))
-        return _components(value, lambda *index: _one(cx, value, index, form))
-
-
-def _cannot(cx: Context, node: ast.expr, item: Item) -> TypeMismatch:
-    hint = "print numbers and text; print the rest from Python."
-    if isinstance(item, FieldRef):
-        hint = f"print one element: '{element_text(item)}'; or all of it from Python."
-    return TypeMismatch(cx.span(node), f"{describe(item)} cannot be shown in a kernel.", hint=hint)
-
-
-def _components(value: Value, one: Callable[..., Text]) -> list[Text]:
-    match shape_of(value.type):
-        case ():
-            return [one()]
-        case (n,):
-            return _bracketed([[one(i)] for i in range(n)], "[]")
-        case shape:
-            n, m = shape
-            rows = [_bracketed([[one(i, j)] for j in range(m)], "[]") for i in range(n)]
-            return _bracketed(rows, "[]")
+    match item:
+        case list():
+            return item
+        case Static(None | str() | bool() | int() | float() as value):
+            depend(cx, item)
+            try:
+                return [format(value, spec)]
+            except (ValueError, TypeError) as error:
+                reason = str(error)
+                raise TypeMismatch(cx.span(node), f"{reason[:1].lower()}{reason[1:]}.") from None
+        case Tuple() | Shape() | Static(tuple() | list()):
+            parts = [_shown(cx, node, part, spec) for part in parts_of(cx, item) or ()]
+            return _bracketed(parts, "()" if len(parts) != 1 else ("(", ",)"))
+        case Var() | Const():
+            with cx.at(node):
+                form = _form(cx, node, spec, scalar_of(item.type))
+                return _components(cx, item, form, ())
+        case _:
+            hint = "print numbers and text; print the rest from Python."
+            if isinstance(item, FieldRef):
+                hint = f"print one element: '{element_text(item)}'; or all of it from Python."
+            what = f"{describe(item)} cannot be shown in a kernel."
+            raise TypeMismatch(cx.span(node), what, hint=hint)
 
 
 def _bracketed(parts: Sequence[list[Text]], brackets: Sequence[str]) -> list[Text]:
@@ -170,18 +153,21 @@ def _bracketed(parts: Sequence[list[Text]], brackets: Sequence[str]) -> list[Tex
     return [*found, brackets[1]]
 
 
-def _one(cx: Context, value: Value, index: tuple[int, ...], form: str) -> Shown:
-    number = cx.call("extract", value, *(Const(i, I32) for i in index)) if index else value
-    wide = _printable(scalar_of(number.type), form)
-    return Shown(cx.b.cast(number, wide), form)
-
-
-def _printable(scalar: Scalar, form: str) -> Scalar:
+def _components(cx: Context, value: Value, form: str, index: tuple[int, ...]) -> list[Text]:
+    """Return the components of a value that begin with an index, in types that C prints."""
+    shape = shape_of(value.type)
+    if len(index) < len(shape):
+        size = shape[len(index)]
+        parts = [_components(cx, value, form, (*index, k)) for k in range(size)]
+        return _bracketed(parts, "[]")
+    number = cx.call("extract", value, *(Const(k, I32) for k in index)) if index else value
+    scalar = scalar_of(number.type)
+    is_narrow = scalar == BOOL or scalar.name in _NARROW
     if form.endswith("x"):
-        return U32 if scalar in (I32, BOOL) or scalar.name in _NARROW else scalar
-    if scalar == F16:
-        return F32
-    return I32 if scalar == BOOL or scalar.name in _NARROW else scalar
+        scalar = U32 if scalar == I32 or is_narrow else scalar
+    elif scalar == F16 or is_narrow:
+        scalar = F32 if scalar == F16 else I32
+    return [Shown(cx.b.cast(number, scalar), form)]
 
 
 def _form(cx: Context, node: ast.expr, spec: str, scalar: Scalar) -> str:
@@ -202,21 +188,3 @@ def _form(cx: Context, node: ast.expr, spec: str, scalar: Scalar) -> str:
         )
     left = "-" if found["align"] == "<" else ""
     return f"{left}{found['flags']}{found['width']}{found['dot'] or ''}{kind}"
-
-
-def _percent(part: Text) -> str:
-    if isinstance(part, str):
-        return part.replace("%", "%%")
-    return f"%{part.form or ('g' if scalar_of(part.value.type) in FLOATS else 'd')}"
-
-
-def _joined(parts: Sequence[Text]) -> tuple[Text, ...]:
-    """Return the parts with neighbouring texts put together."""
-    found: list[Text] = []
-    for part in parts:
-        last = found[-1] if found else None
-        if isinstance(part, str) and isinstance(last, str):
-            found[-1] = last + part
-        elif part != "":
-            found.append(part)
-    return tuple(found)

@@ -57,7 +57,11 @@ def method_call(
         raise _missing(cx, function, receiver)
     known = _METHODS.get(function.attr)
     if known is not None:
-        arguments = _arguments(cx, node, known)
+        if known.with_eps and [k.arg for k in node.keywords] == ["eps"] and not node.args:
+            arguments = [node.keywords[0].value]
+        else:
+            most = known.arguments + bool(known.with_eps)
+            arguments = counted_arguments(cx, node, known.arguments, most)
         op = known.op if len(arguments) == known.arguments else known.with_eps
         return apply(cx, op, [receiver, *(cx.numeric(a) for a in arguments)], name)
     special = _SPECIAL.get(function.attr)
@@ -65,13 +69,6 @@ def method_call(
         raise _missing(cx, function, receiver)
     counted_arguments(cx, node, 0, 0)
     return special(cx, receiver, name)
-
-
-def _arguments(cx: Context, node: ast.Call, method: _Method) -> list[ast.expr]:
-    """Return the arguments, where `eps` may be given by name."""
-    if method.with_eps and [k.arg for k in node.keywords] == ["eps"] and not node.args:
-        return [node.keywords[0].value]
-    return counted_arguments(cx, node, method.arguments, method.arguments + bool(method.with_eps))
 
 
 def _missing(cx: Context, function: ast.Attribute, receiver: Value) -> UndefinedAttribute:
@@ -109,16 +106,12 @@ def _truth(op: str) -> Callable[[Context, Value, str], Item]:
     return handler
 
 
-def _shape(cx: Context, value: Value, name: str) -> Item:
-    return Tuple(tuple(Static(size) for size in shape_of(value.type)))
-
-
 _SPECIAL: dict[str, Callable[[Context, Value, str], Item]] = {
     "max": _extreme("max"),
     "min": _extreme("min"),
     "any": _truth("or"),
     "all": _truth("and"),
-    "get_shape": _shape,
+    "get_shape": lambda cx, value, name: Tuple(tuple(map(Static, shape_of(value.type)))),
 }
 
 
