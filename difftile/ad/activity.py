@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from difftile.ir.dataflow import Dataflow
 from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
-    For,
-    If,
     Let,
     Load,
     Program,
     Ruled,
-    Value,
+    Stmt,
     Var,
     While,
     Write,
@@ -37,12 +36,10 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
 
 def active_in(block: Block, variables: Collection[Var], sources: Collection[Array]) -> set[Var]:
     """Return the values of a block that vary with some variables or with the source arrays."""
-    active = set(variables)
-    while True:
-        before = len(active)
-        _block(block, active, sources)
-        if len(active) == before:
-            return active
+    activity = _Activity(sources)
+    activity.facts |= dict.fromkeys(variables, True)
+    activity.block(block, False)
+    return set(activity.facts)
 
 
 def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
@@ -59,41 +56,32 @@ def active_writes(program: Program, sources: Collection[Array]) -> list[Write]:
     ]
 
 
-def _is_active(value: Value, active: set[Var]) -> bool:
-    return isinstance(value, Var) and value in active
+class _Activity(Dataflow[bool]):
+    def __init__(self, sources: Collection[Array]) -> None:
+        super().__init__(False)
+        self.sources = sources
 
+    def define(self, variable: Var, fact: bool) -> None:
+        super().define(variable, fact and is_float(variable.type))
 
-def _block(block: Block, active: set[Var], sources: Collection[Array]) -> None:
-    for stmt in block.stmts:
+    def followed(self, stmt: Stmt) -> tuple[Block, ...]:
+        # No derivative passes through the test of a loop.
+        return (stmt.body,) if isinstance(stmt, While) else regions(stmt)
+
+    def transfer(self, stmt: Stmt, control: bool) -> bool | None:
         match stmt:
-            case Let(out, op, args):
-                if is_float(out.type) and OPS[op].vjp and any(_is_active(a, active) for a in args):
-                    active.add(out)
-            case Combine(out, _, array, _, value) if out is not None and is_float(out.type):
-                if array in sources or _is_active(value, active):
-                    active.add(out)
-            case Load(out, array):
-                if array in sources and is_float(out.type):
-                    active.add(out)
-            case (
-                For(carries=carries, inits=inits, body=body, outs=outs)
-                | While(carries=carries, inits=inits, body=body, outs=outs)
-            ):
-                _loop(carries, inits, body, outs, active, sources)
-            case If(then=then, orelse=orelse, outs=outs):
-                _block(then, active, sources)
-                _block(orelse, active, sources)
-                for out, *results in zip(outs, then.results, orelse.results, strict=True):
-                    if is_float(out.type) and any(_is_active(r, active) for r in results):
-                        active.add(out)
-            case Ruled(outs=outs, args=args):
+            case Let(op=op, args=args):
+                return bool(OPS[op].vjp) and self.of(*args)
+            case Combine(array=array, value=value):
+                return array in self.sources or self.of(value)
+            case Load(array=array):
+                return array in self.sources
+            case Ruled(args=args):
                 for region in regions(stmt):
-                    _block(region, active, sources)
-                if any(_is_active(a, active) for a in args) or fields_of(stmt) & set(sources):
-                    active.update(out for out in outs if is_float(out.type))
+                    self.block(region, False)
+                return self.of(*args) or not fields_of(stmt).isdisjoint(self.sources)
             case _:
-                for region in regions(stmt):
-                    _block(region, active, sources)
+                return None
 
 
 def fields_of(stmt: Ruled) -> set[Array]:
@@ -105,25 +93,3 @@ def fields_of(stmt: Ruled) -> set[Array]:
         return arrays_loaded(stmt.body)
     used = (gradients_in(rule.block) for rule in rules(stmt))
     return {one.gradient_of for found in used for one in found if one.gradient_of is not None}
-
-
-def _loop(
-    carries: tuple[Var, ...],
-    inits: tuple[Value, ...],
-    body: Block,
-    outs: tuple[Var, ...],
-    active: set[Var],
-    sources: Collection[Array],
-) -> None:
-    """Grow the set of active carries until an iteration adds none."""
-    while True:
-        before = len(active)
-        for carry, init, result in zip(carries, inits, body.results, strict=False):
-            if is_float(carry.type) and (_is_active(init, active) or _is_active(result, active)):
-                active.add(carry)
-        _block(body, active, sources)
-        if len(active) == before:
-            break
-    for carry, out in zip(carries, outs, strict=True):
-        if carry in active:
-            active.add(out)

@@ -40,7 +40,7 @@ from difftile.ir.walk import (
     with_blocks,
 )
 from difftile.ops.build import OpBuilder, zero
-from difftile.passes.affine import Affine, affine, definitions_of, disjoint
+from difftile.passes.affine import definitions_of, disjoint, place_of
 
 # Ops that round nothing, and those that round once: computed again, they give the same bits.
 _EXACT = frozenset(("neg", "abs", "max", "min", "select", "extract", "vec", "mat", "cast", "sign"))
@@ -204,7 +204,8 @@ def _check_alone(loop: ParallelFor, combine: Combine) -> None:
 
     def apart(other: Memory) -> bool:
         every = (s for s in walk(loop.body) if isinstance(s, Combine) and s.array is other.array)
-        return all(disjoint(_place(one, defs), _place(other, defs), varying) for one in every)
+        at = place_of(other, defs)
+        return all(disjoint(place_of(one, defs), at, varying) for one in every)
 
     for other in walk(loop.body):
         if array_of(other) is not combine.array:
@@ -221,10 +222,6 @@ def _check_alone(loop: ParallelFor, combine: Combine) -> None:
         if not allowed:
             assert isinstance(other, (Load, Store, Accumulate, Combine))
             raise _not_alone(combine, other)
-
-
-def _place(stmt: Memory, defs: dict[Var, Stmt]) -> tuple[Affine, ...]:
-    return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
 
 
 def _not_alone(combine: Combine, other: Memory) -> NotDifferentiable:

@@ -7,11 +7,12 @@ gradient is zero that somebody wanted. The dependence through branches and trip 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from difftile.ad.activity import fields_of
 from difftile.diagnostics import Span
+from difftile.ir.dataflow import Dataflow
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -19,24 +20,16 @@ from difftile.ir.nodes import (
     Block,
     Combine,
     Derivative,
-    Fail,
-    For,
     If,
     Let,
     Load,
-    ParallelFor,
-    Print,
     Program,
     Ruled,
-    Size,
     Stmt,
     Store,
-    Value,
-    Var,
-    While,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import arrays_written, walk
+from difftile.ir.walk import WRITES, arrays_written, walk
 from difftile.ops.discrete import COMPARISONS
 from difftile.ops.table import OPS
 
@@ -114,120 +107,85 @@ def follow(
         overwritten: The arrays of which it overwrites every element.
         constant: It runs under `no_grad`.
     """
-    follower = _Follower(dict(flows), graded, constant)
+    dependence = _Dependence(dict(flows), graded, constant)
     lost: list[Cut] = []
     for stmt in program.body.stmts:
-        while True:
-            before = follower.size()
-            follower.stmt(stmt, NOTHING)
-            if follower.size() == before:
-                break
+        dependence.settle(lambda stmt=stmt: dependence.stmt(stmt, NOTHING))
         for array in arrays_written(Block((stmt,))) & set(overwritten):
-            if follower.held.pop(array, NOTHING) and not follower.written.get(array):
-                lost.append(Cut(_span_of_write(stmt, array), f"'{array.name}' is overwritten here"))
-    after = {a: f for a in {**follower.held, **follower.written} if (f := follower.contents(a))}
-    return Passage(after, tuple(lost), tuple(follower.masks))
+            if dependence.held.pop(array, NOTHING) and not dependence.written.get(array):
+                writes = (s for s in walk(Block((stmt,))) if isinstance(s, WRITES))
+                span = next(s.span for s in writes if s.array is array)
+                lost.append(Cut(span, f"'{array.name}' is overwritten here"))
+    arrays = {**dependence.held, **dependence.written}
+    after = {array: flow for array in arrays if (flow := dependence.contents(array))}
+    return Passage(after, tuple(lost), tuple(dependence.masks))
 
 
-class _Follower:
+class _Dependence(Dataflow[Flow]):
     def __init__(self, held: dict[Array, Flow], graded: Collection[Array], constant: bool) -> None:
+        super().__init__(NOTHING, control=True)
         self.held = held
         self.written: dict[Array, Flow] = {}
-        self.values: dict[Var, Flow] = {}
         self.masks: dict[Cut, None] = {}
         self.graded = graded
         self.constant = constant
         self.locals: set[Array] = set()
 
-    def size(self) -> int:
-        """Return a number that grows with what is known."""
-        flows = (*self.values.values(), *self.written.values())
-        return sum(flow.smooth + len(flow.cuts) for flow in flows)
-
     def contents(self, array: Array) -> Flow:
         return self.held.get(array, NOTHING) | self.written.get(array, NOTHING)
 
-    def value(self, value: Value) -> Flow:
-        return self.values.get(value, NOTHING) if isinstance(value, Var) else NOTHING
-
-    def all(self, values: Iterable[Value]) -> Flow:
-        total = NOTHING
-        for value in values:
-            total |= self.value(value)
-        return total
-
-    def define(self, out: Var, flow: Flow) -> None:
-        if flow:
-            self.values[out] = self.values.get(out, NOTHING) | flow
-
-    def block(self, block: Block, control: Flow) -> None:
-        for stmt in block.stmts:
-            self.stmt(stmt, control)
-
-    def stmt(self, stmt: Stmt, control: Flow) -> None:
-        """Follow a statement; `control` is what decides whether it runs, cut already."""
+    def transfer(self, stmt: Stmt, control: Flow) -> Flow | None:
         match stmt:
             case Let():
-                self.let(stmt)
-            case Load(out, array, index):
-                self.define(out, self.contents(array) | self.all(index))
+                return self.let(stmt)
+            case Load(array=array, index=index):
+                return self.contents(array) | self.of(*index)
             case Store(array, index, value) | Accumulate(array, index, value):
-                self.write(stmt, self.value(value), self.all(index) | control)
-            case Combine(out, op, array, index, value, span):
-                flow = self.value(value)
+                self.write(stmt, self.of(value), self.of(*index) | control)
+            case Combine(_, op, array, index, value, span):
+                flow = self.of(value)
                 if op not in _SMOOTH_COMBINES:
                     flow = flow.cut(_cut_by(op, span))
-                if out is not None:
-                    self.define(out, self.contents(array) | flow | control)
-                self.write(stmt, flow, self.all(index) | control)
-            case If(cond, then, orelse, outs, span):
-                inner = self.value(cond) | control
-                self.block(then, inner)
-                self.block(orelse, inner)
-                for out, *results in zip(outs, then.results, orelse.results, strict=True):
-                    flow = self.all(results)
-                    if flow.smooth:
-                        self.masks[Cut(span, "one side of this branch is taken")] = None
-                    self.define(out, flow | self.value(cond))
-            case For(start=start, stop=stop):
-                inner = control | self.all((start, stop))
-                self.loop(stmt, (stmt.body,), inner)
-            case While(cond=cond):
-                inner = control | self.all(cond.results)
-                self.loop(stmt, (cond, stmt.body), inner)
-            case ParallelFor(_, starts, stops, body):
-                self.block(body, control | self.all((*starts, *stops)))
+                found = self.contents(array) | flow | control
+                self.write(stmt, flow, self.of(*index) | control)
+                return found
             case Alloc(array):
                 self.locals.add(array)
             case Ruled():
                 self.ruled(stmt, control)
-            case Derivative(outs=outs, args=args, seeds=seeds, body=body):
+            case Derivative(args=args, seeds=seeds, body=body):
                 self.block(body, control)
-                for out in outs:
-                    self.define(out, self.all((*args, *seeds, *body.results)))
-            case Size() | Print() | Fail():
-                pass
+                return self.of(*args, *seeds, *body.results)
+            case _:
+                return None
+        return NOTHING
 
-    def let(self, let: Let) -> None:
+    def branch(self, stmt: If, control: Flow) -> None:
+        super().branch(stmt, control)
+        for results in zip(stmt.then.results, stmt.orelse.results, strict=True):
+            if self.of(*results).smooth:
+                self.masks[Cut(stmt.span, "one side of this branch is taken")] = None
+
+    def let(self, let: Let) -> Flow:
         row = OPS[let.op]
         flow = NOTHING
         smooth = is_float(let.out.type) and bool(row.vjp)
         for arg, formula in zip(let.args, row.formulas(len(let.args)), strict=True):
-            found = self.value(arg)
+            found = self.of(arg)
             if found.smooth and not (smooth and formula is not None):
                 found = found.cut(_cut_by(let.op, let.span))
             flow |= found
         if flow.smooth and (row.masks or let.op == "mul"):
             self.masks[Cut(let.span, _MASKED.get(let.op, f"{let.op} has the slope 0"))] = None
-        self.define(let.out, flow)
+        return flow
 
     def ruled(self, stmt: Ruled, control: Flow) -> None:
         """Follow what has a rule: smooth in what the rule is for, and in nothing else."""
         self.block(stmt.body, control)
-        given = self.all(stmt.args)
+        given = self.of(*stmt.args)
         for array in fields_of(stmt):
             given |= self.contents(array)
-        inside = self.all(stmt.body.results)
+        inside = self.of(*stmt.body.results)
         if inside.smooth and not given.smooth:
             inside = inside.cut(
                 Cut(stmt.span, f"the rule of '{stmt.name}' has no derivative by it")
@@ -253,22 +211,9 @@ class _Follower:
         elif self.constant:
             value = value.cut(Cut(stmt.span, "stored under dt.no_grad()"))
         flow = value | control
-        if flow:
-            self.written[array] = self.written.get(array, NOTHING) | flow
-
-    def loop(self, loop: For | While, blocks: tuple[Block, ...], control: Flow) -> None:
-        while True:
-            before = self.size()
-            for carry, init, result in zip(
-                loop.carries, loop.inits, loop.body.results, strict=True
-            ):
-                self.define(carry, self.all((init, result)) | control)
-            for block in blocks:
-                self.block(block, control)
-            if self.size() == before:
-                break
-        for carry, out in zip(loop.carries, loop.outs, strict=True):
-            self.define(out, self.value(carry))
+        if flow and (known := self.written.get(array, NOTHING)) != known | flow:
+            self.written[array] = known | flow
+            self.changes += 1
 
 
 _SMOOTH_COMBINES = frozenset(("add", "mul", "div", "max", "min"))
@@ -298,10 +243,3 @@ _MASKED = {
 
 def _cut_by(op: str, span: Span | None) -> Cut:
     return Cut(span, _REASONS.get(op, f"'{op}' carries no derivative"), _HINTS.get(op, ""))
-
-
-def _span_of_write(stmt: Stmt, array: Array) -> Span | None:
-    for inner in walk(Block((stmt,))):
-        if isinstance(inner, (Store, Accumulate, Combine)) and inner.array is array:
-            return inner.span
-    return None

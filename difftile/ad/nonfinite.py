@@ -1,13 +1,14 @@
 """Values that may be infinite or NaN where they are not used.
 
 `1 / x` computed before a branch that avoids x = 0 is such a value, and so is all that follows
-from it. Where an adjoint may be zero only because a value was not taken, multiplying it by a
-suspect must still give zero.
+from it. Where an adjoint may be zero only because a value was not taken, its product with
+such a value must still be zero.
 """
 
 from __future__ import annotations
 
-from difftile.ir.nodes import Block, For, If, Let, Program, Ruled, Value, Var, While
+from difftile.ir.dataflow import Dataflow
+from difftile.ir.nodes import Block, Let, Program, Ruled, Stmt, Var
 from difftile.ir.walk import regions
 from difftile.ops.table import OPS
 
@@ -19,39 +20,21 @@ def possibly_nonfinite(program: Program) -> set[Var]:
 
 def possibly_nonfinite_in(block: Block) -> set[Var]:
     """Return those of a block."""
-    found: set[Var] = set()
-    while True:
-        before = len(found)
-        _block(block, found)
-        if len(found) == before:
-            return found
+    nonfinite = _Nonfinite(False)
+    nonfinite.block(block, False)
+    return set(nonfinite.facts)
 
 
-def _any(values: tuple[Value, ...], found: set[Var]) -> bool:
-    return any(isinstance(value, Var) and value in found for value in values)
-
-
-def _block(block: Block, found: set[Var]) -> None:
-    for stmt in block.stmts:
-        for region in regions(stmt):
-            _block(region, found)
+class _Nonfinite(Dataflow[bool]):
+    def transfer(self, stmt: Stmt, control: bool) -> bool | None:
         match stmt:
-            case Let(out, op, args):
-                if OPS[op].singular or _any(args, found):
-                    found.add(out)
-            case If(then=then, orelse=orelse, outs=outs):
-                for out, *results in zip(outs, then.results, orelse.results, strict=True):
-                    if _any(tuple(results), found):
-                        found.add(out)
+            case Let(op=op, args=args):
+                return OPS[op].singular or self.of(*args)
             case Ruled(outs=outs, body=body):
+                for region in regions(stmt):
+                    self.block(region, False)
                 for out, result in zip(outs, body.results, strict=True):
-                    if _any((result,), found):
-                        found.add(out)
-            case For() | While():
-                for carry, init, result, out in zip(
-                    stmt.carries, stmt.inits, stmt.body.results, stmt.outs, strict=True
-                ):
-                    if _any((init, result), found):
-                        found.update((carry, out))
+                    self.define(out, self.of(result))
+                return False
             case _:
-                pass
+                return None

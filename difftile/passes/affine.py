@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
-from difftile.ir.nodes import Block, Const, For, Let, Stmt, Value, Var
+from difftile.ir.nodes import Block, Const, For, Let, Memory, Stmt, Value, Var
 from difftile.ir.walk import walk
 
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """`sum(factor * variable) + constant`; variables that are no loop index are opaque."""
+    """`sum(factor * variable) + constant`; variables that are not loop indices are opaque."""
 
     terms: frozenset[tuple[Var, int]]
     constant: int
@@ -23,45 +24,50 @@ class Affine:
         """Return the factor of a variable, 0 where it does not occur."""
         return dict(self.terms).get(variable, 0)
 
+    def plus(self, other: Affine, times: int = 1) -> Affine:
+        """Return the sum with a multiple of another form."""
+        factors = dict(self.terms)
+        for v, f in other.terms:
+            factors[v] = factors.get(v, 0) + times * f
+        kept = frozenset((v, f) for v, f in factors.items() if f)
+        return Affine(kept, self.constant + times * other.constant)
+
+    def scaled(self, times: int) -> Affine:
+        """Return a multiple."""
+        return Affine(frozenset(), 0).plus(self, times)
+
+    def fixed(self, varying: Set[Var]) -> frozenset[tuple[Var, int]]:
+        """Return the terms that are the same in all iterations."""
+        return frozenset((v, f) for v, f in self.terms if v not in varying)
+
+
+Place: TypeAlias = tuple[Affine, ...]
+"""The element that an access touches: a form for each dimension of its field."""
+
 
 def definitions_of(block: Block) -> dict[Var, Stmt]:
     """Return the ops that define values anywhere in the block."""
     return {stmt.out: stmt for stmt in walk(block) if isinstance(stmt, Let)}
 
 
-def affine(value: Value, defs: dict[Var, Stmt]) -> Affine:
+def affine(value: Value, defs: Mapping[Var, Stmt]) -> Affine:
     """Return an index value as an affine form."""
-    terms, constant = _affine(value, defs)
-    return Affine(frozenset((v, f) for v, f in terms.items() if f), constant)
-
-
-def _affine(value: Value, defs: dict[Var, Stmt]) -> tuple[dict[Var, int], int]:
     if isinstance(value, Const):
-        return {}, int(value.value)
-    definition = defs.get(value)
-    if isinstance(definition, Let):
-        found = _of_op(definition, defs)
-        if found is not None:
-            return found
-    return {value: 1}, 0
+        return Affine(frozenset(), int(value.value))
+    match defs.get(value):
+        case Let(op="add" | "sub" as op, args=(a, b)):
+            return affine(a, defs).plus(affine(b, defs), 1 if op == "add" else -1)
+        case Let(op="neg", args=(a,)):
+            return affine(a, defs).scaled(-1)
+        case Let(op="mul", args=(Const(factor), a) | (a, Const(factor))):
+            return affine(a, defs).scaled(int(factor))
+        case _:
+            return Affine(frozenset({(value, 1)}), 0)
 
 
-def _of_op(let: Let, defs: dict[Var, Stmt]) -> tuple[dict[Var, int], int] | None:
-    if let.op in ("add", "sub"):
-        (a, c), (b, d) = (_affine(arg, defs) for arg in let.args)
-        sign = 1 if let.op == "add" else -1
-        terms = {v: a.get(v, 0) + sign * b.get(v, 0) for v in {**a, **b}}
-        return terms, c + sign * d
-    if let.op == "neg":
-        a, c = _affine(let.args[0], defs)
-        return {v: -f for v, f in a.items()}, -c
-    if let.op == "mul":
-        for factor, other in (let.args, let.args[::-1]):
-            if isinstance(factor, Const):
-                a, c = _affine(other, defs)
-                k = int(factor.value)
-                return {v: k * f for v, f in a.items()}, k * c
-    return None
+def place_of(stmt: Memory, defs: Mapping[Var, Stmt]) -> Place:
+    """Return the element that an access touches."""
+    return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
 
 
 def unique_in(block: Block) -> set[Var]:
@@ -79,16 +85,16 @@ def ranges_of(block: Block) -> dict[Var, tuple[int, int]]:
 
 
 def owns(
-    accesses: list[tuple[Affine, ...]],
+    accesses: Sequence[Place],
     indices: tuple[Var, ...],
-    varying: set[Var],
-    ranges: dict[Var, tuple[int, int]],
+    varying: Set[Var],
+    ranges: Mapping[Var, tuple[int, int]],
     unique: Set[Var] = frozenset(),
 ) -> bool:
     """Tell whether different values of the loop indices always touch different elements.
 
     Args:
-        accesses: The index of every access, one affine form a dimension.
+        accesses: The element of every access.
         indices: The loop indices.
         varying: All variables whose value can differ between iterations, the indices included.
         ranges: First and last value of inner loop indices, where known.
@@ -122,43 +128,34 @@ def owns(
 
 
 def _strided(
-    forms: tuple[Affine, ...], index: Var, varying: set[Var], ranges: dict[Var, tuple[int, int]]
+    forms: Place, index: Var, varying: Set[Var], ranges: Mapping[Var, tuple[int, int]]
 ) -> bool:
     """Tell whether every form is one multiple of an index plus a rest shorter than the multiple."""
-    stride = forms[0].factor(index)
-    fixed = {(v, f) for v, f in forms[0].terms if v not in varying}
-    lowest, highest = forms[0].constant, forms[0].constant
+    stride, fixed = forms[0].factor(index), forms[0].fixed(varying)
+    lows: list[int] = []
+    highs: list[int] = []
     for form in forms:
-        if (
-            form.factor(index) != stride
-            or {(v, f) for v, f in form.terms if v not in varying} != fixed
-        ):
+        if form.factor(index) != stride or form.fixed(varying) != fixed:
             return False
-        low = high = form.constant
-        for v, f in form.terms:
-            if v is index or v not in varying:
-                continue
-            if v not in ranges:
-                return False
-            ends = (f * ranges[v][0], f * ranges[v][1])
-            low, high = low + min(ends), high + max(ends)
-        lowest, highest = min(lowest, low), max(highest, high)
-    return highest - lowest < abs(stride)
+        inner = [(v, f) for v, f in form.terms if v is not index and v in varying]
+        if any(v not in ranges for v, _ in inner):
+            return False
+        ends = [(f * ranges[v][0], f * ranges[v][1]) for v, f in inner]
+        lows.append(form.constant + sum(map(min, ends)))
+        highs.append(form.constant + sum(map(max, ends)))
+    return max(highs) - min(lows) < abs(stride)
 
 
-def differ(a: tuple[Affine, ...], b: tuple[Affine, ...]) -> bool:
+def differ(a: Place, b: Place) -> bool:
     """Tell whether two indices of one iteration are certainly different elements."""
     return any(p.terms == q.terms and p.constant != q.constant for p, q in zip(a, b, strict=False))
 
 
-def disjoint(a: tuple[Affine, ...], b: tuple[Affine, ...], varying: set[Var]) -> bool:
+def disjoint(a: Place, b: Place, varying: Set[Var]) -> bool:
     """Tell whether two indices never meet in any two iterations, by their common divisor."""
     for p, q in zip(a, b, strict=False):
-        factors = [f for v, f in (*p.terms, *q.terms) if v in varying]
-        fixed = [{(v, f) for v, f in form.terms if v not in varying} for form in (p, q)]
-        divisor = math.gcd(*factors)
-        if fixed[0] == fixed[1]:
-            gap = p.constant - q.constant
-            if (divisor and gap % divisor) or (not divisor and gap):
-                return True
+        divisor = math.gcd(*(f for v, f in (*p.terms, *q.terms) if v in varying))
+        gap = p.constant - q.constant
+        if p.fixed(varying) == q.fixed(varying) and (gap % divisor if divisor else gap):
+            return True
     return False

@@ -8,7 +8,7 @@ call in another iteration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import TypeAlias
 
 from difftile.ir.nodes import (
     Block,
@@ -24,14 +24,15 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.walk import WRITES, defined_in, regions, rules, walk
 from difftile.passes.affine import (
-    Affine,
-    affine,
     definitions_of,
     disjoint,
     owns,
+    place_of,
     ranges_of,
     unique_in,
 )
+
+Loops: TypeAlias = tuple[For | While | ParallelFor, ...]
 
 
 def overwritten_later(program: Program) -> dict[Var, tuple[Load, Memory]]:
@@ -46,7 +47,8 @@ def overwritten_later(program: Program) -> dict[Var, tuple[Load, Memory]]:
         writes = [s for s in walk(Block((task,))) if isinstance(s, WRITES)]
         for call, loops in _calls(Block((task,)), ()):
             own = {id(s) for s in walk(call.body)}
-            for load in _late_loads(call):
+            reads = (s for rule in rules(call) for s in walk(rule.block) if isinstance(s, Load))
+            for load in (read for read in reads if read.array.late):
                 array = load.array.contents_of
                 to_it = [s for s in writes if s.array is array]
                 others = [s for s in to_it if id(s) not in own]
@@ -62,14 +64,7 @@ def reads_late(block: Block) -> bool:
     return any(isinstance(s, Load) and s.array.late for s in walk(block))
 
 
-def _late_loads(call: Ruled) -> Iterator[Load]:
-    for rule in rules(call):
-        for stmt in walk(rule.block):
-            if isinstance(stmt, Load) and stmt.array.late:
-                yield stmt
-
-
-def _calls(block: Block, loops: tuple[Stmt, ...]) -> Iterator[tuple[Ruled, tuple[Stmt, ...]]]:
+def _calls(block: Block, loops: Loops) -> Iterator[tuple[Ruled, Loops]]:
     """Yield calls with rules, and the loops around each."""
     for stmt in block.stmts:
         if isinstance(stmt, Ruled):
@@ -80,41 +75,34 @@ def _calls(block: Block, loops: tuple[Stmt, ...]) -> Iterator[tuple[Ruled, tuple
             yield from _calls(region, inner)
 
 
-def _indices(loop: Stmt) -> tuple[Var, ...]:
-    return loop.indices if isinstance(loop, ParallelFor) else (cast(For, loop).index,)
-
-
 def _later(
     load: Load,
     mine: Sequence[Memory],
     others: Sequence[Memory],
-    loops: tuple[Stmt, ...],
+    loops: Loops,
     task: Stmt,
     defs: dict[Var, Stmt],
 ) -> Memory | None:
     """Return a write that may change the element after the call, if there is one."""
-
-    def forms(stmt: Memory) -> tuple[Affine, ...]:
-        return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
-
     whole = Block((task,))
-    if any(isinstance(loop, While) for loop in loops):
+    counted = [loop for loop in loops if not isinstance(loop, While)]
+    if len(counted) < len(loops):
         return next(iter([*others, *mine]), None)
-    nest = [_indices(loop) for loop in loops]
+    nest = [loop.indices if isinstance(loop, ParallelFor) else (loop.index,) for loop in counted]
     varying = defined_in(whole).union(*nest)
-    at = forms(load)
+    at = place_of(load, defs)
     for write in others:
-        if not disjoint(forms(write), at, varying):
+        if not disjoint(place_of(write, defs), at, varying):
             return write
     if not mine:
         return None
-    accesses = [at, *map(forms, mine)]
+    places = [place_of(write, defs) for write in mine]
     ranges, unique = ranges_of(whole), unique_in(whole)
     if all(
-        owns(accesses, indices, varying.difference(*nest[:k]), ranges, unique)
+        owns([at, *places], indices, varying.difference(*nest[:k]), ranges, unique)
         for k, indices in enumerate(nest)
     ):
         return None  # in each loop every iteration has elements of its own
     # Iterations of a parallel loop that store one element race, whatever is read back.
     serial = any(isinstance(loop, For) for loop in loops)
-    return mine[0] if serial or all(forms(write) != at for write in mine) else None
+    return mine[0] if serial or all(place != at for place in places) else None

@@ -1,4 +1,4 @@
-"""Indices under debug: what is outside a shape is reported, and touches no memory.
+"""Indices under debug: accesses outside a shape are reported, and touch no memory.
 
 `guard` comes first, while every access stands where the user wrote it: it only reports. `confine`
 comes last, after passes that may have moved accesses: it skips writes outside and lets reads go to
@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from difftile.diagnostics import Span
 from difftile.ir.failures import BadIndex
 from difftile.ir.nodes import (
-    Accumulate,
     Array,
     Block,
-    Combine,
     Const,
     Fail,
     For,
@@ -28,12 +25,11 @@ from difftile.ir.nodes import (
     Ruled,
     Size,
     Stmt,
-    Store,
     Value,
     Var,
 )
 from difftile.ir.types import BOOL, I32, shape_of
-from difftile.ir.walk import definitions, rebind, walk, with_blocks
+from difftile.ir.walk import WRITES, definitions, rebind, walk, with_blocks
 from difftile.ops.build import OpBuilder, zero
 
 _Rule = Callable[["_Bounds", Stmt], bool]
@@ -75,12 +71,7 @@ class Ranges:
 
     def inside(self, array: Array, axis: int, index: Value) -> bool:
         """Tell whether an index of a loop, or a literal, is inside for sure."""
-        ndim = array.type.ndim
-        size = None
-        if axis >= ndim:
-            size = shape_of(array.type.element)[axis - ndim]
-        elif array.size is not None:
-            size = array.size
+        size = _literal_extent(array, axis)
         if isinstance(index, Const):
             # There are no fields without elements.
             return index.value == 0 or (size is not None and 0 <= index.value < size)
@@ -117,32 +108,32 @@ class _Bounds:
                     self.b.append(with_blocks(stmt, self.block))
         return replace(block, stmts=tuple(stmts))
 
-    def extent(self, array: Array, axis: int) -> Value | int:
-        """Return the size of an axis of an array, or of a component of its elements."""
-        ndim = array.type.ndim
-        if axis >= ndim:
-            return shape_of(array.type.element)[axis - ndim]
-        return self.b.size(array, axis) if array.size is None else array.size
+    def extents(self, array: Array, axes: Sequence[int]) -> list[Value]:
+        """Append the sizes of axes of an array, or of its elements behind them."""
+        literal = [_literal_extent(array, axis) for axis in axes]
+        return [
+            self.b.size(array, axis) if size is None else Const(size, I32)
+            for axis, size in zip(axes, literal, strict=True)
+        ]
 
     def outside(self, indices: Sequence[Value], extents: Sequence[Value]) -> Value:
         """Append the test whether an index is outside."""
-        found: Value = Const(False, BOOL)
+        found = self.b.expr(Const(False, BOOL))
         for index, extent in zip(indices, extents, strict=True):
-            low = self.b.call("lt", index, Const(0, I32))
-            high = self.b.call("ge", index, extent)
-            found = self.b.call("or", found, self.b.call("or", low, high))
-        return found
+            i = self.b.expr(index)
+            found = found | ((i < 0) | (i >= extent))
+        return found.value
 
     def nearest(self, index: Value, extent: Value) -> Value:
         """Append the nearest index inside."""
-        last = self.b.call("sub", extent, Const(1, I32))
-        return self.b.call("max", self.b.call("min", index, last), Const(0, I32))
+        last = self.b.expr(extent) - 1
+        return self.b.expr(index).min(last).max(0).value
 
 
-def _accessed(stmt: Stmt) -> tuple[Array, tuple[Value, ...]] | None:
-    if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-        return stmt.array, stmt.index
-    return None
+def _literal_extent(array: Array, axis: int) -> int | None:
+    """Return the size of an axis of an array, or of its elements; None if it is not literal."""
+    ndim = array.type.ndim
+    return array.size if axis < ndim else shape_of(array.type.element)[axis - ndim]
 
 
 def _picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
@@ -156,9 +147,9 @@ def _picked(stmt: Stmt) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
 
 
 def _guarded(bounds: _Bounds, stmt: Stmt) -> bool:
-    access, pick = _accessed(stmt), _picked(stmt)
-    if access is not None:
-        array, index = access
+    pick = _picked(stmt)
+    if isinstance(stmt, (Load, *WRITES)):
+        array, index = stmt.array, stmt.index
         doubtful = bounds.ranges.doubtful(array, index)
         ndim = array.type.ndim
         for axes, what in (
@@ -166,7 +157,7 @@ def _guarded(bounds: _Bounds, stmt: Stmt) -> bool:
             (range(ndim, len(index)), f"an element of '{array.name}'"),
         ):
             if any(k in doubtful for k in axes):
-                _report(bounds, what, [index[k] for k in axes], _extents(bounds, array, axes))
+                _report(bounds, what, [index[k] for k in axes], bounds.extents(array, axes))
     elif pick is not None:
         shape, index = pick
         assert isinstance(stmt, Let)
@@ -175,28 +166,20 @@ def _guarded(bounds: _Bounds, stmt: Stmt) -> bool:
     return False
 
 
-def _extents(bounds: _Bounds, array: Array, axes: Sequence[int]) -> list[Value]:
-    extents = [bounds.extent(array, k) for k in axes]
-    return [Const(size, I32) if isinstance(size, int) else size for size in extents]
-
-
 def _report(bounds: _Bounds, what: str, index: Sequence[Value], extents: Sequence[Value]) -> None:
-    b = bounds.b
-    cond = bounds.outside(index, extents)
-    span: Span | None = b.span
-    fail = Fail(BadIndex(what), (*index, *extents), span)
-    b.append(If(cond, Block((fail,)), Block(()), (), span))
+    with bounds.b.branch(bounds.outside(index, extents)):
+        bounds.b.append(Fail(BadIndex(what), (*index, *extents), bounds.b.span))
 
 
 def _confined(bounds: _Bounds, stmt: Stmt) -> bool:
     b = bounds.b
-    access, pick = _accessed(stmt), _picked(stmt)
-    if access is not None:
-        array, index = access
+    pick = _picked(stmt)
+    if isinstance(stmt, (Load, *WRITES)):
+        array, index = stmt.array, stmt.index
         doubtful = bounds.ranges.doubtful(array, index)
         if not doubtful:
             return False
-        extents = _extents(bounds, array, range(len(index)))
+        extents = bounds.extents(array, range(len(index)))
         if isinstance(stmt, Load):
             near = (
                 bounds.nearest(i, extents[k]) if k in doubtful else i for k, i in enumerate(index)

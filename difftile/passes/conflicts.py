@@ -27,12 +27,11 @@ from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, defined_in, walk
 from difftile.passes.accesses import Access, Leaf, Scope, Task, accesses_of, leaves_of
 from difftile.passes.affine import (
-    Affine,
-    affine,
     definitions_of,
     differ,
     disjoint,
     owns,
+    place_of,
     ranges_of,
     unique_in,
 )
@@ -133,24 +132,24 @@ class Doubt:
 def races(program: Program) -> list[Doubt]:
     """Return the accesses of different kinds whose outcome may depend on the order of iterations.
 
-    A load and a store at one index are none: the value that is found belongs to the element. Where
-    a derivative passes, the stores must not meet (`clashes`).
+    A load and a store at one index are not among them: the value that is found belongs to the
+    element. Where a derivative passes, the stores must not meet (`clashes`).
     """
     defs = definitions_of(program.body)
     found: list[Doubt] = []
     for task, accesses in _contested(program):
         for k, write in enumerate(accesses):
             for other in accesses[k + 1 :]:
-                first, second = (write, other) if _is_write(write) else (other, write)
+                first, second = (other, write) if isinstance(write.stmt, Load) else (write, other)
                 if _kind(first.stmt) == _kind(second.stmt):
                     continue
-                forms = [_forms(access.stmt, defs) for access in (first, second)]
-                if _found_and_stored(task, first, second, defs):
-                    continue
-                if disjoint(forms[0], forms[1], task.varying):
-                    continue
+                at, to = place_of(first.stmt, defs), place_of(second.stmt, defs)
+                varies = any(v in task.varying for form in at for v, _ in form.terms)
+                kinds = {type(first.stmt), type(second.stmt)}
+                if kinds == {Load, Store} and varies and at == to:
+                    continue  # what is found belongs to the element
                 doubt = Doubt(task, first, second)
-                if doubt.meeting() is not None:
+                if not disjoint(at, to, task.varying) and doubt.meeting() is not None:
                     found.append(doubt)
     return found
 
@@ -184,29 +183,12 @@ def _contested(program: Program) -> list[tuple[Task, list[Access]]]:
             ranges, unique = ranges_of(loop.body), unique_in(loop.body)
             for accesses in accesses_of(loop.body).values():
                 kinds = {_kind(access.stmt) for access in accesses}
-                forms = [_forms(access.stmt, defs) for access in accesses]
+                forms = [place_of(access.stmt, defs) for access in accesses]
                 if kinds == {Load} or (len(kinds) == 1 and kinds != {Store}):
                     continue
                 if not owns(forms, loop.indices, task.varying, ranges, unique):
                     found.append((task, accesses))
     return found
-
-
-def _found_and_stored(task: Task, a: Access, b: Access, defs: dict[Var, Stmt]) -> bool:
-    """Tell whether the accesses read and store what is one element within an iteration."""
-    if {type(a.stmt), type(b.stmt)} != {Load, Store}:
-        return False
-    forms = _forms(a.stmt, defs)
-    varies = any(v in task.varying for form in forms for v, _ in form.terms)
-    return varies and forms == _forms(b.stmt, defs)
-
-
-def _forms(stmt: Memory, defs: dict[Var, Stmt]) -> tuple[Affine, ...]:
-    return tuple(affine(i, defs) for i in stmt.index[: stmt.array.type.ndim])
-
-
-def _is_write(access: Access) -> bool:
-    return not isinstance(access.stmt, Load)
 
 
 def _kind(stmt: Memory) -> type[Memory] | str:
@@ -242,7 +224,7 @@ def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
 
 def _may_precede(write: Access, load: Access, defs: dict[Var, Stmt]) -> bool:
     """Tell whether the write may reach the load's element before the load, in one iteration."""
-    to, at = (_forms(access.stmt, defs) for access in (write, load))
+    to, at = (place_of(access.stmt, defs) for access in (write, load))
     common = [loop for loop in write.loops if any(loop is other for other in load.loops)]
     if common and not disjoint(to, at, _varying(common)):
         indices = tuple(loop.index for loop in common if isinstance(loop, For))
@@ -251,9 +233,12 @@ def _may_precede(write: Access, load: Access, defs: dict[Var, Stmt]) -> bool:
         )
         if not own_element:
             return True
-    if write.order > load.order or _exclude_each_other(write, load):
-        return False
-    return not differ(to, at)
+    on_other_sides = any(
+        stmt is other and side != other_side
+        for stmt, side in write.branches
+        for other, other_side in load.branches
+    )
+    return write.order < load.order and not on_other_sides and not differ(to, at)
 
 
 def _varying(loops: list[For | While]) -> set[Var]:
@@ -263,11 +248,3 @@ def _varying(loops: list[For | While]) -> set[Var]:
         if isinstance(loop, For):
             found.add(loop.index)
     return found
-
-
-def _exclude_each_other(a: Access, b: Access) -> bool:
-    return any(
-        stmt is other and side != other_side
-        for stmt, side in a.branches
-        for other, other_side in b.branches
-    )

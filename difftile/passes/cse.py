@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import TypeVar
 
 from difftile.ir.nodes import (
     Accumulate,
@@ -24,21 +25,22 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.walk import arrays_written, with_blocks, with_operands
+from difftile.ir.walk import Substitution, arrays_written, regions, with_blocks, with_operands
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 def cse(program: Program) -> Program:
     """Return the program without repeated computations and loads."""
-    body = _Scope({}, {}, {}).block(program.body)
-    return replace(program, body=body)
+    return replace(program, body=_Available(Substitution(), {}, {}).block(program.body))
 
 
-class _Scope:
+class _Available:
     """What is available in one region; inner regions see copies of the outer ones."""
 
     def __init__(
         self,
-        env: dict[Var, Value],
+        env: Substitution,
         pure: dict[Hashable, Var],
         loads: dict[tuple[Array, tuple[Value, ...]], Var],
     ) -> None:
@@ -46,29 +48,22 @@ class _Scope:
         self.pure = pure
         self.loads = loads
 
-    def value(self, value: Value) -> Value:
-        return self.env.get(value, value) if isinstance(value, Var) else value
-
     def block(self, block: Block) -> Block:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
-            kept = self.stmt(with_operands(stmt, self.value))
+            kept = self.stmt(with_operands(stmt, self.env))
             if kept is not None:
                 stmts.append(kept)
-        return Block(tuple(stmts), tuple(self.value(result) for result in block.results))
+        return Block(tuple(stmts), self.env.all(block.results))
 
     def stmt(self, stmt: Stmt) -> Stmt | None:
         match stmt:
             case Let(out, op, args):
-                return self.reuse(stmt, out, (op, args, out.type))
+                return self.reuse(stmt, out, self.pure, (op, args, out.type))
             case Size(out, array, axis):
-                return self.reuse(stmt, out, (array, axis))
+                return self.reuse(stmt, out, self.pure, (array, axis))
             case Load(out, array, index):
-                known = self.loads.setdefault((array, index), out)
-                if known is not out:
-                    self.env[out] = known
-                    return None
-                return stmt
+                return self.reuse(stmt, out, self.loads, (array, index))
             case Store(array=array) | Accumulate(array=array) | Combine(array=array):
                 self.forget({array})
                 return stmt
@@ -77,8 +72,8 @@ class _Scope:
             case _:
                 return stmt
 
-    def reuse(self, stmt: Stmt, out: Var, key: Hashable) -> Stmt | None:
-        known = self.pure.setdefault(key, out)
+    def reuse(self, stmt: Stmt, out: Var, values: dict[Key, Var], key: Key) -> Stmt | None:
+        known = values.setdefault(key, out)
         if known is not out:
             self.env[out] = known
             return None
@@ -89,19 +84,11 @@ class _Scope:
             del self.loads[key]
 
     def region(self, stmt: Stmt) -> Stmt:
-        written: set[Array] = set()
-
-        def note(block: Block) -> Block:
-            written.update(arrays_written(block))
-            return block
-
-        with_blocks(stmt, note)
-        if not isinstance(
-            stmt, (If, Ruled)
-        ):  # a later iteration may overwrite what an earlier one reads
-            self.forget(written)
+        written = {array for block in regions(stmt) for array in arrays_written(block)}
+        if not isinstance(stmt, (If, Ruled)):
+            self.forget(written)  # a later iteration may overwrite what an earlier one reads
         changed = with_blocks(
-            stmt, lambda block: _Scope(self.env, dict(self.pure), dict(self.loads)).block(block)
+            stmt, lambda block: _Available(self.env, dict(self.pure), dict(self.loads)).block(block)
         )
         self.forget(written)
         return changed

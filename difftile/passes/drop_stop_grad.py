@@ -1,28 +1,25 @@
-"""Marks that cut gradients go: once derivatives are made they say nothing more."""
+"""Removal of `stop_grad`, which means nothing once derivatives are made."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.nodes import Block, Let, Program, Stmt, Value, Var
-from difftile.ir.walk import with_blocks, with_operands
+from difftile.ir.nodes import Block, Let, Program, Stmt
+from difftile.ir.walk import Substitution, with_blocks, with_operands
 
 
 def drop_stop_grad(program: Program) -> Program:
     """Return the program with each `stop_grad` replaced by its argument."""
-    arguments: dict[Var, Value] = {}
+    arguments = Substitution()
 
-    def uncut_value(value: Value) -> Value:
-        return arguments.get(value, value) if isinstance(value, Var) else value
-
-    def uncut_block(block: Block) -> Block:
+    def without(block: Block) -> Block:
         stmts: list[Stmt] = []
         for before in block.stmts:
-            stmt = with_blocks(with_operands(before, uncut_value), uncut_block)
+            stmt = with_blocks(with_operands(before, arguments), without)
             if isinstance(stmt, Let) and stmt.op == "stop_grad":
                 arguments[stmt.out] = stmt.args[0]
             else:
                 stmts.append(stmt)
-        return Block(tuple(stmts), tuple(uncut_value(result) for result in block.results))
+        return Block(tuple(stmts), arguments.all(block.results))
 
-    return replace(program, body=uncut_block(program.body))
+    return replace(program, body=without(program.body))

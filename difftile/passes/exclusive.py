@@ -1,4 +1,4 @@
-"""Which accumulations only one iteration of the parallel loop makes: those need no atomics."""
+"""Accumulations into elements that one iteration of the parallel loop owns: no atomics needed."""
 
 from __future__ import annotations
 
@@ -8,61 +8,53 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
-    Combine,
     Load,
     ParallelFor,
     Program,
     Stmt,
-    Store,
     Var,
 )
-from difftile.ir.walk import defined_in, walk, with_blocks
-from difftile.passes.affine import Affine, affine, definitions_of, owns, ranges_of, unique_in
+from difftile.ir.walk import WRITES, defined_in, walk, with_blocks, with_stmts
+from difftile.passes.affine import Place, definitions_of, owns, place_of, ranges_of, unique_in
 
 
 def exclusive(program: Program) -> Program:
     """Return the program with such accumulations, and all serial ones, marked as not atomic."""
-    outer = definitions_of(program.body)
+    defs = definitions_of(program.body)
     stmts = tuple(
-        replace(stmt, body=_mark(stmt.body, _owned(stmt, outer)))
+        replace(stmt, body=_mark(stmt.body, _owned(stmt, defs)))
         if isinstance(stmt, ParallelFor)
-        else with_blocks(_plain(stmt), lambda block: _mark(block, None))
+        else _marked(stmt, None)
         for stmt in program.body.stmts
     )
-    return replace(program, body=replace(program.body, stmts=stmts))
+    return with_stmts(program, stmts)
 
 
 def owned_arrays(loop: ParallelFor, program: Program) -> set[Array]:
-    """Return the arrays of which each iteration touches elements of its own alone."""
+    """Return the arrays of which each iteration touches only elements of its own."""
     return _owned(loop, definitions_of(program.body))
 
 
 def _owned(loop: ParallelFor, defs: dict[Var, Stmt]) -> set[Array]:
     varying = defined_in(loop.body) | set(loop.indices)
     ranges, unique = ranges_of(loop.body), unique_in(loop.body)
-    accesses: dict[Array, list[tuple[Affine, ...]]] = {}
+    accesses: dict[Array, list[Place]] = {}
     for stmt in walk(loop.body):
-        if isinstance(stmt, (Load, Store, Accumulate, Combine)):
-            index = stmt.index[: stmt.array.type.ndim]
-            forms = tuple(affine(i, defs) for i in index)
-            accesses.setdefault(stmt.array, []).append(forms)
+        if isinstance(stmt, (Load, *WRITES)):
+            accesses.setdefault(stmt.array, []).append(place_of(stmt, defs))
     return {
         array
-        for array, forms in accesses.items()
-        if array.size is not None or owns(forms, loop.indices, varying, ranges, unique)
+        for array, places in accesses.items()
+        if array.size is not None or owns(places, loop.indices, varying, ranges, unique)
     }
 
 
-def _plain(stmt: Stmt) -> Stmt:
-    return replace(stmt, atomic=False) if isinstance(stmt, Accumulate) else stmt
-
-
 def _mark(block: Block, owned: set[Array] | None) -> Block:
-    """Mark accumulations into owned arrays; None stands for all arrays."""
-    stmts = tuple(
-        _plain(stmt)
-        if isinstance(stmt, Accumulate) and (owned is None or stmt.array in owned)
-        else with_blocks(stmt, lambda inner: _mark(inner, owned))
-        for stmt in block.stmts
-    )
-    return replace(block, stmts=stmts)
+    return replace(block, stmts=tuple(_marked(stmt, owned) for stmt in block.stmts))
+
+
+def _marked(stmt: Stmt, owned: set[Array] | None) -> Stmt:
+    """Return a statement with accumulations into owned arrays marked; None stands for all."""
+    if isinstance(stmt, Accumulate) and (owned is None or stmt.array in owned):
+        return replace(stmt, atomic=False)
+    return with_blocks(stmt, lambda block: _mark(block, owned))

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from difftile.ir.nodes import Block, Let, Program, Value, Var, is_scalar
-from difftile.ir.walk import count_uses, with_blocks, with_operands
+from difftile.ir.walk import Substitution, count_uses, with_blocks, with_operands
 from difftile.ops.build import OpBuilder
 from difftile.passes.dce import dce
 
@@ -39,11 +39,7 @@ class _Factoring:
 
     def __init__(self, uses: Counter[Var]) -> None:
         self.uses = uses
-        self.env: dict[Var, Value] = {}
-
-    def value(self, value: Value) -> Value:
-        """Return what stands for a value now."""
-        return self.env.get(value, value) if isinstance(value, Var) else value
+        self.env = Substitution()
 
     def block(self, block: Block) -> Block:
         """Return a block with its sums rewritten."""
@@ -51,7 +47,7 @@ class _Factoring:
         defs: dict[Var, Let] = {}
         inside = self._inner_sums(block)
         for original in block.stmts:
-            stmt = with_operands(original, self.value)
+            stmt = with_operands(original, self.env)
             b.span = stmt.span
             if isinstance(stmt, Let):
                 defs[stmt.out] = stmt
@@ -61,10 +57,10 @@ class _Factoring:
                         self.env[stmt.out] = total
                         continue
             b.append(with_blocks(stmt, self.block))
-        return Block(b.block().stmts, tuple(self.value(result) for result in block.results))
+        return Block(b.block().stmts, self.env.all(block.results))
 
     def _inner_sums(self, block: Block) -> set[Var]:
-        """Return the sums that are read by one other sum or negation of the block alone."""
+        """Return the sums that are read only by one other sum or negation of the block."""
         read = {
             v
             for stmt in block.stmts

@@ -4,47 +4,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from difftile.ir.nodes import Block, Const, For, If, Let, Program, Stmt, Value, Var
-from difftile.ir.walk import with_blocks, with_operands
+from difftile.ir.nodes import Block, Const, For, If, Let, Program, Stmt
+from difftile.ir.walk import Substitution, keep_carries, with_blocks, with_operands
 from difftile.ops.build import OpBuilder
 
 
 def fold(program: Program) -> Program:
     """Return the program with literals computed and identities removed."""
-    folder = _Folder()
-    return replace(program, body=folder.block(program.body))
+    return replace(program, body=_Fold().block(program.body))
 
 
-class _Folder:
+class _Fold:
     def __init__(self) -> None:
         self.b = OpBuilder()
-        self.env: dict[Var, Value] = {}
-
-    def value(self, value: Value) -> Value:
-        return self.env.get(value, value) if isinstance(value, Var) else value
+        self.env = Substitution()
 
     def block(self, block: Block) -> Block:
         with self.b.region() as stmts:
             for stmt in block.stmts:
                 self.stmt(stmt)
-        return Block(tuple(stmts), tuple(self.value(result) for result in block.results))
-
-    def inline(self, block: Block, outs: tuple[Var, ...]) -> None:
-        for stmt in block.stmts:
-            self.stmt(stmt)
-        for out, result in zip(outs, block.results, strict=True):
-            self.env[out] = self.value(result)
+        return Block(tuple(stmts), self.env.all(block.results))
 
     def stmt(self, stmt: Stmt) -> None:
-        stmt = with_operands(stmt, self.value)
+        stmt = with_operands(stmt, self.env)
         match stmt:
             case Let(out, op, args, span):
                 self.b.span = span
                 self.env[out] = self.b.call(op, *args, name=out.name, type_=out.type)
             case If(Const(taken), then, orelse, outs):
-                self.inline(then if taken else orelse, outs)
+                side = then if taken else orelse
+                for inner in side.stmts:
+                    self.stmt(inner)
+                self.env.update(zip(outs, self.env.all(side.results), strict=True))
             case For(_, Const(start), Const(stop), _, inits, _, outs) if start >= stop:
-                self.env |= dict(zip(outs, inits, strict=True))
+                self.env.update(zip(outs, inits, strict=True))
             case For():
                 self.b.append(self.loop(stmt))
             case _:
@@ -59,10 +52,5 @@ class _Folder:
             else:
                 kept.append(k)
         body = self.block(loop.body)
-        return replace(
-            loop,
-            carries=tuple(loop.carries[k] for k in kept),
-            inits=tuple(loop.inits[k] for k in kept),
-            outs=tuple(loop.outs[k] for k in kept),
-            body=replace(body, results=tuple(body.results[k] for k in kept)),
-        )
+        results = tuple(body.results[k] for k in kept)
+        return keep_carries(loop, kept, replace(body, results=results))

@@ -108,9 +108,8 @@ class Side:
         match stmt:
             case Let() if value.type == BOOL:
                 return self._either(self.cases(value, True), self.cases(value, False))
-            case Let(op=op) if op in _FORMS and value.type in _WIDE:
-                found = _FORMS[op](self, stmt)
-                return q.opaque() if found is None else found
+            case Let() if value.type in _WIDE:
+                return self._computed(stmt) or q.opaque()
             case Size(array=array, axis=axis):
                 known = q.values.get((array, axis))
                 return q.opaque(0) if known is None else number(known)
@@ -209,58 +208,77 @@ class Side:
         low, high = min(low for low, _ in known), max(high for _, high in known)
         return self.question.system.unknown(low, high)
 
-    # One method for each op that an index may be made by; None where nothing is known.
+    def _computed(self, let: Let) -> Linear | None:
+        """Return the result of an op that an index may be made by; None if nothing is known."""
+        match let.op, let.args:
+            case "add", (a, b):
+                return self.form(a).plus(self.form(b))
+            case "sub", (a, b):
+                return self.form(a).plus(self.form(b), -1)
+            case "neg", (a,):
+                return -self.form(a)
+            case "mul", (a, b):
+                x, y = self.form(a), self.form(b)
+                if not x.factors:
+                    return y.scaled(x.constant)
+                return None if y.factors else x.scaled(y.constant)
+            case "shl", (a, by) if (shift := self._shift(by)) is not None:
+                return self.form(a).scaled(2**shift)
+            case "shr", (a, by) if (shift := self._shift(by)) is not None:
+                return self._division(a, number(2**shift))[0]
+            case "floordiv", (a, by):
+                return self._division(a, self.form(by))[0]
+            case "mod", (a, by):
+                return self._division(a, self.form(by))[1]
+            case "bit_and", args:
+                return self._masked(args[1], args[0]) or self._masked(args[0], args[1])
+            case "min" | "max" as op, args:
+                return self._extreme(op, [self.form(arg) for arg in args])
+            case "abs", (a,):
+                x, out = self.form(a), self.question.system.unknown(0)
+                cases = [(zero(out.plus(x, -s)), at_least(x.scaled(s), 0)) for s in (1, -1)]
+                self.question.system.choices.append(cases)
+                return out
+            case "select", (cond, yes, no) if cond.type == BOOL:
+                return self._one_of(((self.cases(cond, True), yes), (self.cases(cond, False), no)))
+            case "cast", (a,) if not is_float(a.type):
+                return self.form(a)
+            case "unique", (a,):
+                found = self.form(a)
+                if isinstance(a, Var):
+                    self.question.unique.setdefault(a, {})[self.number] = [found]
+                return found
+            case "extract", (Var() as whole, Const(place)):
+                return self._components(whole)[int(place)]
+            case _:
+                return None
 
-    def _add(self, let: Let) -> Linear | None:
-        return self.form(let.args[0]).plus(self.form(let.args[1]))
+    def _shift(self, by: Value) -> int | None:
+        form = self.form(by)
+        return form.constant if not form.factors and 0 <= form.constant < 31 else None
 
-    def _sub(self, let: Let) -> Linear | None:
-        return self.form(let.args[0]).plus(self.form(let.args[1]), -1)
-
-    def _neg(self, let: Let) -> Linear | None:
-        return -self.form(let.args[0])
-
-    def _mul(self, let: Let) -> Linear | None:
-        a, b = (self.form(arg) for arg in let.args)
-        if not a.factors:
-            return b.scaled(a.constant)
-        return None if b.factors else a.scaled(b.constant)
-
-    def _shl(self, let: Let) -> Linear | None:
-        by = self.form(let.args[1])
-        if by.factors or not 0 <= by.constant < 31:
+    def _masked(self, value: Value, mask: Value) -> Linear | None:
+        by = self.form(mask)
+        size = by.constant + 1
+        if by.factors or size <= 0 or size & by.constant:
             return None
-        return self.form(let.args[0]).scaled(2**by.constant)
+        return self._division(value, number(size))[1]
 
-    def _floordiv(self, let: Let) -> Linear | None:
-        found = self._division(let.args[0], self.form(let.args[1]))
-        return None if found is None else found[0]
+    def _extreme(self, op: str, forms: Sequence[Linear]) -> Linear:
+        """Return the lesser or greater of two forms."""
+        (a, b), out = forms, self._any_of(forms)
+        cases = [
+            (zero(out.plus(p, -1)), at_least(p, q) if op == "max" else at_least(q, p))
+            for p, q in ((a, b), (b, a))
+        ]
+        self.question.system.choices.append(cases)
+        return out
 
-    def _mod(self, let: Let) -> Linear | None:
-        found = self._division(let.args[0], self.form(let.args[1]))
-        return None if found is None else found[1]
-
-    def _shr(self, let: Let) -> Linear | None:
-        by = self.form(let.args[1])
-        if by.factors or not 0 <= by.constant < 31:
-            return None
-        found = self._division(let.args[0], number(2**by.constant))
-        return None if found is None else found[0]
-
-    def _bit_and(self, let: Let) -> Linear | None:
-        for mask, other in (let.args, let.args[::-1]):
-            by = self.form(mask)
-            size = by.constant + 1
-            if not by.factors and size > 0 and size & by.constant == 0:
-                found = self._division(other, number(size))
-                return None if found is None else found[1]
-        return None
-
-    def _division(self, value: Value, by: Linear) -> tuple[Linear, Linear] | None:
-        """Return quotient and remainder, rounded down."""
+    def _division(self, value: Value, by: Linear) -> tuple[Linear, Linear] | tuple[None, None]:
+        """Return quotient and remainder, rounded down; None where they are not known."""
         size = by.constant
         if by.factors or size == 0 or self._may_overflow(value):
-            return None
+            return None, None
         found = self._divided.get((value, size))
         if found is None:
             system, form = self.question.system, self.form(value)
@@ -283,8 +301,7 @@ class Side:
         by = self.form(origin.args[1])
         if by.factors or by.constant <= 0:
             return None
-        found = self._division(origin.args[0], by.scaled(size))
-        return None if found is None else found[0]
+        return self._division(origin.args[0], by.scaled(size))[0]
 
     def _may_overflow(self, value: Value) -> bool:
         """Tell whether a value may be a wrapped one.
@@ -297,50 +314,6 @@ class Side:
         origin, _ = self._origin(value)
         computed = isinstance(origin, Let) and origin.op in ("add", "sub", "neg", "mul", "shl")
         return computed and not self.question.fits(self.form(value))
-
-    def _min(self, let: Let) -> Linear | None:
-        a, b = (self.form(arg) for arg in let.args)
-        out = self._any_of((a, b))
-        cases = [(zero(out.plus(p, -1)), at_least(q, p)) for p, q in ((a, b), (b, a))]
-        self.question.system.choices.append(cases)
-        return out
-
-    def _max(self, let: Let) -> Linear | None:
-        a, b = (self.form(arg) for arg in let.args)
-        out = self._any_of((a, b))
-        cases = [(zero(out.plus(p, -1)), at_least(p, q)) for p, q in ((a, b), (b, a))]
-        self.question.system.choices.append(cases)
-        return out
-
-    def _abs(self, let: Let) -> Linear | None:
-        a = self.form(let.args[0])
-        out = self.question.system.unknown(0)
-        cases = [(zero(out.plus(a, -sign)), at_least(a.scaled(sign), 0)) for sign in (1, -1)]
-        self.question.system.choices.append(cases)
-        return out
-
-    def _select(self, let: Let) -> Linear | None:
-        cond, yes, no = let.args
-        if cond.type != BOOL:
-            return None
-        return self._one_of(((self.cases(cond, True), yes), (self.cases(cond, False), no)))
-
-    def _cast(self, let: Let) -> Linear | None:
-        (arg,) = let.args
-        return None if is_float(arg.type) else self.form(arg)
-
-    def _unique(self, let: Let) -> Linear | None:
-        (value,) = let.args
-        found = self.form(value)
-        if isinstance(value, Var):
-            self.question.unique.setdefault(value, {})[self.number] = [found]
-        return found
-
-    def _extract(self, let: Let) -> Linear | None:
-        whole, *place = let.args
-        if not isinstance(whole, Var) or len(place) != 1 or not isinstance(place[0], Const):
-            return None
-        return self._components(whole)[int(place[0].value)]
 
     def _components(self, whole: Var) -> list[Linear]:
         """Return the components of a vector; those of a promised one are unique as a whole."""
@@ -357,14 +330,6 @@ class Side:
             self.vectors[whole] = found
         return self.vectors[whole]
 
-
-_FORMS: dict[str, Callable[[Side, Let], Linear | None]] = {
-    name.removeprefix("_"): getattr(Side, name)
-    for name in (
-        *("_add", "_sub", "_neg", "_mul", "_shl", "_shr", "_floordiv", "_mod", "_bit_and"),
-        *("_min", "_max", "_abs", "_select", "_cast", "_unique", "_extract"),
-    )
-}
 
 # When `a op b` holds, given b - a.
 _COMPARISONS: dict[str, Callable[[Linear], Sequence[Case]]] = {

@@ -20,13 +20,12 @@ from difftile.ir.nodes import (
     If,
     Load,
     Program,
-    Stmt,
     Store,
     Value,
     Var,
 )
 from difftile.ir.types import I32
-from difftile.ir.walk import defined_in, walk, with_blocks
+from difftile.ir.walk import add_carries, defined_in, walk, with_blocks
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.blocked_sum import wide
 
@@ -35,40 +34,38 @@ Totals: TypeAlias = dict[Place, Value]
 
 
 def hoist_accumulations(program: Program) -> Program:
-    """Return the program with accumulations moved behind the loops that do not vary their place."""
+    """Return the program with accumulations moved out of the loops that do not vary their place."""
     return replace(program, body=_block(program.body))
 
 
 def _block(block: Block) -> Block:
-    stmts: list[Stmt] = []
+    b = OpBuilder()
     for stmt in block.stmts:
         inner = with_blocks(stmt, _block)
-        stmts += _behind(inner) if isinstance(inner, For) else [inner]
-    return replace(block, stmts=tuple(stmts))
+        totals: Totals = {}
+        b.span = None  # a carried sum belongs to no line
+        if isinstance(inner, For):
+            inner, totals = summed(b, inner, invariant_in(inner))
+        b.append(inner)
+        if isinstance(inner, For) and totals:
+            b.span = inner.span
+            # An empty loop must not touch the place at all: its index may be out of range.
+            with b.branch((b.expr(inner.start) < inner.stop).value):
+                for (array, index), total in totals.items():
+                    b.accumulate(array, index, total)
+    return replace(block, stmts=tuple(b.stmts))
 
 
-def _behind(loop: For) -> list[Stmt]:
-    inside = defined_in(loop.body) | {loop.index, *loop.carries}
-    b = OpBuilder()
-    changed, totals = summed(b, loop, lambda place: _leaves(place, loop, inside))
-    if not totals:
-        return [loop]
-    b.append(changed)
-    b.span = loop.span
-    # An empty loop must not touch the place at all: its index may be out of range.
-    runs = b.call("lt", loop.start, loop.stop)
-    with b.region() as adds:
-        for (array, index), total in totals.items():
-            b.accumulate(array, index, total)
-    b.append(If(runs, Block(tuple(adds)), Block(()), (), loop.span))
-    return b.stmts
+def invariant_in(loop: For) -> Callable[[Place], bool]:
+    """Return the test for places that a loop does not vary, and does nothing to but add."""
+    inside = defined_in(Block((loop,)))
 
+    def leaves(place: Place) -> bool:
+        array, index = place
+        varies = not inside.isdisjoint(index)
+        return array.size is None and not varies and not touched_otherwise(array, loop.body)
 
-def _leaves(place: Place, loop: For, inside: set[Var]) -> bool:
-    array, index = place
-    if array.size is not None or any(i in inside for i in index if isinstance(i, Var)):
-        return False
-    return not touched_otherwise(array, loop.body)
+    return leaves
 
 
 def touched_otherwise(array: Array, block: Block) -> bool:
@@ -84,43 +81,36 @@ def summed(
     Args:
         b: Where values are built; nothing is appended to its open region.
         loop: The loop.
-        leaves: Which places leave.
-        levels: How many loops, from this one inwards, add up in double precision.
+        leaves: Tells whether the sum of a place leaves.
+        levels: The number of loops, from this one inwards, that add up in double precision.
     """
     body, totals = without(b, loop.body, leaves, direct=True, levels=max(0, levels - 1))
     carries: list[Var] = []
     results: list[Value] = []
-    outs: Totals = {}
     with b.region() as adds:
-        for (array, index), total in totals.items():
-            name = f"{array.name}_sum"
+        for (array, _), total in totals.items():
             part = wide(b, total) if levels else total
-            carry, out = Var(name, part.type), Var(name, part.type)
+            carry = Var(f"{array.name}_sum", part.type)
             carries.append(carry)
             results.append(b.call("add", carry, part))
-            outs[(array, index)] = out
-    new = replace(
-        loop,
-        carries=(*loop.carries, *carries),
-        inits=(*loop.inits, *(zero(carry.type) for carry in carries)),
-        outs=(*loop.outs, *(out for out in outs.values() if isinstance(out, Var))),
-        body=Block((*body.stmts, *adds), (*body.results, *results)),
-    )
-    return new, outs
+    inits = [zero(carry.type) for carry in carries]
+    outs = [Var(carry.name, carry.type) for carry in carries]
+    body = Block((*body.stmts, *adds), (*body.results, *results))
+    return add_carries(loop, carries, inits, outs, body), dict(zip(totals, outs, strict=True))
 
 
 def without(
     b: OpBuilder, block: Block, leaves: Callable[[Place], bool], *, direct: bool, levels: int = 0
 ) -> tuple[Block, Totals]:
-    """Return the block without the accumulations that leave it, and what they add up to.
+    """Return the block without the accumulations that leave it, and their totals.
 
     Args:
         b: Where values are built.
         block: The block.
-        leaves: Which places leave.
+        leaves: Tells whether the sum of a place leaves.
         direct: The block runs in every iteration. Out of a branch only literal indices leave, since
             the index of a branch may be out of range where the branch is not taken.
-        levels: How many of the loops in it, from outside, add up in double precision.
+        levels: The number of loops in it, from outside, that add up in double precision.
     """
     totals: Totals = {}
 
@@ -137,8 +127,11 @@ def without(
                     (array, index), leaves, direct=direct
                 ):
                     add((array, index), value)
-                case If():
-                    changed, partial = _from_branches(b, stmt, leaves)
+                case If(then=then, orelse=orelse):
+                    then, of_then = without(b, then, leaves, direct=False)
+                    orelse, of_else = without(b, orelse, leaves, direct=False)
+                    changed = replace(stmt, then=then, orelse=orelse)
+                    changed, partial = with_totals(changed, of_then, of_else)
                     b.append(changed)
                     for place, value in partial.items():
                         add(place, value)
@@ -162,21 +155,13 @@ def _may_leave(place: Place, leaves: Callable[[Place], bool], *, direct: bool) -
     return (direct or literal) and leaves(place)
 
 
-def _from_branches(b: OpBuilder, stmt: If, leaves: Callable[[Place], bool]) -> tuple[If, Totals]:
-    then, of_then = without(b, stmt.then, leaves, direct=False)
-    orelse, of_else = without(b, stmt.orelse, leaves, direct=False)
-    return with_totals(replace(stmt, then=then, orelse=orelse), of_then, of_else)
-
-
 def with_totals(stmt: If, of_then: Totals, of_else: Totals) -> tuple[If, Totals]:
-    """Return a branch whose results have the totals of its sides as well, and what they are then.
-
-    Where a side has no total for a place, it is zero.
+    """Return a branch that yields the totals of its sides as well, and its totals.
 
     Args:
         stmt: The branch, without the accumulations.
-        of_then: What those of one side add up to.
-        of_else: Likewise of the other one.
+        of_then: The totals of one side; a place without one has the total zero.
+        of_else: Those of the other side.
     """
     outs: dict[Place, Var] = {}
     sides: tuple[list[Value], list[Value]] = ([], [])

@@ -1,7 +1,7 @@
-"""Programs that also note what happens in them: where numbers grow too large, where kinks are hit.
+"""Programs with probes: where numbers grow too large, and how often kinks are hit.
 
-Both run beside a launch, on copies of its fields. A finished program stays one: what is added
-touches one-element fields of its own alone.
+Both run beside a launch, on copies of its fields. A finished program stays finished: the probes
+touch only one-element fields of their own.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
-    Combine,
     Const,
-    If,
     Let,
     ParallelFor,
     Program,
@@ -39,8 +37,8 @@ from difftile.ir.types import (
     scalar_of,
     shape_of,
 )
-from difftile.ir.walk import has_effects, with_blocks
-from difftile.ops.build import OpBuilder
+from difftile.ir.walk import has_effects, with_blocks, with_stmts
+from difftile.ops.build import Expr, OpBuilder
 from difftile.ops.formula import tie
 from difftile.ops.table import OPS
 
@@ -73,17 +71,15 @@ def marked(program: Program, arrays: Collection[Array], limit: float) -> Marked:
     cells: dict[int, Array] = {}
     stmts: list[Stmt] = []
     for k, stmt in enumerate(program.body.stmts):
-        cell = Array(f"mark_{k}", _CELL)
-        marker = _Marker(cell, arrays, limit)
-        changed = marker.top(stmt)
-        if marker.marks:
-            cells[k] = cell
-        stmts.append(changed)
-    body = replace(program.body, stmts=tuple(stmts))
-    return Marked(replace(program, body=body, temps=(*program.temps, *cells.values())), cells)
+        watch = _Watch(Array(f"mark_{k}", _CELL), arrays, limit)
+        stmts.append(watch.top(stmt))
+        if watch.marks:
+            cells[k] = watch.cell
+    marked = with_stmts(program, stmts)
+    return Marked(replace(marked, temps=(*program.temps, *cells.values())), cells)
 
 
-class _Marker:
+class _Watch:
     def __init__(self, cell: Array, arrays: Collection[Array], limit: float) -> None:
         self.b = OpBuilder()
         self.cell = cell
@@ -98,12 +94,12 @@ class _Marker:
             return stmt
         self.b.span = stmt.span
         with self.b.region() as numbering:
-            number: Value = Const(0, I32)
+            number = self.b.expr(Const(0, I32))
             for index, start, stop in zip(stmt.indices, stmt.starts, stmt.stops, strict=True):
-                extent = self.b.call("sub", stop, start)
-                place = self.b.call("sub", index, start)
-                number = self.b.call("add", self.b.call("mul", number, extent), place)
-            self.number = self.b.call("sub", Const(LAST, I32), number)
+                extent = self.b.expr(stop) - start
+                place = self.b.expr(index) - start
+                number = number * extent + place
+            self.number = (LAST - number).value
         body = self.block(stmt.body)
         return replace(stmt, body=replace(body, stmts=(*numbering, *body.stmts)))
 
@@ -117,11 +113,11 @@ class _Marker:
         return replace(block, stmts=tuple(stmts))
 
     def mark(self, value: Value) -> None:
-        large = Const(False, BOOL)
+        large = self.b.expr(Const(False, BOOL))
         for part in components(self.b, value):
-            large = self.b.call("or", large, self.is_large(part))
-        note = Combine(None, "max", self.cell, (), self.number, self.b.span)
-        self.b.append(If(large, Block((note,)), Block(()), (), self.b.span))
+            large = large | self.is_large(part)
+        with self.b.branch(large.value):
+            self.b.combine("max", self.cell, (), self.number)
         self.marks += 1
 
     def is_large(self, number: Value) -> Value:
@@ -178,11 +174,11 @@ def counted_kinks(program: Program, active: Collection[Var]) -> Counted:
                     b.span = stmt.span
                     key = (stmt.op, stmt.span)
                     cell = cells.setdefault(key, Array(f"hits_{len(cells)}", _CELL))
-                    hit = Const(False, BOOL)
+                    hit = b.expr(Const(False, BOOL))
                     for part in components(b, tie(b, OPS[stmt.op], stmt.args, stmt.out)):
-                        hit = b.call("or", hit, part)
-                    count = Accumulate(cell, (), Const(1, I32), stmt.span)
-                    b.append(If(hit, Block((count,)), Block(()), (), stmt.span))
+                        hit = hit | part
+                    with b.branch(hit.value):
+                        b.accumulate(cell, (), Const(1, I32))
         return replace(block, stmts=tuple(stmts))
 
     body = rewritten(program.body)
@@ -204,15 +200,14 @@ def iteration(program: Program, position: int, number: int) -> Program:
     pure = [s for s in program.body.stmts[:position] if not has_effects(Block((s,)))]
     b = OpBuilder()
     b.span = loop.span
-    rest: Value = Const(number, I32)
-    starts: list[Value] = []
+    rest = b.expr(Const(number, I32))
+    starts: list[Expr] = []
     for start, stop in reversed(list(zip(loop.starts, loop.stops, strict=True))):
-        extent = b.call("sub", stop, start)
-        place = b.call("mod", rest, extent)
-        starts.insert(0, b.call("add", start, place))
-        rest = b.call("floordiv", rest, extent)
-    stops = tuple(b.call("add", start, Const(1, I32)) for start in starts)
-    one = replace(loop, starts=tuple(starts), stops=stops)
+        extent = b.expr(stop) - start
+        starts.insert(0, start + rest % extent)
+        rest = rest // extent
+    stops = tuple((start + 1).value for start in starts)
+    one = replace(loop, starts=tuple(start.value for start in starts), stops=stops)
     return replace(program, body=Block((*pure, *b.stmts, one)))
 
 

@@ -1,12 +1,12 @@
-"""What is known of integers and conditions while a program runs, as cases of polynomials.
+"""Integers and conditions of a running program, as far as they are known: cases of polynomials.
 
-All that is said holds for certain, and less may be said than is true: a value that depends on
+Every statement here holds for certain, and less may be stated than is true: a value that depends on
 memory or on floats has no cases, and where there would be too many some are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from difftile.ir.types import I32, I64, Scalar
@@ -27,7 +27,7 @@ from difftile.passes.polynomials import (
 )
 
 Whole: TypeAlias = tuple[tuple[Case, Polynomial], ...]
-"""An integer: cases, and what it is in each of them."""
+"""An integer: cases, and its value in each of them."""
 
 
 class Truth(NamedTuple):
@@ -74,25 +74,24 @@ def chosen(cond: Truth, then: Known, orelse: Known) -> Known:
 
 
 def _picked(cond: Truth, then: Whole, orelse: Whole) -> Whole:
-    return _cases([*_under(cond.yes, then), *_under(cond.no, orelse)])
+    sides = ((cond.yes, then), (cond.no, orelse))
+    return _cases(
+        (one, p) for under, side in sides for where, p in side for one in both(under, (where,))
+    )
 
 
-def _under(cond: Cases, value: Whole) -> list[tuple[Case, Polynomial]]:
-    return [(one, p) for where, p in value for one in both(cond, (where,))]
-
-
-def _cases(found: list[tuple[Case, Polynomial]]) -> Whole:
+def _cases(found: Iterable[tuple[Case, Polynomial]]) -> Whole:
     return tuple(dict.fromkeys(found))[:MOST]
 
 
 def _each(a: Whole, b: Whole, rule: Callable[[Polynomial, Polynomial], Polynomial]) -> Whole:
     return _cases(
-        [(where, rule(p, q)) for x, p in a for y, q in b if (where := case((*x, *y))) is not None]
+        (where, rule(p, q)) for x, p in a for y, q in b if (where := case((*x, *y))) is not None
     )
 
 
 def fits(value: Polynomial) -> tuple[Polynomial, ...]:
-    """Return that a value with large literals, as in a hash, does not overflow 32 bits."""
+    """Return the condition that a value with large literals, as in a hash, fits into 32 bits."""
     if sum(abs(f) for _, f in value.terms) + abs(value.constant) < _SMALL:
         return ()
     return value.shifted(_LIMIT), value.scaled(-1).shifted(_LIMIT - 1)
@@ -111,47 +110,22 @@ def _below(p: Polynomial, q: Polynomial) -> Cases:
     return holds(q.minus(p).shifted(-1))
 
 
-def _not_below(p: Polynomial, q: Polynomial) -> Cases:
-    return holds(p.minus(q))
-
-
-def _equal(p: Polynomial, q: Polynomial) -> Cases:
-    return holds(p.minus(q), q.minus(p))
-
-
-def _unequal(p: Polynomial, q: Polynomial) -> Cases:
-    return either(_below(p, q), _below(q, p))
-
-
 def less(a: Whole, b: Whole) -> Truth:
     """Return whether one integer is below another."""
-    return Truth(_when(a, b, _below), _when(a, b, _not_below))
+    return Truth(_when(a, b, _below), _when(a, b, lambda p, q: holds(p.minus(q))))
 
 
 def equal(a: Whole, b: Whole) -> Truth:
     """Return whether two integers are the same."""
-    return Truth(_when(a, b, _equal), _when(a, b, _unequal))
+    return Truth(
+        _when(a, b, lambda p, q: holds(p.minus(q), q.minus(p))),
+        _when(a, b, lambda p, q: either(_below(p, q), _below(q, p))),
+    )
 
 
 def negated(cond: Truth) -> Truth:
     """Return the opposite of a condition."""
     return Truth(cond.no, cond.yes)
-
-
-def _greater(a: Whole, b: Whole) -> Truth:
-    return less(b, a)
-
-
-def _at_most(a: Whole, b: Whole) -> Truth:
-    return negated(less(b, a))
-
-
-def _at_least(a: Whole, b: Whole) -> Truth:
-    return negated(less(a, b))
-
-
-def _different(a: Whole, b: Whole) -> Truth:
-    return negated(equal(a, b))
 
 
 def all_of(a: Truth, b: Truth) -> Truth:
@@ -179,11 +153,8 @@ def times(a: Whole, b: Whole) -> Whole:
     return _each(a, b, Polynomial.product)
 
 
-def _negative(a: Whole) -> Whole:
-    return minus(number(0), a)
-
-
-def _least(a: Whole, b: Whole) -> Whole:
+def least(a: Whole, b: Whole) -> Whole:
+    """Return the lesser one of two integers."""
     return _picked(less(a, b), a, b)
 
 
@@ -192,16 +163,33 @@ def greatest(a: Whole, b: Whole) -> Whole:
     return _picked(less(a, b), b, a)
 
 
-def _clamped(a: Whole, low: Whole, high: Whole) -> Whole:
-    return _least(greatest(a, low), high)
+def negative(a: Whole) -> Whole:
+    """Return the negative of an integer."""
+    return minus(number(0), a)
 
 
-def _size(a: Whole) -> Whole:
-    return greatest(a, _negative(a))
+def clamped(a: Whole, low: Whole, high: Whole) -> Whole:
+    """Return the integer between two bounds that is nearest to one."""
+    return least(greatest(a, low), high)
+
+
+def magnitude(a: Whole) -> Whole:
+    """Return the absolute value of an integer."""
+    return greatest(a, negative(a))
+
+
+_COMPARISONS: Mapping[str, Callable[[Whole, Whole], Truth]] = {
+    "lt": less,
+    "gt": lambda a, b: less(b, a),
+    "le": lambda a, b: negated(less(b, a)),
+    "ge": lambda a, b: negated(less(a, b)),
+    "eq": equal,
+    "ne": lambda a, b: negated(equal(a, b)),
+}
 
 
 class Division:
-    """Quotients rounded down, and what is left over, as in Python; divisors are positive.
+    """Quotients rounded down, and remainders, as in Python; divisors are positive.
 
     Args:
         new: Returns a symbol that nothing else uses.
@@ -236,7 +224,7 @@ class Division:
         return _cases(found)
 
     def _guesses(self, p: Polynomial, q: Polynomial) -> list[Polynomial]:
-        """Return what a quotient may be; by a divisor known at run time alone those around 0."""
+        """Return candidates for a quotient; for a divisor known only at run time those around 0."""
         if q.terms:
             return [constant(k) for k in (0, 1, -1)]
         if q.constant < 1:
@@ -253,30 +241,24 @@ class Division:
 
 
 def operations(division: Division) -> Mapping[str, Callable[..., Known]]:
-    """Return what is known of the results of ops on integers and conditions."""
-    rules: dict[str, Callable[..., Known]] = {
+    """Return the rules for the results of ops on integers and conditions."""
+    return {
         "add": plus,
         "sub": minus,
         "mul": times,
-        "neg": _negative,
-        "min": _least,
+        "neg": negative,
+        "min": least,
         "max": greatest,
-        "clamp": _clamped,
-        "abs": _size,
+        "clamp": clamped,
+        "abs": magnitude,
         "floordiv": division.quotient,
         "mod": division.remainder,
-        "lt": less,
-        "gt": _greater,
-        "le": _at_most,
-        "ge": _at_least,
-        "eq": equal,
-        "ne": _different,
+        **_COMPARISONS,
         "and": all_of,
         "or": any_of,
         "not": negated,
         "select": chosen,
     }
-    return rules
 
 
 def is_whole(scalar: Scalar) -> bool:

@@ -1,4 +1,4 @@
-"""Which accumulations are all that a program does with their elements.
+"""Accumulations that are the only access of a program to their elements.
 
 Where the gradient of a field is known to be zero, such an accumulation can be a store, which
 spares reading the memory.
@@ -20,8 +20,8 @@ from difftile.ir.nodes import (
     Stmt,
     Var,
 )
-from difftile.ir.walk import array_of, defined_in, walk, with_blocks
-from difftile.passes.affine import affine, definitions_of, owns, ranges_of
+from difftile.ir.walk import array_of, defined_in, walk, with_blocks, with_tasks
+from difftile.passes.affine import definitions_of, owns, place_of, ranges_of
 
 
 def mark_single_writes(program: Program) -> Program:
@@ -29,16 +29,15 @@ def mark_single_writes(program: Program) -> Program:
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
     alone = {array for array, count in touched.items() if array is not None and count == 1}
     defs = definitions_of(program.body)
-    stmts = tuple(
-        replace(task, body=_Marker(task, alone, defs).block(task.body, task.indices))
-        if isinstance(task, ParallelFor)
-        else task
-        for task in program.body.stmts
-    )
-    return replace(program, body=replace(program.body, stmts=stmts))
+
+    def marked(task: ParallelFor) -> list[Stmt]:
+        body = _SingleWrites(task, alone, defs).block(task.body, task.indices)
+        return [replace(task, body=body)]
+
+    return with_tasks(program, marked)
 
 
-class _Marker:
+class _SingleWrites:
     """Marks the accumulations of one parallel loop."""
 
     def __init__(self, task: ParallelFor, alone: set[Array], defs: dict[Var, Stmt]) -> None:
@@ -67,5 +66,4 @@ class _Marker:
         whole = len(stmt.index) == stmt.array.type.ndim and stmt.array.size is None
         if stmt.atomic or not whole:
             return False
-        forms = tuple(affine(i, self.defs) for i in stmt.index)
-        return owns([forms], loops, self.varying, self.ranges)
+        return owns([place_of(stmt, self.defs)], loops, self.varying, self.ranges)

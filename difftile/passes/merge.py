@@ -30,68 +30,66 @@ def merge(program: Program) -> Program:
 
 
 def _block(block: Block) -> Block:
-    b = OpBuilder()
-    held: dict[Array, Store] = {}
-    loads: dict[tuple[Array, tuple[Value, ...]], Var] = {}
-    with b.region() as stmts:
-        for stmt in block.stmts:
-            _stmt(b, with_blocks(stmt, _block), held, loads)
-        for store in held.values():
-            _write(b, store, loads)
-    return Block(tuple(stmts), block.results)
+    merging = _Merging()
+    for stmt in block.stmts:
+        merging.append(with_blocks(stmt, _block))
+    for array in list(merging.held):
+        merging.release(array)
+    return Block(tuple(merging.b.stmts), block.results)
 
 
-def _stmt(
-    b: OpBuilder,
-    stmt: Stmt,
-    held: dict[Array, Store],
-    loads: dict[tuple[Array, tuple[Value, ...]], Var],
-) -> None:
-    """Append a statement; a store is held back until something else touches its array."""
-    inside = {array_of(s) for region in regions(stmt) for s in walk(region)}
-    for array in [a for a in held if a in inside]:
-        _write(b, held.pop(array), loads)
-    for key in [key for key in loads if key[0] in inside]:
-        del loads[key]
-    match stmt:
-        case Load(out, array, index):
-            if array in held:
-                _write(b, held.pop(array), loads)
-            loads[(array, index)] = out
-            b.append(stmt)
-        case Store(array, index):
-            before = held.pop(array, None)
-            if before is not None and before.index != index:
-                _write(b, before, loads)
-            held[array] = stmt
-        case Accumulate(array, index, value, _, atomic):
-            before = held.pop(array, None)
-            if before is not None and before.index == index and not atomic:
-                b.span = stmt.span
-                held[array] = Store(array, index, b.call("add", before.value, value), stmt.span)
+class _Merging:
+    """One block. A store is `held` until something else touches its array.
+
+    `loads` are the values last read from elements that have not been written since.
+    """
+
+    def __init__(self) -> None:
+        self.b = OpBuilder()
+        self.held: dict[Array, Store] = {}
+        self.loads: dict[tuple[Array, tuple[Value, ...]], Var] = {}
+
+    def append(self, stmt: Stmt) -> None:
+        inside = {array_of(s) for region in regions(stmt) for s in walk(region)}
+        for array in [a for a in self.held if a in inside]:
+            self.release(array)
+        for key in [key for key in self.loads if key[0] in inside]:
+            del self.loads[key]
+        match stmt:
+            case Load(out, array, index):
+                self.release(array)
+                self.loads[(array, index)] = out
+            case Store(array, index):
+                before = self.held.get(array)
+                if before is not None and before.index != index:
+                    self.release(array)
+                self.held.pop(array, None)
+                self.held[array] = stmt
                 return
-            if before is not None:
-                _write(b, before, loads)
-            _forget(loads, array)
-            b.append(stmt)
-        case Combine(array=array):
-            before = held.pop(array, None)
-            if before is not None:
-                _write(b, before, loads)
-            _forget(loads, array)
-            b.append(stmt)
-        case _:
-            b.append(stmt)
+            case Accumulate(array, index, value, span, atomic):
+                before = self.held.get(array)
+                if before is not None and before.index == index and not atomic:
+                    del self.held[array]
+                    self.b.span = span
+                    total = self.b.call("add", before.value, value)
+                    self.held[array] = Store(array, index, total, span)
+                    return
+                self.release(array)
+                self.forget(array)
+            case Combine(array=array):
+                self.release(array)
+                self.forget(array)
+            case _:
+                pass
+        self.b.append(stmt)
 
+    def release(self, array: Array) -> None:
+        """Append a held store, unless it puts back a value that was read there and still stands."""
+        store = self.held.pop(array, None)
+        if store is not None and self.loads.get((array, store.index)) is not store.value:
+            self.forget(array)
+            self.b.append(store)
 
-def _write(b: OpBuilder, store: Store, loads: dict[tuple[Array, tuple[Value, ...]], Var]) -> None:
-    """Append a store, unless it puts back what was read there and nothing changed since."""
-    unchanged = loads.get((store.array, store.index)) is store.value
-    if not unchanged:
-        _forget(loads, store.array)
-        b.append(store)
-
-
-def _forget(loads: dict[tuple[Array, tuple[Value, ...]], Var], array: Array) -> None:
-    for key in [key for key in loads if key[0] is array]:
-        del loads[key]
+    def forget(self, array: Array) -> None:
+        for key in [key for key in self.loads if key[0] is array]:
+            del self.loads[key]

@@ -14,7 +14,6 @@ from difftile.ir.nodes import (
     Block,
     Const,
     Fail,
-    If,
     Let,
     ParallelFor,
     Program,
@@ -25,28 +24,27 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32, FieldType
-from difftile.ir.walk import walk, with_blocks
+from difftile.ir.walk import walk, with_blocks, with_tasks
 from difftile.ops.build import OpBuilder
 
 
 def verify(program: Program) -> tuple[Program, tuple[Array, ...]]:
     """Return the program with such marks, and the memory for them, which is zero before a launch.
 
-    It has the shape of the array that it is `like`.
+    The memory has the shape of the array that it is `like`.
     """
     lets = {s.out: s for s in walk(program.body) if isinstance(s, Let)}
     if not any(let.op == "unique" for let in lets.values()):
         return program, ()
     marks: list[Array] = []
-    stmts: list[Stmt] = []
-    for stmt in program.body.stmts:
-        if isinstance(stmt, ParallelFor):
-            verifier = _Verifier(stmt, lets)
-            stmts.append(replace(stmt, body=verifier.task()))
-            marks += verifier.marks.values()
-        else:
-            stmts.append(stmt)
-    return replace(program, body=replace(program.body, stmts=tuple(stmts))), tuple(marks)
+
+    def verified(loop: ParallelFor) -> list[Stmt]:
+        verifier = _Verifier(loop, lets)
+        body = verifier.task()
+        marks.extend(verifier.marks.values())
+        return [replace(loop, body=body)]
+
+    return with_tasks(program, verified), tuple(marks)
 
 
 class _Verifier:
@@ -66,11 +64,11 @@ class _Verifier:
         with b.region() as stmts:
             b.span = loop.span
             widths = [b.call("sub", *ends) for ends in zip(loop.stops, loop.starts, strict=True)]
+            number = b.expr(Const(0, I32))
             for index, start, width in zip(loop.indices, loop.starts, widths, strict=True):
-                step = b.call("sub", index, start)
-                self.number = b.call("add", b.call("mul", self.number, width), step)
-            # Zero is no mark.
-            self.number = b.call("add", self.number, Const(1, I32))
+                step = b.expr(index) - start
+                number = number * width + step
+            self.number = (number + 1).value  # zero is not a mark
             self.box = (*loop.starts, *widths)
             inner = self.block(loop.body)
         return Block((*stmts, *inner.stmts), inner.results)
@@ -98,10 +96,11 @@ class _Verifier:
             mark = self.marks[array] = Array(f"{array.name}_marks", type_, like=array)
         found = Var("mark", I32)
         b.combine("max", mark, tuple(self.unpromised(i) for i in index), self.number, found)
-        other = b.call("and", b.call("ne", found, Const(0, I32)), b.call("ne", found, self.number))
+        other = b.expr(found).ne(0) & b.expr(found).ne(self.number)
         names = tuple(v.name for v in self.loop.indices)
         fail = Fail(BrokenPromise(array.name, names), (found, self.number, *self.box), b.span)
-        b.append(If(other, Block((fail,)), Block(()), (), b.span))
+        with b.branch(other.value):
+            b.append(fail)
 
     def promised(self, value: Value) -> bool:
         """Tell whether a promise has part in an index."""

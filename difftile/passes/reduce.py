@@ -5,8 +5,6 @@ An atomic for each iteration on the same element costs about 80 times as much on
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from difftile.ir.nodes import (
     Block,
     Const,
@@ -18,10 +16,10 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32, scalar_of
-from difftile.ir.walk import Cloner, defined_in, with_tasks
+from difftile.ir.walk import Cloner, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.blocked_sum import blocked_sum
-from difftile.passes.hoist_accumulations import Place, Totals, summed, touched_otherwise
+from difftile.passes.hoist_accumulations import Totals, invariant_in, summed
 
 _ZERO = Const(0, I32)
 
@@ -45,18 +43,6 @@ def reduce(program: Program, blocks: int, *, in_double: bool = True) -> Program:
     return with_tasks(program, blocked)
 
 
-def _leaves(loop: For) -> Callable[[Place], bool]:
-    """Return which places are the same in all iterations of a loop, and only added to."""
-    inside = defined_in(Block((loop,)))
-
-    def leaves(place: Place) -> bool:
-        array, index = place
-        varies = any(i in inside for i in index if isinstance(i, Var))
-        return array.size is None and not varies and not touched_otherwise(array, loop.body)
-
-    return leaves
-
-
 def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt], Totals]:
     """Return a loop over blocks, each a part of the first axis, added up in runs."""
     block_index = Var("block", I32)
@@ -77,7 +63,7 @@ def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt],
         runs = blocked_sum(b, first, last, run)
         for index, first, last in reversed(outer):
             runs = For(index, first, last, (), (), Block((runs,)), (), loop.span)
-        nest, totals = summed(b, runs, _leaves(runs), levels=len(loop.indices))
+        nest, totals = summed(b, runs, invariant_in(runs), levels=len(loop.indices))
         b.append(nest)
         _add(b, totals)
     b.append(ParallelFor((block_index,), (_ZERO,), (count,), Block(tuple(stmts)), loop.span))
@@ -111,7 +97,7 @@ def _in_strides(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt
                 flat = flat // extent if k else flat
             clone = Cloner(indices).block(loop.body)
         part = For(step, _ZERO, steps, (), (), Block((*body, *clone.stmts)), (), loop.span)
-        nest, totals = summed(b, part, _leaves(part))
+        nest, totals = summed(b, part, invariant_in(part))
         b.append(nest)
         _add(b, totals)
     b.append(ParallelFor((block_index,), (_ZERO,), (count.value,), Block(tuple(stmts)), loop.span))

@@ -1,4 +1,4 @@
-"""What computes one accumulation: the part of a block that its value and its condition need."""
+"""The slice of one accumulation: the part of a block that its value and its condition need."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from difftile.ir.nodes import (
     Accumulate,
     Block,
     Const,
-    Fail,
     If,
     Let,
     Load,
-    Print,
     Size,
     Stmt,
     Var,
 )
 from difftile.ir.types import BOOL
-from difftile.ir.walk import WRITES, with_blocks
+from difftile.ir.walk import EFFECTS, with_blocks
 from difftile.ops.build import zero
 from difftile.passes.dce import slim_block
 
@@ -28,9 +26,9 @@ LARGEST = 40
 
 
 def slice_of(block: Block, target: Accumulate) -> Block:
-    """Return what computes whether an accumulation is reached, and its value.
+    """Return the block that computes whether an accumulation is reached, and its value.
 
-    What a loop computed is not part of a slice: such variables are left free.
+    Loops are not part of a slice: variables that they define are left free.
     """
     return slim_block(_yielding(block, target)[0])
 
@@ -55,9 +53,8 @@ def _yielding(block: Block, target: Accumulate) -> tuple[Block, bool]:
 
 
 def pure(block: Block) -> Block:
-    """Return the block without writes, and without what it says."""
-    effects = (*WRITES, Print, Fail)
-    kept = (with_blocks(s, pure) for s in block.stmts if not isinstance(s, effects))
+    """Return the block without effects."""
+    kept = (with_blocks(s, pure) for s in block.stmts if not isinstance(s, EFFECTS))
     return replace(block, stmts=tuple(kept))
 
 

@@ -1,7 +1,7 @@
-"""Combinations that no other iteration can come between become a load, an op and a store.
+"""Combinations of elements that one iteration owns become a load, an op and a store.
 
-`k = ti.atomic_add(n[i], 1)` is exact and differentiable then. What iterations share stays one step,
-component by component, and plain sums become accumulations.
+`k = ti.atomic_add(n[i], 1)` is exact and differentiable then. Combinations of shared elements stay
+one step, component by component, and plain sums become accumulations.
 """
 
 from __future__ import annotations
@@ -25,36 +25,28 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import I32, Matrix, scalar_of, shape_of
-from difftile.ir.walk import walk, with_blocks
+from difftile.ir.walk import walk, with_blocks, with_stmts
 from difftile.ops.build import OpBuilder
 from difftile.passes.exclusive import owned_arrays
 
 
 def split_atomics(program: Program) -> Program:
-    """Return the program with such combinations separated."""
+    """Return the program with such combinations split."""
     stmts: list[Stmt] = []
     for stmt in program.body.stmts:
-        if not any(isinstance(s, Combine) for s in walk(Block((stmt,)))):
+        combines = [s for s in walk(Block((stmt,))) if isinstance(s, Combine)]
+        if not combines:
             stmts.append(stmt)
         elif isinstance(stmt, ParallelFor):
-            owned = owned_arrays(stmt, program) | _touched_otherwise(stmt)
+            products = {s.array for s in combines if s.op in ("mul", "div") and s.out is None}
+            # Where iterations also read or store what they multiply, each must have elements of
+            # its own, which the check for races sees to.
+            touched = {s.array for s in walk(stmt.body) if isinstance(s, (Load, Store))}
+            owned = owned_arrays(stmt, program) | products & touched
             stmts.append(replace(stmt, body=_block(stmt.body, owned)))
         else:
             stmts += _block(Block((stmt,)), None).stmts
-    return replace(program, body=replace(program.body, stmts=tuple(stmts)))
-
-
-def _touched_otherwise(loop: ParallelFor) -> set[Array]:
-    """Return the arrays that are read or stored too where they are multiplied or divided.
-
-    Such iterations must have elements of their own, which the check for races sees to.
-    """
-    products = {
-        s.array
-        for s in walk(loop.body)
-        if isinstance(s, Combine) and s.op in ("mul", "div") and s.out is None
-    }
-    return products & {s.array for s in walk(loop.body) if isinstance(s, (Load, Store))}
+    return with_stmts(program, stmts)
 
 
 def serial(loop: ParallelFor) -> For:
@@ -68,7 +60,7 @@ def serial(loop: ParallelFor) -> For:
 
 
 def _block(block: Block, owned: set[Array] | None) -> Block:
-    """Separate combinations of owned arrays; None stands for all arrays."""
+    """Split combinations of owned arrays; None stands for all arrays."""
     b = OpBuilder()
     with b.region() as stmts:
         for stmt in block.stmts:

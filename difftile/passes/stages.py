@@ -20,7 +20,6 @@ from difftile.ir.nodes import (
     Size,
     Stmt,
     Store,
-    Value,
     Var,
 )
 from difftile.ir.types import BOOL, I32, FieldType
@@ -129,10 +128,8 @@ def _stage(
         if v in cheap:
             again(v)
             continue
-        loaded: Value = b.load(cells[v], (), v.name)
-        if v.type == BOOL:
-            loaded = b.call("ne", loaded, Const(0, I32), name=v.name)
-        cloner.env[v] = loaded
+        loaded = b.expr(b.load(cells[v], (), v.name))
+        cloner.env[v] = (loaded.ne(0).named(v.name) if v.type == BOOL else loaded).value
     for stmt in group:
         b.append(cloner.stmt(stmt))
     for v, cell in spilled:
