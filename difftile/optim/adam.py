@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from difftile.compile.func import func
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
-from difftile.substrate import static
+from difftile.substrate import ti
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,16 +19,16 @@ def _adapt(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
     mean, square, largest = state
     length, eps, decay, kept, beta1, taken1, beta2, taken2 = numbers
     slope = d
-    if static(decay is not None):
+    if ti.static(decay is not None):
         slope += decay * x
     start = x
-    if static(kept is not None):
+    if ti.static(kept is not None):
         start = kept * x
     average = beta1 * mean[i] + taken1 * slope
     spread = beta2 * square[i] + taken2 * slope * slope
     mean[i] = average
     square[i] = spread
-    if static(largest is not None):
+    if ti.static(largest is not None):
         spread = max(largest[i], spread)
         largest[i] = spread
     return start - length * average / (math.sqrt(spread) + eps)

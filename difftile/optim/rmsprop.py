@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from difftile.compile.func import func
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
-from difftile.substrate import static
+from difftile.substrate import ti
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,16 +19,16 @@ def _scale(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
     square, mean, velocity = state
     lr, eps, decay, alpha, taken, momentum = numbers
     slope = d
-    if static(decay is not None):
+    if ti.static(decay is not None):
         slope += decay * x
     spread = alpha * square[i] + taken * slope * slope
     square[i] = spread
-    if static(mean is not None):
+    if ti.static(mean is not None):
         average = alpha * mean[i] + taken * slope
         mean[i] = average
         spread = max(spread - average * average, 0.0)  # rounding may leave a negative number
     direction = slope / (math.sqrt(spread) + eps)
-    if static(velocity is not None):
+    if ti.static(velocity is not None):
         direction += momentum * velocity[i]
         velocity[i] = direction
     return x - lr * direction

@@ -8,7 +8,7 @@ from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.optim.optimiser import Optimiser, Rates, Shared, UpdateRule
 from difftile.optim.parameters import FieldsLike, PerField, number
-from difftile.substrate import static
+from difftile.substrate import ti
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,13 +19,13 @@ def _descend(i: Any, x: Any, d: Any, state: Any, numbers: Any) -> Any:
     velocity = state[0]
     lr, decay, momentum, taken, ahead = numbers
     slope = d
-    if static(decay is not None):
+    if ti.static(decay is not None):
         slope += decay * x
     direction = slope
-    if static(velocity is not None):
+    if ti.static(velocity is not None):
         direction = momentum * velocity[i] + taken * slope
         velocity[i] = direction
-    if static(ahead is not None):
+    if ti.static(ahead is not None):
         direction = slope + ahead * direction
     return x - lr * direction
 

@@ -19,7 +19,7 @@ from difftile.fields.field import Field
 from difftile.ir.types import F64, Scalar
 from difftile.optim.parameters import NamedParameter
 from difftile.runtime.kernel import kernel
-from difftile.substrate import dtype_of, grouped, static
+from difftile.substrate import dtype_of, ti
 
 _double = dtype_of(F64)
 
@@ -28,12 +28,12 @@ _double = dtype_of(F64)
 def _move_element(i: Any, rule: Any, x: Any, g: Any, state: Any, numbers: Any, limits: Any) -> None:
     scale, clip, low, high = limits
     d = scale * g[i]
-    if static(clip is not None):
+    if ti.static(clip is not None):
         d = max(min(d, clip), -clip)
     moved = rule(i, x[i], d, state, numbers)
-    if static(low is not None):
+    if ti.static(low is not None):
         moved = max(moved, low)
-    if static(high is not None):
+    if ti.static(high is not None):
         moved = min(moved, high)
     x[i] = moved
 
@@ -51,25 +51,25 @@ def move(rule: Any, x: Any, g: Any, state: Any, numbers: Any, limits: Any) -> No
         limits: A factor of the gradient, the largest magnitude of its components after that, and
             the least and the largest value of the components of x; all but the factor may be None.
     """
-    if static(len(x.shape) == 0):
+    if ti.static(len(x.shape) == 0):
         _move_element(None, rule, x, g, state, numbers, limits)
     else:
-        for i in grouped(x):
+        for i in ti.grouped(x):
             _move_element(i, rule, x, g, state, numbers, limits)
 
 
 @func
 def _square(g: Any, i: Any, several: Any) -> Any:
     number = _double(g[i])
-    return (number * number).sum() if static(several) else number * number
+    return (number * number).sum() if ti.static(several) else number * number
 
 
 @kernel
 def _add_squares(total: Any, g: Any, several: Any) -> None:
-    if static(len(g.shape) == 0):
+    if ti.static(len(g.shape) == 0):
         total[None] += _square(g, None, several)
     else:
-        for i in grouped(g):
+        for i in ti.grouped(g):
             total[None] += _square(g, i, several)
 
 

@@ -16,7 +16,7 @@ from difftile.fields.field import Field, scratch
 from difftile.fields.structs import Member, StructField
 from difftile.ir.types import Type, is_float
 from difftile.runtime.kernel import kernel
-from difftile.substrate import grouped, static
+from difftile.substrate import ti
 
 StateLike: TypeAlias = "Member | Sequence[Member]"
 
@@ -27,9 +27,9 @@ _WORK: WeakKeyDictionary[Field, dict[tuple[str, bool, Type], Field]] = WeakKeyDi
 @kernel
 def _combine(out: Any, y: Any, terms: Any) -> None:
     """Set `out` to y plus a sum of terms, pairs of a number and a field."""
-    for i in grouped(out):
+    for i in ti.grouped(out):
         total = y[i]
-        for weight, rate in static(terms):
+        for weight, rate in ti.static(terms):
             total += weight * rate[i]
         out[i] = total
 
@@ -38,7 +38,7 @@ def _combine(out: Any, y: Any, terms: Any) -> None:
 def _combine_one(out: Any, y: Any, terms: Any) -> None:
     """Set `out` as `_combine` does, for fields of a single element."""
     total = y[None]
-    for weight, rate in static(terms):
+    for weight, rate in ti.static(terms):
         total += weight * rate[None]
     out[None] = total
 

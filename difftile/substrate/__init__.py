@@ -23,8 +23,6 @@ else:
 
 # The language of kernels. Bound once, since some are called for each launch and each new field.
 ti: Any = BACKEND.language.namespace
-grouped: Any = ti.grouped
-static: Any = ti.static
 dtype_of = BACKEND.language.dtype_of
 has_own_scalar = BACKEND.language.has_own_scalar
 meaning_of = BACKEND.language.meaning_of
@@ -53,7 +51,6 @@ __all__ = [
     "current_session",
     "dtype_of",
     "failed",
-    "grouped",
     "has_own_scalar",
     "meaning_of",
     "member_types",
@@ -65,7 +62,6 @@ __all__ = [
     "relieve",
     "silence",
     "start_session",
-    "static",
     "struct_values",
     "ti",
     "unpin",
