@@ -1,7 +1,7 @@
-"""Command lines that answer a mistake with one line.
+"""Parsing of command lines, with one-line errors.
 
-Shared by ``difftile`` itself and by the demos. It imports nothing but the standard library, so
-that ``--help`` is immediate.
+Shared by ``difftile`` and the demos. The module imports only the standard library, so that
+``--help`` is immediate.
 """
 
 import argparse
@@ -15,10 +15,9 @@ from typing import Any, NoReturn
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line on stderr, with exit code 2.
 
-    The usage text that `argparse` prints before an error buries the one line that matters; it stays
-    in ``--help``. Options are not abbreviated, so that adding an option never changes what a script
-    means by its arguments. The description and the epilog are printed as they are written, so that
-    a module can pass its docstring.
+    Errors come without the usage text of `argparse`, which ``--help`` shows. Options are not
+    abbreviated, so that a new option never changes the meaning of a script's arguments. The
+    description and the epilog keep their line breaks, so that a module can pass its docstring.
 
     Args:
         prog: The command as the user types it.
@@ -44,12 +43,12 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
         )
 
-    # `Any` stands for what argparse's types spell as three overloads: a namespace that the caller
-    # brings is handed back as it is. pyright does not match one signature with three.
+    # argparse's types have three overloads, since a given namespace is returned; pyright does not
+    # match one signature with them.
     def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> Any:
-        """Parse the arguments, and name the nearest option where one is unknown."""
+        """Parse the arguments; for an unknown option, suggest the nearest one."""
         options, unknown = self.parse_known_args(args, namespace)
         if not unknown:
             return options
@@ -68,16 +67,16 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """Return the end of an error message about an unknown word.
 
     Args:
-        word: What the user wrote.
-        known: The words that were possible.
-        otherwise: What to say when no known word is near.
+        word: The word that the user wrote.
+        known: The possible words.
+        otherwise: A hint if no known word is near.
 
     Returns:
-        ``; did you mean 'x'?`` with the nearest known word, else ``otherwise`` after a semicolon,
-        else nothing.
+        ``; did you mean 'x'?`` with the nearest known word, or else ``otherwise`` after a
+        semicolon, or else the empty string.
     """
     names = list(known)
-    # The start of a long name is not near it by the measure of difflib, but is often what is meant.
+    # For difflib the start of a long name is not near to it.
     begun = [name for name in names if word and name.startswith(word)]
     near = begun or difflib.get_close_matches(word, names, n=1)
     if near:
@@ -86,15 +85,15 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def summary_of(source: str) -> str:
-    """Return what a list says of a program: the first line of its docstring, or nothing."""
+    """Return the first line of the docstring of a program, or the empty string."""
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
 
 
 def positive_int(text: str) -> int:
-    """Read a whole number above 0.
+    """Parse an integer above 0.
 
     Raises:
-        argparse.ArgumentTypeError: The text is anything else.
+        argparse.ArgumentTypeError: The text is not such a number.
     """
     try:
         number = int(text)
@@ -106,10 +105,10 @@ def positive_int(text: str) -> int:
 
 
 def positive_float(text: str) -> float:
-    """Read a finite number above 0.
+    """Parse a finite number above 0.
 
     Raises:
-        argparse.ArgumentTypeError: The text is anything else.
+        argparse.ArgumentTypeError: The text is not such a number.
     """
     try:
         number = float(text)

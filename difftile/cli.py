@@ -1,8 +1,8 @@
-"""The command line: ``difftile demo NAME``, ``difftile doctor`` and their like.
+"""The command line: ``difftile demo NAME``, ``difftile doctor`` and the other commands.
 
 A demo is an entry point of the group ``difftile.demos``: a function
 ``main(argv: list[str] | None = None) -> int`` in a module whose docstring begins with one line of
-description. Any installed package may bring its own. A demo is imported only to be run, so that
+description. Any installed package may provide demos. A demo is imported only when it runs, so that
 ``--help`` and ``--list`` are immediate.
 """
 
@@ -11,22 +11,21 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 
 from difftile.arguments import Parser, did_you_mean, summary_of
 
 _DEMOS = "difftile.demos"
-_INTERRUPTED = 130  # what a shell reports for a program that SIGINT ended: 128 + 2
-_UNREAD = 141  # and that SIGPIPE ended: 128 + 13
+_INTERRUPTED = 130  # the exit code of shells after SIGINT: 128 + 2
+_UNREAD = 141  # and after SIGPIPE: 128 + 13
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        argv: The arguments; those of the process when None.
+        argv: The arguments; None for the arguments of the process.
 
     Returns:
         The exit code.
@@ -56,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except BrokenPipeError:  # whoever reads the output has seen enough, as `head` has
+    except BrokenPipeError:  # the reader of the output has ended, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
         return _UNREAD
     return code
@@ -90,7 +89,7 @@ def _demo(argv: Sequence[str]) -> int:
 
 
 def _by(module: str) -> Callable[[Sequence[str]], int]:
-    """Return a command that the `main` of a module runs, imported then alone."""
+    """Return a command that imports a module and runs its `main`."""
 
     def run(argv: Sequence[str]) -> int:
         return import_module(module).main(argv)
@@ -109,17 +108,17 @@ _COMMANDS = {
     "train": _Command(
         "train gaussian splats on pictures of a scene", _by("difftile.training.command")
     ),
-    "explain": _Command("say what a kernel and its adjoint do", _by("difftile.commands.explain")),
+    "explain": _Command("explain a kernel and its adjoint", _by("difftile.commands.explain")),
     "doctor": _Command("show versions and which backends work", _by("difftile.commands.doctor")),
     "bench": _Command("run benchmarks of a source checkout", _by("difftile.commands.bench")),
 }
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
-    """Split arguments into the options before the first name, that name, and what follows it.
+    """Split arguments into the options before the first name, that name, and the rest.
 
-    What follows belongs to the command or demo of that name, whatever it looks like. `argparse` has
-    ``REMAINDER`` for this, which is undocumented since Python 3.9 for what it does to options.
+    The rest belongs to the command or demo of that name. `argparse` has ``REMAINDER`` for this,
+    which is undocumented since Python 3.9 because it mishandles options.
     """
     for position, word in enumerate(argv):
         if not word.startswith("-"):
@@ -131,21 +130,17 @@ def _description(demo: EntryPoint) -> str:
     """Return the first line of the docstring of a demo's module, without importing the module."""
     try:
         spec = find_spec(demo.module)
-    except ModuleNotFoundError:  # of the package that the module is in
+    except ModuleNotFoundError:  # the package of the module is missing
         spec = None
     if spec is None:
         return f"(not found: {demo.module})"
-    return summary_of(_source(spec))
-
-
-def _source(spec: ModuleSpec) -> str:
     # Only loaders of Python source have the method; a compiled module has no docstring to read.
     get_source: Callable[[str], str | None] | None = getattr(spec.loader, "get_source", None)
-    return (get_source and get_source(spec.name)) or ""
+    return summary_of((get_source and get_source(spec.name)) or "")
 
 
 def _version() -> str:
     try:
         return version("difftile")
-    except PackageNotFoundError:  # run from a source tree that is not installed
+    except PackageNotFoundError:  # a source tree that is not installed
         return "(not installed)"

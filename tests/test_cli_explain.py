@@ -126,7 +126,7 @@ def test_a_kernel_that_is_not_launched_needs_types(capsys: pytest.CaptureFixture
     assert (code, out) == (2, "")
     assert err == (
         "difftile explain: error: importing 'step.py' does not launch 'step': run it with --run, "
-        'or say the types of the arguments, as in --args "x: f32[1d] grad, k: f32[1d] grad"\n'
+        'or give the types of the arguments, as in --args "x: f32[1d] grad, k: f32[1d] grad"\n'
     )
 
 
@@ -182,7 +182,7 @@ def test_a_launch_that_is_forgotten_is_none(
     (folder / "top.py").write_text(text + "energy.forget_launch()\n", encoding="utf-8")
     code, _, err = explain(capsys, "top.py:energy")  # as after dt.gradcheck
     assert code == 2
-    assert "does not launch 'energy': run it with --run, or say the types" in err
+    assert "does not launch 'energy': run it with --run, or give the types" in err
 
 
 def test_an_interrupted_run_explains_what_there_is(
@@ -193,7 +193,7 @@ def test_an_interrupted_run_explains_what_there_is(
     code, out, err = explain(capsys, "step.py:energy", "--run", "--", "6")
     assert code == 0
     assert out.startswith("<kernel energy(x, loss)>")
-    assert err == "step.py was interrupted: what was launched so far follows.\n"
+    assert err == "step.py was interrupted; its launches so far are explained.\n"
 
 
 def test_a_file_of_a_package_imports_as_its_module_does(
@@ -230,10 +230,10 @@ def test_a_file_of_a_package_imports_as_its_module_does(
         (["nowhere/a.py:step"], "there is no file 'nowhere/a.py'"),
         (["."], "'.' is a folder; name a Python file in it"),
         (["step.py:"], "the name of a kernel is missing after 'step.py:'"),
-        (["step.py", "--", "3"], "what follows '--' are arguments of FILE, which --run would run"),
+        (["step.py", "--", "3"], "arguments of FILE after '--' need --run"),
         (
             ["step.py:step", "--run", "--args", ""],
-            "--run and --args exclude each other: the launches of FILE say the types",
+            "use either --run or --args: with --run the launches of FILE set the types",
         ),
         (["step.py", "--sorce"], "unknown option '--sorce'; did you mean '--source'?"),
         (["step.py:setp"], "there is no kernel 'setp' in 'step.py'; did you mean 'step'?"),
@@ -244,7 +244,7 @@ def test_a_file_of_a_package_imports_as_its_module_does(
             "it has step, energy, unused, Wave.move, Wave.clear",
         ),
         (["step.py:half"], "'half' is a func: explain a kernel that calls it"),
-        (["step.py:number"], "'number' in 'step.py' is no kernel: @dt.kernel makes one"),
+        (["step.py:number"], "'number' in 'step.py' is not a kernel: use @dt.kernel"),
         (
             ["step.py", "--args", "x: f32[]"],
             "--args is for one kernel: name it, as in step.py:step",
@@ -255,7 +255,7 @@ def test_a_file_of_a_package_imports_as_its_module_does(
         ),
         (
             ["step.py:step", "--args", "x: f32[2d]"],
-            '--args says nothing of k; write "k: f32[1d] grad"',
+            '--args lacks k; write "k: f32[1d] grad"',
         ),
         (
             ["step.py:energy", "--args", "x: f32[2d], los: f32[]"],

@@ -1,5 +1,5 @@
-"""What the command line runs, a module a command, imported by `difftile.cli` when it is asked for.
+"""The commands of the command line, one module each, which `difftile.cli` imports on demand.
 
-`doctor`, `explain` and `bench` understand their arguments without the language, which is imported
-after that: by `inspection` here, and by processes of their own.
+`doctor`, `explain` and `bench` parse their arguments without importing the language, which starts
+only afterwards: in `inspection`, or in separate processes.
 """

@@ -1,4 +1,4 @@
-"""`difftile bench`: runs the benchmarks of a source checkout."""
+"""`difftile bench`: run the benchmarks of a source checkout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARGUMENTS begin with the first option after the names, and go to each of the ben
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run benchmarks as the arguments say; return the exit code, 0 if none of them failed."""
+    """Run the named benchmarks; return the exit code, 0 if none of them failed."""
     own, names, rest = _split(sys.argv[1:] if argv is None else argv)
     parser = Parser(
         "difftile bench",
@@ -32,8 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     known = find_benchmarks(_ROOT)
     if not known:
         parser.error(
-            "benchmarks are in a source checkout of difftile, and there are none beside "
-            f"{_ROOT / 'difftile'}; clone the repository and install it with 'pip install -e .'"
+            f"there are no benchmarks in {_ROOT}; clone the repository of difftile and install it "
+            "with 'pip install -e .'"
         )
     if options.list:
         if names:
@@ -46,7 +46,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         if name not in known:
             hint = did_you_mean(name, known, "'difftile bench --list' lists the benchmarks")
             parser.error(f"unknown benchmark {name!r}{hint}")
-    return _run(names or list(known), rest)
+    codes: dict[str, int] = {}
+    chosen = names or list(known)
+    for name in chosen:  # each in a process of its own, which starts Taichi in its own way
+        if len(chosen) > 1:
+            print(f"== {name}", flush=True)
+        command = [sys.executable, "-m", f"benchmarks.{name}", *rest]
+        codes[name] = exit_code(subprocess.run(command, cwd=_ROOT, check=False).returncode)
+    failed = [name for name, code in codes.items() if code]
+    if failed and len(chosen) > 1:
+        print(f"difftile bench: failed: {', '.join(failed)}", file=sys.stderr)
+    return max(codes.values(), default=0)
 
 
 def find_benchmarks(root: Path) -> dict[str, Path]:
@@ -55,39 +65,23 @@ def find_benchmarks(root: Path) -> dict[str, Path]:
     Args:
         root: The folder that `difftile` is in.
     """
-    if not (root / "pyproject.toml").is_file():  # what is there belongs to someone else
+    if not (root / "pyproject.toml").is_file():  # not a checkout of difftile
         return {}
-    return {
-        path.stem: path for path in sorted((root / "benchmarks").glob("*.py")) if _has_main(path)
-    }
+    found: dict[str, Path] = {}
+    for path in sorted((root / "benchmarks").glob("*.py")):
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+        if any(isinstance(stmt, ast.FunctionDef) and stmt.name == "main" for stmt in body):
+            found[path.stem] = path
+    return found
 
 
-def _has_main(path: Path) -> bool:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return any(isinstance(stmt, ast.FunctionDef) and stmt.name == "main" for stmt in tree.body)
-
-
-def _run(names: Sequence[str], rest: Sequence[str]) -> int:
-    """Run benchmarks in turn, each in a process of its own, which starts Taichi in its own way."""
-    codes: dict[str, int] = {}
-    for name in names:
-        if len(names) > 1:
-            print(f"== {name}", flush=True)
-        command = [sys.executable, "-m", f"benchmarks.{name}", *rest]
-        codes[name] = subprocess.run(command, cwd=_ROOT, check=False).returncode
-    failed = [name for name, code in codes.items() if code]
-    if failed and len(names) > 1:
-        print(f"difftile bench: failed: {', '.join(failed)}", file=sys.stderr)
-    return max((_exit_code(code) for code in codes.values()), default=0)
-
-
-def _exit_code(code: int) -> int:
-    """Return what a shell reports: 128 more than the signal that ended a process."""
+def exit_code(code: int) -> int:
+    """Return the exit code of a process as shells report it: 128 plus the number of a signal."""
     return code if code >= 0 else 128 - code
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Split arguments into the options before the names, the names, and what follows them."""
+    """Split arguments into the options before the names, the names, and the rest."""
     named = next((k for k, word in enumerate(argv) if not word.startswith("-")), len(argv))
     end = next((k for k in range(named, len(argv)) if argv[k].startswith("-")), len(argv))
     return list(argv[:named]), list(argv[named:end]), list(argv[end:])

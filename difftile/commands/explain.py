@@ -1,4 +1,4 @@
-"""`difftile explain`: its arguments. The file is looked into after they are understood."""
+"""`difftile explain`: parse the arguments; `inspection` does the work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from difftile.arguments import Parser, did_you_mean
 
 _ABOUT = """\
-Say what a kernel and its adjoint do: roles, what a tape keeps, what is atomic, what is cut.
+Explain a kernel and its adjoint: roles of fields, memory of a tape, atomics, cut gradients.
 
 FILE is a Python file, KERNEL the name of a kernel in it, or CLASS.METHOD. Without it, the kernels
 are listed; if there is one, it is explained.
@@ -29,7 +29,7 @@ in the arguments.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Explain as the arguments say; return the exit code."""
+    """Explain the kernels of a file; return the exit code."""
     given = list(sys.argv[1:] if argv is None else argv)
     end = given.index("--") if "--" in given else len(given)
     parser = Parser(
@@ -45,11 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--run", action="store_true", help="run FILE; its arguments follow '--'")
     options = parser.parse_args(given[:end])
     if end < len(given) and not options.run:
-        parser.error("what follows '--' are arguments of FILE, which --run would run")
+        parser.error("arguments of FILE after '--' need --run")
     if options.run and options.args is not None:
-        parser.error("--run and --args exclude each other: the launches of FILE say the types")
+        parser.error("use either --run or --args: with --run the launches of FILE set the types")
     file, kernel = _target(parser, options.target)
-    # Only now, since it starts Taichi.
+    # Imported late, since it starts Taichi.
     inspection = import_module("difftile.commands.inspection")
     task = inspection.ExplainRequest(
         file=file,

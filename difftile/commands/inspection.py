@@ -1,4 +1,4 @@
-"""The kernels of a file, and what is said of them."""
+"""Explanation of the kernels of a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from difftile.runtime.kernel import Kernel
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """What `difftile explain` is asked for.
+    """The request of `difftile explain`.
 
     Args:
         file: The Python file.
@@ -39,12 +39,12 @@ class ExplainRequest:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A kernel as a file has it.
+    """A kernel in a file.
 
     Args:
         name: Its name, or CLASS.METHOD.
         kernel: The kernel.
-        owner: The class whose method it is.
+        owner: The class of a method.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Found:
 
 
 def inspect(task: ExplainRequest, parser: Parser) -> int:
-    """Print what is asked for; return the exit code. Mistakes in the arguments end the process."""
+    """Print the explanation; return the exit code. Mistakes in the arguments end the process."""
     try:
         said = None if task.args is None else read(task.args)
     except Unclear as error:
@@ -76,7 +76,12 @@ def inspect(task: ExplainRequest, parser: Parser) -> int:
         elif len(chosen) > 1 and said is not None:
             parser.error(f"--args is for one kernel: name it, as in {task.file}:{chosen[0].name}")
         elif len(chosen) > 1:
-            _list(task.file, chosen)
+            shown = [f"{one.name}({', '.join(_parameters(one))})" for one in chosen]
+            width = max(map(len, shown))
+            print(f"{task.file} has {len(chosen)} kernels:")
+            for one, text in zip(chosen, shown, strict=True):
+                print(f"  {text:{width}}  line {_line(one)}")
+            print(f"Explain one with: difftile explain {task.file}:{chosen[0].name}")
             return 0
     texts: list[str] = []
     for one in chosen:
@@ -96,27 +101,21 @@ def inspect(task: ExplainRequest, parser: Parser) -> int:
 
 def kernels_of(module: ModuleType) -> list[Found]:
     """Return the kernels that a file itself defines, in order of their lines."""
-    found = [
-        one
-        for name, value in vars(module).items()
-        for one in _inside(name, value, module.__name__)
-        if one.kernel.function.__module__ == module.__name__
-    ]
-    distinct = {id(one.kernel): one for one in reversed(found)}
+    found: list[Found] = []
+    for name, value in vars(module).items():
+        if isinstance(value, Kernel):
+            found.append(Found(name, value))
+        elif isinstance(value, type) and value.__module__ == module.__name__:
+            bases = reversed(value.__mro__)
+            members = {key: member for base in bases for key, member in vars(base).items()}
+            found += [
+                Found(f"{name}.{key}", member, value)
+                for key, member in members.items()
+                if isinstance(member, Kernel)
+            ]
+    own = [one for one in found if one.kernel.function.__module__ == module.__name__]
+    distinct = {id(one.kernel): one for one in reversed(own)}
     return sorted(distinct.values(), key=_line)
-
-
-def _inside(name: str, value: Any, module: str) -> list[Found]:
-    if isinstance(value, Kernel):
-        return [Found(name, value)]
-    if not isinstance(value, type) or value.__module__ != module:
-        return []
-    members = {key: member for cls in reversed(value.__mro__) for key, member in vars(cls).items()}
-    return [
-        Found(f"{name}.{key}", member, value)
-        for key, member in members.items()
-        if isinstance(member, Kernel)
-    ]
 
 
 def _line(found: Found) -> int:
@@ -140,31 +139,22 @@ def _named(task: ExplainRequest, module: ModuleType, parser: Parser) -> Found:
     if isinstance(value, Func):
         parser.error(f"'{task.kernel}' is a func: explain a kernel that calls it")
     if value is not None:
-        parser.error(f"'{task.kernel}' in '{task.file}' is no kernel: @dt.kernel makes one")
+        parser.error(f"'{task.kernel}' in '{task.file}' is not a kernel: use @dt.kernel")
     names = [one.name for one in kernels_of(module)]
     otherwise = f"it has {', '.join(names)}" if names else "it has none"
     hint = did_you_mean(task.kernel, names, otherwise)
     parser.error(f"there is no kernel '{task.kernel}' in '{task.file}'{hint}")
 
 
-def _list(file: Path, found: Sequence[Found]) -> None:
-    print(f"{file} has {len(found)} kernels:")
-    shown = [f"{one.name}({', '.join(_parameters(one))})" for one in found]
-    width = max(map(len, shown))
-    for one, text in zip(found, shown, strict=True):
-        print(f"  {text:{width}}  line {_line(one)}")
-    print(f"Explain one with: difftile explain {file}:{found[0].name}")
-
-
 # Explaining them
 
 
 def _of_last_launch(found: Found) -> str | None:
-    """Return the explanation of the last launch; None if there was none, or it is forgotten."""
+    """Return the explanation of the last launch, or None if there is none."""
     try:
-        found.kernel.source()  # one without parameters is explained without a launch, too
+        found.kernel.source()  # a kernel without parameters can be explained without a launch, too
         return found.kernel.explain()
-    except LaunchError:  # dt.gradcheck lets kernels forget what it launched
+    except LaunchError:  # also after dt.gradcheck, which clears its launches
         return None
 
 
@@ -178,42 +168,28 @@ def _explained(
     elif task.argv is not None:
         raise Unclear(f"'{task.file}' did not launch '{found.name}'")
     else:
-        given = _instance(found, module)
-        said = _needing_none(found, task) if said is None else said
-        named = arguments_of(kernel.function, said, _takes_self(found))
+        takes_self = found.owner is not None and next(iter(_parameters(found)), "") == "self"
+        given = [_instance(found.owner, found.name, module)] if takes_self else []
+        types = suggestion(kernel.function, takes_self)
+        if said is None and types:
+            raise Unclear(
+                f"importing '{task.file}' does not launch '{found.name}': run it with --run, or "
+                f'give the types of the arguments, as in --args "{types}"'
+            )
+        named = arguments_of(kernel.function, said or {}, takes_self)
         parts = [kernel.explain(*given, **named)]
     if task.source:
         parts.append(kernel.source("adjoint") or "There is no adjoint: no field of floats.")
     return "\n\n".join(parts)
 
 
-def _needing_none(found: Found, task: ExplainRequest) -> dict[str, Specimen]:
-    """Return that nothing is said of the arguments of a kernel, if that is enough.
-
-    Raises:
-        Unclear: It is not.
-    """
-    types = suggestion(found.kernel.function, _takes_self(found))
-    if types:
-        raise Unclear(
-            f"importing '{task.file}' does not launch '{found.name}': run it with --run, or say "
-            f'the types of the arguments, as in --args "{types}"'
-        )
-    return {}
-
-
-def _takes_self(found: Found) -> bool:
-    return found.owner is not None and next(iter(_parameters(found)), "") == "self"
-
-
-def _instance(found: Found, module: ModuleType) -> tuple[Any, ...]:
-    """Return the object of a method as arguments; one of the file's, at its top."""
-    if found.owner is None or not _takes_self(found):
-        return ()
+def _instance(owner: type | None, name: str, module: ModuleType) -> Any:
+    """Return an object of a class at the top level of a file, for one of its methods."""
+    assert owner is not None
     for value in vars(module).values():
-        if isinstance(value, found.owner):
-            return (value,)
+        if isinstance(value, owner):
+            return value
     raise Unclear(
-        f"'{found.name}' is a method, and there is no '{found.owner.__name__}' at the top of the "
-        "file: run it with --run"
+        f"'{name}' is a method, and there is no '{owner.__name__}' at the top of the file: "
+        "run it with --run"
     )

@@ -1,4 +1,4 @@
-"""Run a user's file: as a module, without its part for programs, or as a program."""
+"""Execution of a user's file, as an imported module or as a program."""
 
 from __future__ import annotations
 
@@ -12,30 +12,34 @@ from types import CodeType, ModuleType
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import TEXT, read_bytes
 
-_NAME = "__explained__"  # of a file that is no program: its `__name__`
+_NAME = "__explained__"  # the `__name__` of an imported file
 
 
 class Unloaded(Exception):
-    """A file that failed; the text says all there is to say, a line or a traceback."""
+    """A file failed; the message is a line or a traceback."""
 
 
 def load(file: Path, argv: Sequence[str] | None) -> ModuleType:
-    """Return the module that a file makes; what it prints goes to stderr.
+    """Return the module of a file, executed with its stdout redirected to stderr.
 
     Args:
-        file: The file. Imports in it are found as in `python FILE`, and if it is in a package also
-            as in a module of that.
-        argv: Arguments of the program that it is; None to leave out `if __name__ == "__main__":`.
+        file: The file. Its imports are found as in `python FILE`, and relative to its package.
+        argv: Arguments of the program; None to import the file, which skips
+            `if __name__ == "__main__":`.
 
     Raises:
-        Unloaded: It is no Python, raised something, or ended with another exit code than 0.
+        Unloaded: The file is not Python, raised an error, or ended with a nonzero exit code.
     """
     path = file.resolve()
     code = _compiled(file, path)
     name = _NAME if argv is None else "__main__"
     module = ModuleType(name)
-    root, package = _package_of(path)
-    module.__file__, module.__package__ = str(path), package
+    packages: list[str] = []
+    root = path.parent
+    while (root / "__init__.py").is_file() and root.name.isidentifier():
+        packages.insert(0, root.name)
+        root = root.parent
+    module.__file__, module.__package__ = str(path), ".".join(packages)
     arguments = [str(file), *(argv or ())]
     with _in_place(module, arguments, root), redirect_stdout(sys.stderr):
         try:
@@ -46,9 +50,13 @@ def load(file: Path, argv: Sequence[str] | None) -> ModuleType:
         except KeyboardInterrupt:
             if argv is None:
                 raise
-            print(f"{file} was interrupted: what was launched so far follows.", file=sys.stderr)
+            print(f"{file} was interrupted; its launches so far are explained.", file=sys.stderr)
         except Exception as error:
-            raise Unloaded(_traceback(error, path)) from None
+            place = error.__traceback__  # from the user's file on
+            while place is not None and place.tb_frame.f_code.co_filename != str(path):
+                place = place.tb_next
+            lines = traceback.format_exception(type(error), error, place)
+            raise Unloaded("".join(lines).rstrip()) from None
     return module
 
 
@@ -63,23 +71,13 @@ def _compiled(file: Path, path: Path) -> CodeType:
         line = f", line {error.lineno}" if error.lineno else ""
         shown = f": {error.text.strip()}" if error.text else ""
         raise Unloaded(f"{file}{line}: {error.msg}{shown}") from None
-    except ValueError as error:  # it holds zeros
+    except ValueError as error:  # it contains zero bytes
         raise Unloaded(f"{file}: {error}") from None
-
-
-def _package_of(path: Path) -> tuple[Path, str]:
-    """Return the folder that imports start from, and the package that a file is in, or ''."""
-    parts: list[str] = []
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return folder, ".".join(parts)
 
 
 @contextmanager
 def _in_place(module: ModuleType, argv: list[str], root: Path) -> Generator[None]:
-    """Make a module the one of its name for a while, with arguments and a folder of imports."""
+    """Install a module under its name inside the block, with arguments and a folder of imports."""
     before = sys.modules.get(module.__name__), sys.argv, sys.path
     sys.modules[module.__name__] = module
     sys.argv, sys.path = argv, [str(root), *sys.path]
@@ -91,11 +89,3 @@ def _in_place(module: ModuleType, argv: list[str], root: Path) -> Generator[None
             sys.modules.pop(module.__name__, None)
         else:
             sys.modules[module.__name__] = old
-
-
-def _traceback(error: Exception, path: Path) -> str:
-    """Return the traceback of an error, from the user's file on."""
-    place = error.__traceback__
-    while place is not None and place.tb_frame.f_code.co_filename != str(path):
-        place = place.tb_next
-    return "".join(traceback.format_exception(type(error), error, place)).rstrip()

@@ -1,10 +1,11 @@
-"""Arguments made from a text that says their types: "x: f32[2d] grad, h: float"."""
+"""Arguments of kernels from a description of their types: "x: f32[2d] grad, h: float"."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from difftile.compile.definition import annotation
 from difftile.fields.create import zeros
 from difftile.ir.types import F32, SCALARS, Matrix, Type, Vector
 
-_EXTENT = 4  # along each dimension of a field whose shape is not said
+_EXTENT = 4  # of each dimension of a field without a shape
 _EXAMPLE = "'x: f32[2d] grad, h: float'"
 _ENTRY = re.compile(
     r"\s*(?P<name>[^\W\d]\w*)\s*:\s*(?P<type>[\w.<>+-]+)\s*"
@@ -24,18 +25,18 @@ _NUMBERS: dict[str, float | int] = {"float": 1.0, "int": 1}
 
 
 class Unclear(Exception):
-    """A text that says no types."""
+    """A description cannot be understood; the message says what to write."""
 
 
 @dataclass(frozen=True, slots=True)
 class Specimen:
-    """What is said of one argument.
+    """The description of an argument.
 
     Args:
-        element: Of a field; None of a number.
-        shape: Of a field.
+        element: The element type of a field; None for a number.
+        shape: The shape of a field.
         grad: Whether the field has a gradient.
-        number: A number of the right kind.
+        number: An example of a number.
     """
 
     element: Type | None
@@ -47,7 +48,7 @@ class Specimen:
         """Return the argument.
 
         Raises:
-            FieldError: There is no such field.
+            FieldError: Such a field cannot be created.
         """
         if self.element is None:
             return self.number
@@ -55,10 +56,10 @@ class Specimen:
 
 
 def read(text: str) -> dict[str, Specimen]:
-    """Return what a text says of each argument.
+    """Return the descriptions of arguments in a text, by name.
 
     Raises:
-        Unclear: It cannot be read.
+        Unclear: The text cannot be read.
     """
     found: dict[str, Specimen] = {}
     at = 0
@@ -79,20 +80,15 @@ def _specimen(entry: re.Match[str]) -> Specimen:
         return Specimen(_element(name, type_), _shape(name, entry["shape"]), bool(entry["grad"]))
     if entry["grad"]:
         raise Unclear(f"'{name}' is a number, which has no gradient; a field is {type_}[1d] grad")
-    number = _NUMBERS.get(type_, _literal(entry["type"]))
+    number = _NUMBERS.get(type_)
+    for kind in (int, float):
+        if number is None:
+            with suppress(ValueError):
+                number = kind(entry["type"])
     if number is None:
-        _element(name, type_)  # a word that means nothing is named first
+        _element(name, type_)  # raises for an unknown type
         raise Unclear(f"'{name}' needs a shape, as in {type_}[1d]; a number is float or int")
     return Specimen(None, number=number)
-
-
-def _literal(text: str) -> float | int | None:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None
 
 
 def _element(name: str, text: str) -> Type:
@@ -122,16 +118,16 @@ def _shape(name: str, text: str) -> tuple[int, ...]:
 
 
 def arguments_of(function: Any, said: dict[str, Specimen], bound: bool) -> dict[str, Any]:
-    """Return arguments for a kernel by name; numbers that are annotated need not be said.
+    """Return arguments for a kernel by name; annotated numbers need no description.
 
     Args:
-        function: What the kernel was made from.
-        said: What is said of them.
-        bound: The first parameter is the object of a method.
+        function: The function of the kernel.
+        said: The descriptions.
+        bound: Whether the first parameter is the object of a method.
 
     Raises:
-        Unclear: One is missing, or there is no such parameter.
-        FieldError: There is no such field.
+        Unclear: A description is missing, or there is no such parameter.
+        FieldError: Such a field cannot be created.
     """
     parameters = _parameters(function, bound)
     names = [p.name for p in parameters]
@@ -148,13 +144,13 @@ def arguments_of(function: Any, said: dict[str, Specimen], bound: bool) -> dict[
         if p.name not in said and p.default is p.empty and wanted[p.name] is None
     ]
     if missing:
-        raise Unclear(f'--args says nothing of {", ".join(missing)}; write "{_template(missing)}"')
+        raise Unclear(f'--args lacks {", ".join(missing)}; write "{_template(missing)}"')
     assumed = {p.name: wanted[p.name] for p in parameters if p.default is p.empty}
     return {**assumed, **{name: specimen.made() for name, specimen in said.items()}}
 
 
 def suggestion(function: Any, bound: bool) -> str:
-    """Return a text that `read` reads, as it may be for a kernel; '' if nothing must be said."""
+    """Return an example of a description for `read`; '' if a kernel needs none."""
     return _template(
         p.name
         for p in _parameters(function, bound)

@@ -1,4 +1,4 @@
-"""`dt.datasets`: scenes as files: splats, cameras, pictures."""
+"""`dt.datasets`: scenes in files: splats, cameras and images."""
 
 from difftile.datasets.dataset import Dataset, Points, View
 from difftile.datasets.files import read_splats, write_splats

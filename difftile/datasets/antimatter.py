@@ -1,8 +1,8 @@
 """Splats as `.splat` files: 32 bytes each, without harmonics beyond the constant.
 
-Centre and standard deviations as floats, colour and opacity as bytes, the unit quaternion as bytes
-around 128. Colours outside 0 ... 1 are cut off. A size of zero has no logarithm: what would round
-to it is written as the smallest normal number.
+Centre and standard deviations are floats, colour and opacity bytes, the unit quaternion bytes
+around 128. Colours are clamped to 0 ... 1. A size of zero has no logarithm: sizes that would round
+to it are written as the smallest normal number.
 
 Source: github.com/antimatter15/splat.
 """
@@ -28,7 +28,7 @@ def read_dot_splat(path: Path) -> Splats:
     """Return the splats of a `.splat` file; rows that are not finite are dropped and counted.
 
     Raises:
-        DatasetError: The file is no whole number of splats, or a size is negative.
+        DatasetError: The file size is not a multiple of a splat, or a size is negative.
     """
     raw = read_bytes(path)
     if not raw or len(raw) % _ROW.itemsize:
@@ -39,7 +39,7 @@ def read_dot_splat(path: Path) -> Splats:
         raise DatasetError(
             path,
             f"has splats with a negative size, the first in row {negative[0]}",
-            "a .splat file, whose sizes are not",
+            "a .splat file with positive sizes",
         )
     with np.errstate(divide="ignore", invalid="ignore"):  # of zero and NaN: dropped
         scales = np.log(rows["size"])
@@ -54,13 +54,13 @@ def read_dot_splat(path: Path) -> Splats:
 
 
 def write_dot_splat(path: Path, splats: Splats) -> int:
-    """Write splats in their order; return how many rows were dropped, not being finite.
+    """Write splats in their order; return the number of dropped rows, which are not finite.
 
-    What a `.splat` cannot hold is lost: harmonics beyond the constant, and digits. All rows that
-    are written are read back.
+    A `.splat` holds neither harmonics beyond the constant nor all digits. All written rows can be
+    read back.
 
     Raises:
-        DatasetError: No row is left, and a `.splat` has one at least.
+        DatasetError: No row is left, but a `.splat` needs at least one.
     """
     kept = splats.kept()
     dropped = kept.dropped - splats.dropped

@@ -1,4 +1,4 @@
-"""COLMAP's models: cameras, pictures and points, and what they mean.
+"""COLMAP's models: cameras, images and points, and their conversion.
 
 Source: colmap.github.io/format.html and cameras.html.
 """
@@ -20,13 +20,13 @@ from difftile.files.regular import shown
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of cameras.
+    """A camera model.
 
     Args:
-        number: What stands for it in binary files.
-        focal: How many focal lengths it has, 1 or 2; two coordinates of the centre follow.
-        distortion: How many coefficients follow then.
-        pinhole: Whether it is a pinhole when those are zero.
+        number: Its number in binary files.
+        focal: The number of focal lengths, 1 or 2; two coordinates of the centre follow.
+        distortion: The number of distortion coefficients after these.
+        pinhole: Whether it is a pinhole if all coefficients are zero.
     """
 
     number: int
@@ -36,7 +36,7 @@ class Model:
 
     @property
     def count(self) -> int:
-        """How many parameters a camera has."""
+        """The number of parameters."""
         return self.focal + 2 + self.distortion
 
 
@@ -63,7 +63,7 @@ UNDISTORT = (
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """A camera of a model: its kind, the size of its pictures [pixels], its parameters."""
+    """A camera: its model, the size of its images [pixels], its parameters."""
 
     id: int
     model: str
@@ -74,14 +74,14 @@ class Camera:
 
 @dataclass(frozen=True, slots=True)
 class PosedImage:
-    """A picture of a model: where its camera stood.
+    """An image and the pose of its camera.
 
     Args:
         id: Its number.
         quaternion: The rotation from world to camera, wxyz.
         translation: The translation from world to camera [scene units].
         camera_id: The number of its camera.
-        name: Its file, below the folder of pictures.
+        name: Its path relative to the folder of images.
     """
 
     id: int
@@ -108,7 +108,7 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
-    """A whole model, by number."""
+    """A reconstruction: cameras and images by number, and points."""
 
     cameras: dict[int, Camera]
     images: dict[int, PosedImage]
@@ -119,7 +119,7 @@ def by_number(path: Path, records: Sequence[_Numbered]) -> dict[int, _Numbered]:
     """Return the records of a file by their numbers.
 
     Raises:
-        DatasetError: Two have the same.
+        DatasetError: Two records have the same number.
     """
     found: dict[int, _Numbered] = {}
     for record in records:
@@ -134,24 +134,24 @@ def intrinsics_of(camera: Camera, path: Path) -> Doubles:
     """Return fx, fy, cx, cy [pixels].
 
     Args:
-        camera: It.
-        path: The file that it is from, for errors.
+        camera: The camera.
+        path: Its file, for errors.
 
     Raises:
-        DatasetError: The camera is no pinhole, or its numbers make no sense.
+        DatasetError: The camera is not a pinhole, or its numbers are invalid.
     """
-    what = f"camera {camera.id}"
+    name = f"camera {camera.id}"
     model = MODELS.get(camera.model)
     if model is None:
         raise DatasetError(
             path,
-            f"{what} has the unknown model {shown(camera.model)[1:-1]}",
+            f"{name} has the unknown model {shown(camera.model)[1:-1]}",
             f"one of {', '.join(MODELS)}",
         )
     if len(camera.parameters) != model.count:
         raise DatasetError(
             path,
-            f"{what} has {len(camera.parameters)} parameters",
+            f"{name} has {len(camera.parameters)} parameters",
             f"the {model.count} of {camera.model}",
         )
     values = np.array(camera.parameters, np.float64)
@@ -160,13 +160,13 @@ def intrinsics_of(camera: Camera, path: Path) -> Doubles:
     if not (are_numbers(values) and (focal >= LEAST_FOCAL).all() and is_size(*size)):
         raise DatasetError(
             path,
-            f"{what} is {size[0]} x {size[1]} with the parameters {shown(camera.parameters)}",
+            f"{name} is {size[0]} x {size[1]} with the parameters {shown(camera.parameters)}",
             "finite numbers and a focal length above 0",
         )
     if not model.pinhole or values[model.focal + 2 :].any():
         raise DatasetError(
             path,
-            f"{what} is distorted, with the model {camera.model}",
+            f"{name} is distorted, with the model {camera.model}",
             "a pinhole",
             hint=UNDISTORT,
         )
@@ -180,7 +180,7 @@ def pose_of(image: PosedImage, path: Path) -> Doubles:
         DatasetError: The quaternion has no length, or a number is not finite.
     """
     quaternion = np.array(image.quaternion, np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite then, and refused
+    with np.errstate(over="ignore", invalid="ignore"):  # refused as infinite
         length = float(np.linalg.norm(quaternion))
     if not (np.isfinite(length) and length > 0 and are_numbers(np.array(image.translation))):
         raise DatasetError(
@@ -206,9 +206,8 @@ def rotation_of(quaternion: Doubles) -> Doubles:
 def quaternion_of(rotation: Doubles) -> tuple[float, float, float, float]:
     """Return the unit quaternion wxyz of a rotation matrix, with w >= 0.
 
-    It is the eigenvector of the largest eigenvalue of a symmetric matrix, which is stable for every
-    rotation. Source: Bar-Itzhack, New Method for Extracting the Quaternion from a Rotation Matrix,
-    2000.
+    The eigenvector of the largest eigenvalue of a symmetric matrix, stable for every rotation.
+    Source: Bar-Itzhack, New Method for Extracting the Quaternion from a Rotation Matrix, 2000.
     """
     trace = np.trace(rotation)
     skew = np.array(

@@ -1,13 +1,14 @@
 """COLMAP's models as cameras.bin, images.bin and points3D.bin.
 
-Source: colmap.github.io/format.html. What each picture saw of which point is not kept, and not
-written.
+Source: colmap.github.io/format.html. Observations of points in images are neither kept nor written.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from difftile.diagnostics import DatasetError
 from difftile.files.cursor import Cursor
 from difftile.files.writing import write_bytes
 
+_Record = TypeVar("_Record", Camera, PosedImage)
 _NAME_OF = {model.number: name for name, model in MODELS.items()}
 _POINT = struct.Struct("<Q3d3BdQ")  # number, position, colour, error, length of its track
 
@@ -27,14 +29,14 @@ def read_binary(folder: Path) -> Reconstruction:
         DatasetError: A file is missing, cut short, or too long.
     """
     return Reconstruction(
-        _cameras(folder / "cameras.bin"),
-        _images(folder / "images.bin"),
+        _records(folder / "cameras.bin", 24, "camera", _camera),
+        _records(folder / "images.bin", 73, "image", _image),
         _cloud(folder / "points3D.bin"),
     )
 
 
 def write_binary(folder: Path, model: Reconstruction) -> None:
-    """Write a model into a folder, which is made."""
+    """Write a model into a folder, which is created if needed."""
     folder.mkdir(parents=True, exist_ok=True)
     cameras = [
         struct.pack("<iiQQ", one.id, MODELS[one.model].number, one.width, one.height)
@@ -58,38 +60,32 @@ def write_binary(folder: Path, model: Reconstruction) -> None:
         write_bytes(folder / name, struct.pack("<Q", len(records)) + b"".join(records))
 
 
-def _cameras(path: Path) -> dict[int, Camera]:
+def _records(
+    path: Path, least: int, name: str, read: Callable[[Cursor, str], _Record]
+) -> dict[int, _Record]:
+    """Return the records of a file by number, of at least `least` bytes each."""
     cursor = Cursor(path)
-    found: list[Camera] = []
-    count = cursor.count(24, "cameras")
-    for k in range(count):
-        what = f"camera {k + 1} of {count}"
-        number, model, width, height = cursor.numbers("iiQQ", what)
-        if model not in _NAME_OF:
-            raise DatasetError(
-                path, f"camera {number} has the unknown model {model}", f"0 to {max(_NAME_OF)}"
-            )
-        name = _NAME_OF[model]
-        parameters = cursor.numbers(f"{MODELS[name].count}d", what)
-        found.append(Camera(number, name, width, height, parameters))
+    count = cursor.count(least, f"{name}s")
+    found = [read(cursor, f"{name} {k + 1} of {count}") for k in range(count)]
     cursor.end()
     return by_number(path, found)
 
 
-def _images(path: Path) -> dict[int, PosedImage]:
-    cursor = Cursor(path)
-    found: list[PosedImage] = []
-    count = cursor.count(73, "images")
-    for k in range(count):
-        what = f"image {k + 1} of {count}"
-        number, *pose, camera = cursor.numbers("I7dI", what)
-        name = cursor.text(f"the name of {what}")
-        seen = cursor.count(24, f"points in {what}")
-        cursor.take(24 * seen, what)
-        w, x, y, z, *translation = pose
-        found.append(PosedImage(number, (w, x, y, z), (*translation,), camera, name))
-    cursor.end()
-    return by_number(path, found)
+def _camera(cursor: Cursor, name: str) -> Camera:
+    number, model, width, height = cursor.numbers("iiQQ", name)
+    if model not in _NAME_OF:
+        found = f"camera {number} has the unknown model {model}"
+        raise DatasetError(cursor.path, found, f"0 to {max(_NAME_OF)}")
+    parameters = cursor.numbers(f"{MODELS[_NAME_OF[model]].count}d", name)
+    return Camera(number, _NAME_OF[model], width, height, parameters)
+
+
+def _image(cursor: Cursor, name: str) -> PosedImage:
+    number, w, x, y, z, *translation, camera = cursor.numbers("I7dI", name)
+    file = cursor.text(f"the name of {name}")
+    seen = cursor.count(24, f"points in {name}")
+    cursor.take(24 * seen, name)
+    return PosedImage(number, (w, x, y, z), (*translation,), camera, file)
 
 
 def _cloud(path: Path) -> Cloud:
@@ -99,9 +95,9 @@ def _cloud(path: Path) -> Cloud:
     positions = np.empty((count, 3))
     colours = np.empty((count, 3), np.uint8)
     for k in range(count):
-        what = f"point {k + 1} of {count}"
-        number, x, y, z, r, g, b, _, track = _POINT.unpack(cursor.take(_POINT.size, what))
-        cursor.take(8 * track, f"the track of {what}")
+        name = f"point {k + 1} of {count}"
+        number, x, y, z, r, g, b, _, track = _POINT.unpack(cursor.take(_POINT.size, name))
+        cursor.take(8 * track, f"the track of {name}")
         ids[k], positions[k], colours[k] = number, (x, y, z), (r, g, b)
     cursor.end()
     return Cloud(ids, positions, colours)

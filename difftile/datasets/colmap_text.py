@@ -1,12 +1,11 @@
 """COLMAP's models as cameras.txt, images.txt and points3D.txt.
 
-Source: colmap.github.io/format.html. What each picture saw of which point is not kept, and not
-written.
+Source: colmap.github.io/format.html. Observations of points in images are neither kept nor written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,15 +18,15 @@ from difftile.files.regular import shown
 from difftile.files.writing import write_bytes
 
 _T = TypeVar("_T")
-_SIZE = 2**33  # bytes of a file: what images saw of points takes most of them
-_DIGITS = 18  # of a whole number: less than 64 bits
+_SIZE = 2**33  # bytes of a file, most of them observations
+_DIGITS = 18  # of an integer of less than 64 bits
 
 
 def read_text(folder: Path) -> Reconstruction:
     """Return the model in a folder.
 
     Raises:
-        DatasetError: A file is missing, or a line is not what it should be.
+        DatasetError: A file is missing, or a line is malformed.
     """
     cameras = _records(folder / "cameras.txt", _camera, "id model width height parameters")
     images = _records(
@@ -45,7 +44,7 @@ def read_text(folder: Path) -> Reconstruction:
 
 
 def write_text(folder: Path, model: Reconstruction) -> None:
-    """Write a model into a folder, which is made. Numbers keep all their digits."""
+    """Write a model into a folder, which is created if needed. Numbers keep all their digits."""
     folder.mkdir(parents=True, exist_ok=True)
     cameras = [
         _line(one.id, one.model, one.width, one.height, *one.parameters)
@@ -108,26 +107,21 @@ def _real(word: str) -> float:
 def _records(
     path: Path, read: Callable[[list[str]], _T], layout: str, lines_each: int = 1
 ) -> list[_T]:
-    """Return the records of a file, the first line of each read by `read`."""
-    found: list[_T] = []
-    for number, line in _first_lines(text_of(path, _SIZE).split("\n"), lines_each):
-        try:
-            found.append(read(line.split()))
-        except ValueError:  # a word that is no number, or too few of them
-            raise DatasetError(path, f"line {number} is {shown(line)}", f"'{layout}'") from None
-    return found
+    """Return the records of a file, each parsed from its first line by `read`.
 
-
-def _first_lines(lines: list[str], lines_each: int) -> Iterator[tuple[int, str]]:
-    """Yield number and text of the first line of each record; comments stand between records.
-
-    The second line of a picture, what it saw, may be empty, or missing at the end.
+    Comments stand between records. The second line of an image, its observations, may be empty, or
+    missing at the end.
     """
-    at = 0
+    found: list[_T] = []
+    lines, at = text_of(path, _SIZE).split("\n"), 0
     while at < len(lines):
         line = lines[at].strip()
         if not line or line.startswith("#"):
             at += 1
             continue
-        yield at + 1, line
+        try:
+            found.append(read(line.split()))
+        except ValueError:  # a malformed number, or too few words
+            raise DatasetError(path, f"line {at + 1} is {shown(line)}", f"'{layout}'") from None
         at += lines_each
+    return found

@@ -1,4 +1,4 @@
-"""What a data set is once it is read: views, points, and the size of the scene."""
+"""Data sets: views, points, and the size of the scene."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ Colour: TypeAlias = tuple[float, float, float]
 
 
 LEAST_FOCAL = 1e-6  # focal length [pixels]
-_LARGEST = 1e18  # of a number: its square is one in single precision
-_WIDEST = 10**6  # of a picture [pixels]
+_LARGEST = 1e18  # of a number whose square single precision holds
+_WIDEST = 10**6  # of an image [pixels]
 
 
 def within_reach(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which values are numbers of at most 1e18, whose squares single precision holds."""
-    return np.abs(values) <= _LARGEST  # no number is not
+    return np.abs(values) <= _LARGEST  # false for NaN
 
 
 def are_numbers(values: npt.NDArray[Any]) -> bool:
-    """Return whether all values are numbers that can be computed with; see `within_reach`."""
+    """Return whether all values can be used in single precision; see `within_reach`."""
     return bool(within_reach(values).all())
 
 
 def is_size(width: int, height: int) -> bool:
-    """Return whether a picture may have this size."""
+    """Return whether an image may have this size."""
     return 1 <= width <= _WIDEST and 1 <= height <= _WIDEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """A picture and the camera that took it, a pinhole.
+    """An image and its pinhole camera.
 
     Args:
         name: Its name in the data set.
-        path: The file of the picture.
+        path: The file of the image.
         world_to_camera: In OpenCV axes (x right, y down, z forward), shape (4, 4).
         intrinsics: fx, fy, cx, cy [pixels]; the upper left pixel has its centre at (0.5, 0.5).
             Shape (4,).
-        width: Of the picture [pixels].
-        height: Of the picture [pixels].
-        background: What shows where the picture is transparent.
-        downscale: How many pixels of the file are one of the view, along each axis.
-        held_out: Whether the data set keeps it for testing; None where it does not say.
+        width: Of the view [pixels].
+        height: Of the view [pixels].
+        background: The colour of transparent pixels.
+        downscale: The number of pixels of the file per pixel of the view, along each axis.
+        held_out: Whether the data set reserves it for testing; None if unspecified.
     """
 
     name: str
@@ -68,14 +68,14 @@ class View:
 
     @property
     def centre(self) -> Doubles:
-        """Where the camera stands [scene units], shape (3,)."""
+        """The position of the camera [scene units], shape (3,)."""
         return -self.world_to_camera[:3, :3].T @ self.world_to_camera[:3, 3]
 
     def image(self) -> Floats:
-        """Read the picture: colours 0 ... 1 as they are stored (sRGB), shape (height, width, 3).
+        """Return the colours as they are stored (sRGB), 0 ... 1, shape (height, width, 3).
 
         Raises:
-            DatasetError: It cannot be read, or is no longer of this size.
+            DatasetError: The file cannot be read, or its size has changed.
         """
         colours = read_picture(self.path, self.background, self.downscale)
         if colours.shape != (self.height, self.width, 3):
@@ -99,7 +99,7 @@ class Points:
     colours: Floats
 
     def kept(self) -> tuple[Points | None, tuple[str, ...]]:
-        """Return those whose coordinates are numbers, or None, and a note about the others."""
+        """Return the points with finite coordinates, or None, and a note about the other ones."""
         rows = within_reach(self.positions).all(axis=1)
         dropped = len(self) - int(np.count_nonzero(rows))
         notes = (f"{dropped} points that are not finite were dropped",) if dropped else ()
@@ -112,14 +112,14 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """Pictures of one scene.
+    """Views of one scene.
 
     Args:
-        folder: Where it is.
+        folder: The folder.
         views: Sorted by name.
-        points: Points of the scene, where the data set has some.
-        found: What was found, in words.
-        notes: What was left out, in words.
+        points: Points of the scene, or None.
+        found: A description of the contents.
+        notes: Descriptions of ignored contents.
     """
 
     folder: Path
@@ -132,18 +132,18 @@ class Dataset:
     def scale(self) -> float:
         """The size of the scene [scene units]: 1.1 times the farthest camera from their mean.
 
-        Source: `cameras_extent` of the INRIA code. 1 where all cameras stand in one place.
+        Source: `cameras_extent` of the INRIA code. 1 if all cameras are in one place.
         """
         centres = np.stack([view.centre for view in self.views])
         away = np.linalg.norm(centres - centres.mean(axis=0), axis=1)
         return 1.1 * float(away.max()) or 1.0
 
     def split(self, every: int = 8) -> tuple[tuple[View, ...], tuple[View, ...]]:
-        """Return the views to train on, and those that are held out.
+        """Return the views to train on, and the held-out views.
 
         Args:
-            every: Hold out the first and then every so many-th view; none if 0. A data set that
-                says itself which are held out is taken at its word.
+            every: Hold out the first and then each `every`-th view; none if 0. A data set may
+                specify its held-out views itself.
         """
         if every and any(view.held_out is not None for view in self.views):
             out = [bool(view.held_out) for view in self.views]
@@ -156,20 +156,20 @@ class Dataset:
 def smaller(
     inside: Folder, picture: Path, folder: Path, downscale: int, by: Path
 ) -> tuple[Path, int]:
-    """Return the file of a picture that is smaller already, and how much is left to scale.
+    """Return an existing smaller file of an image, and the remaining factor.
 
     Args:
-        inside: Where files may be.
-        picture: The file of the picture itself.
-        folder: The folder of pictures; those of half the size are in `images_2` beside `images`.
-        downscale: How many pixels are to be one.
-        by: The file that names the picture, for errors.
+        inside: The folder of all files.
+        picture: The file of the full image.
+        folder: The folder of images; images of half the size are in `images_2` next to `images`.
+        downscale: The factor of pixels along each axis.
+        by: The file that names the image, for errors.
     """
-    beside = folder.with_name(f"{folder.name}_{downscale}")
+    small = folder.with_name(f"{folder.name}_{downscale}")
     if downscale > 1 and picture.is_relative_to(folder):
         name = picture.relative_to(folder)
-        if os.path.exists(beside / name):
-            return inside.within(beside, str(name), by, "the name of a smaller picture"), 1
+        if os.path.exists(small / name):
+            return inside.within(small, str(name), by, "the name of a smaller picture"), 1
     return picture, downscale
 
 
@@ -184,24 +184,17 @@ def sized_view(
     downscale: int,
     held_out: bool | None = None,
 ) -> View:
-    """Return a view whose intrinsics fit its picture, which may be smaller than its camera says.
+    """Return a view with intrinsics scaled to its image.
 
-    Args:
-        name: See `View`.
-        path: See `View`.
-        world_to_camera: See `View`.
-        intrinsics: For a picture of that size.
-        size: Width and height that the camera is for; those of the picture if None.
-        background: See `View`.
-        downscale: See `View`.
-        held_out: See `View`.
+    `intrinsics` are for images of `size`, or of the actual size if None. See `View` for the other
+    arguments.
 
     Raises:
-        DatasetError: The picture is not there, or has another shape than its camera says.
+        DatasetError: The image is missing, or has another aspect ratio than its camera.
     """
     width, height = picture_size(path)
     across, down = size or (width, height)
-    # A picture that was made smaller is rounded to whole pixels on each axis.
+    # The size of a reduced image is rounded to whole pixels on each axis.
     if abs(across * height - down * width) > max(across, down):
         raise DatasetError(
             path,

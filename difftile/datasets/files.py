@@ -1,4 +1,4 @@
-"""Splats as files, by the ending of their names."""
+"""Files of splats, by their suffix."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WRITERS = {".ply": write_splat_ply, ".splat": write_dot_splat}
 def read_splats(path: PathLike) -> Splats:
     """Return the splats of a `.ply` or `.splat` file.
 
-    A `.ply` may be that of the INRIA code, gsplat or nerfstudio, with 0, 9, 24 or 45 properties
-    `f_rest`, or one that SuperSplat has packed. Rows that are not finite, or have a quaternion of
-    no length, are left out; `Splats.dropped` counts them.
+    A `.ply` may be written by the INRIA code, gsplat or nerfstudio, with 0, 9, 24 or 45 properties
+    `f_rest`, or packed by SuperSplat. Rows that are not finite, or have a zero quaternion, are left
+    out; `Splats.dropped` counts them.
 
     Raises:
         DatasetError: The file is missing, broken, or of another kind.
@@ -31,14 +31,14 @@ def read_splats(path: PathLike) -> Splats:
 def write_splats(path: PathLike, splats: Splats) -> int:
     """Write splats as `.ply` (as the INRIA code does) or `.splat`.
 
-    Rows that are not finite, or have a quaternion of no length, are left out. What was read from
-    the file of the INRIA code is written as the same bytes.
+    Rows that are not finite, or have a zero quaternion, are left out. A file of the INRIA code that
+    was read is written as the same bytes.
 
     Returns:
-        How many rows were left out.
+        The number of rows that were left out.
 
     Raises:
-        DatasetError: The name ends otherwise.
+        DatasetError: The name has another suffix.
     """
     file = Path(path)
     return _WRITERS[_kind(file)](file, splats)

@@ -1,4 +1,4 @@
-"""Picture files as arrays."""
+"""Image files as arrays."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from difftile.diagnostics import DatasetError
 from difftile.files.regular import opened, size_of, understood
 from difftile.files.writing import whole
 
-# Of what Pillow reads, the formats that hold photographs and that it decodes itself.
+# The formats of photographs that Pillow decodes itself.
 _FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "TIFF", "BMP", "PPM", "GIF", "JPEG2000")
-# Bytes of pixels that any file may have, and how many one of its own may stand for beyond: deflate
-# packs 1032 to 1, and no photograph so far.
+# Bytes of pixels that any file may have, and for larger images the limit of pixel bytes per file
+# byte: deflate reaches at most 1032, and photographs much less.
 _FREE, _PACKED = 2**25, 1032
-_WIDE = 65535  # the largest of 16 bits
-# What Pillow logs of broken files would go to stderr where nobody has set up logging.
+_WIDE = 65535  # the largest number of 16 bits
+# Without logging handlers Pillow's messages on broken files would go to stderr.
 logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 
 def picture_size(path: Path) -> tuple[int, int]:
-    """Return width and height of a picture, of which only the header is read.
+    """Return the width and height of an image, from its header.
 
     Raises:
-        DatasetError: It is not there, is no picture, or says that it is larger than can be.
+        DatasetError: The file is missing, not an image, or claims an impossible size.
     """
     with open_picture(path) as image:
         return image.size
 
 
 def read_picture(path: Path, background: tuple[float, float, float], downscale: int = 1) -> Floats:
-    """Return a picture as colours 0 ... 1, as they are stored (sRGB), shape (H, W, 3).
+    """Return the colours of an image as they are stored (sRGB), 0 ... 1, shape (H, W, 3).
 
     Args:
         path: The file.
-        background: What shows where the picture is transparent, shape (3,).
-        downscale: Squares of so many pixels become their mean; what is left over on the right and
-            below is cut off.
+        background: The colour of transparent pixels, shape (3,).
+        downscale: The side of squares of pixels that are averaged; remaining pixels at the right
+            and lower edges are cut off.
 
     Raises:
-        DatasetError: It is not there, is no picture, or is cut short.
+        DatasetError: The file is missing, not an image, or truncated.
     """
     with open_picture(path) as image, understood(path, "a whole picture"):
         colours = _colours(path, image)
@@ -64,10 +64,10 @@ def read_picture(path: Path, background: tuple[float, float, float], downscale: 
 
 
 def read_image(path: str | os.PathLike[str]) -> Image.Image:
-    """Return a picture as one of Pillow, decoded, the way up that its camera noted.
+    """Return a decoded image of Pillow, in the orientation that its camera recorded.
 
     Raises:
-        DatasetError: It is not there, is no picture, or is cut short.
+        DatasetError: The file is missing, not an image, or truncated.
     """
     file = Path(path)
     with open_picture(file) as image, understood(file, "a whole picture"):
@@ -85,10 +85,9 @@ def write_picture(path: Path, colours: npt.NDArray[Any]) -> None:
 
 @contextmanager
 def open_picture(path: Path) -> Generator[Image.Image]:
-    """Give a picture of which the header is read.
+    """Open an image and read its header.
 
-    Its size is bounded by what a file of so many bytes can hold, and by `Image.MAX_IMAGE_PIXELS`,
-    twice.
+    Its size is limited by the size of the file, and by twice `Image.MAX_IMAGE_PIXELS`.
 
     Raises:
         DatasetError: See `picture_size`.
@@ -105,7 +104,7 @@ def open_picture(path: Path) -> Generator[Image.Image]:
                     path,
                     "has too many pixels",
                     f"at most {2 * (Image.MAX_IMAGE_PIXELS or 0)} of them",
-                    hint="raise PIL.Image.MAX_IMAGE_PIXELS if it is what you want.",
+                    hint="if you trust the file, raise PIL.Image.MAX_IMAGE_PIXELS.",
                 ) from None
         with image:
             (width, height), size = image.size, size_of(file)
@@ -119,7 +118,7 @@ def open_picture(path: Path) -> Generator[Image.Image]:
 
 
 def _colours(path: Path, image: Image.Image) -> Floats:
-    """Return (H, W, 3), or (H, W, 4) where parts may be transparent."""
+    """Return the colours, shape (H, W, 3), or (H, W, 4) with transparency."""
     if image.mode.startswith("I"):  # 16 bits of grey
         grey = np.asarray(image, np.float32) / np.float32(_WIDE)
         if grey.min() < 0 or grey.max() > 1:

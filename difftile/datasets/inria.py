@@ -1,8 +1,8 @@
-"""Splats as `.ply` files of the INRIA code, of gsplat and nerfstudio, and SuperSplat's packed ones.
+"""Splats as `.ply` files of the INRIA code, gsplat and nerfstudio, and packed by SuperSplat.
 
-The properties are found by name, in any order and among others. `f_rest` is channel-major: all
-coefficients of red, then of green, then of blue. SuperSplat's are 16 bytes a splat, relative to
-the bounds of chunks of 256.
+Properties are found by name, in any order and among others. `f_rest` is channel-major: all
+coefficients of red, then of green, then of blue. SuperSplat packs a splat into 16 bytes, relative
+to the bounds of chunks of 256.
 
 Source: github.com/graphdeco-inria/gaussian-splatting, and the format of PlayCanvas SuperSplat.
 """
@@ -35,7 +35,7 @@ def read_splat_ply(path: Path) -> Splats:
     """Return the splats of a `.ply` file; rows that are not finite are dropped and counted.
 
     Raises:
-        DatasetError: The file is broken, or holds something else.
+        DatasetError: The file is broken, or contains no splats.
     """
     tables = read_ply(path)
     if "vertex" not in tables:
@@ -50,7 +50,7 @@ def read_splat_ply(path: Path) -> Splats:
             path,
             f"element 'vertex' has no {', '.join(map(repr, missing))}",
             "the properties of splats",
-            hint="this is a cloud of points; train splats from it." if points else None,
+            hint="this is a point cloud; train splats from it." if points else None,
         )
     rest = _rest(path, names)
     vertex = tables["vertex"]
@@ -65,11 +65,11 @@ def read_splat_ply(path: Path) -> Splats:
 
 
 def write_splat_ply(path: Path, splats: Splats, *, normals: bool = True) -> int:
-    """Write splats as the INRIA code does; return how many rows were dropped, not being finite.
+    """Write splats as the INRIA code does; return the number of dropped rows, which are not finite.
 
     Args:
         path: The file.
-        splats: What to write.
+        splats: The splats.
         normals: Write the columns nx, ny, nz of zeros that the INRIA code writes.
     """
     kept = splats.kept()
@@ -95,12 +95,12 @@ def _columns(table: Table, names: tuple[str, ...]) -> Floats:
 
 
 def _single(values: npt.NDArray[Any]) -> Floats:
-    with np.errstate(over="ignore"):  # infinite then, and dropped
+    with np.errstate(over="ignore"):  # dropped as infinite
         return np.asarray(values, np.float32)
 
 
 def _rest(path: Path, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names f_rest_0, f_rest_1, ... that a table has."""
+    """Return the names f_rest_0, f_rest_1, ... of a table."""
     count = sum(name.startswith("f_rest_") for name in names)
     rest = tuple(f"f_rest_{k}" for k in range(count))
     if count // 3 not in DEGREES or count % 3 or not {*rest} <= {*names}:
@@ -171,7 +171,7 @@ def _check_types(
 
 
 def _bits(packed: npt.NDArray[Any], *parts: tuple[int, int]) -> npt.NDArray[np.float64]:
-    """Return groups of bits, each by its place and width, as numbers in 0 ... 1."""
+    """Return groups of bits, given by position and width, as numbers in 0 ... 1."""
     words = packed.astype(np.uint32)
     return np.stack(
         [((words >> place) & ((1 << width) - 1)) / ((1 << width) - 1) for place, width in parts],
@@ -184,12 +184,12 @@ def _between(
 ) -> npt.NDArray[np.float64]:
     least = np.stack([chunk[low.format(axis)] for axis in axes], axis=1).astype(np.float64)
     most = np.stack([chunk[high.format(axis)] for axis in axes], axis=1).astype(np.float64)
-    with np.errstate(invalid="ignore"):  # infinite bounds: those rows are dropped
+    with np.errstate(invalid="ignore"):  # of infinite bounds, whose rows are dropped
         return least * (1 - share) + most * share
 
 
 def _rotations(packed: npt.NDArray[np.uint32]) -> Floats:
-    """Return quaternions stored as their three smaller components, and which is the largest."""
+    """Return quaternions from their three smaller components and the index of the largest one."""
     three = (_bits(packed, (20, 10), (10, 10), (0, 10)) - 0.5) * np.sqrt(2.0)
     largest = packed >> 30
     most = np.sqrt(np.maximum(0.0, 1.0 - np.sum(three**2, axis=1)))

@@ -1,4 +1,4 @@
-"""A folder of pictures and cameras, whatever program wrote it."""
+"""Loading of a folder of images and cameras, in any of the known formats."""
 
 from __future__ import annotations
 
@@ -33,32 +33,33 @@ def load(
 ) -> Dataset:
     """Return the data set in a folder: of COLMAP, nerfstudio, or Blender.
 
-    The first that is there is read: a COLMAP model in `sparse/0`, `sparse` or `colmap/sparse/0`
-    (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Pictures are found and
-    measured now, and read by `View.image`.
+    The first existing one is read: a COLMAP model in `sparse/0`, `sparse` or `colmap/sparse/0`
+    (`.bin` or `.txt`), `transforms.json`, `transforms_train.json`. Loading finds and measures the
+    images; `View.image` reads them.
 
     Args:
         folder: The folder, or a `.json` of cameras.
-        downscale: How many pixels of a file are one of the view, along each axis. Pictures in
-            `images_2`, `images_4` and so on are taken where they are there.
-        images: The folder of pictures of a COLMAP model.
-        background: What shows where pictures are transparent.
+        downscale: The number of pixels of a file per pixel of the view, along each axis. Smaller
+            images in `images_2`, `images_4` and so on are used if they exist.
+        images: The folder of images of a COLMAP model.
+        background: The colour of transparent pixels.
         allow_outside: Whether names and links in the folder may lead to files outside of it.
 
     Raises:
-        DatasetError: None of them is there, a file is broken, a camera is distorted, a picture is
-            missing, or is outside of the folder.
+        DatasetError: There are no cameras, a file is broken, a camera is distorted, or an image is
+            missing or outside of the folder.
     """
     root = Path(folder)
     if downscale < 1:
-        raise ValueError(f"load() scales down by a whole number from 1, not {downscale}.")
+        raise ValueError(f"load(downscale=...) is a whole number from 1, not {downscale}.")
     if root.suffix == ".json" and root.is_file():
         inside = Folder(root.parent, allow_outside, (root,))
         return load_transforms(inside, root, downscale=downscale, background=background)
     if not root.is_dir():
         raise DatasetError(root, "is not there", "a folder of pictures and cameras")
-    # A folder of pictures that the caller names may be anywhere; a link in the data set may not.
-    named = () if _is_below(images) else (root / images,)
+    # A folder of images that the caller names may be anywhere; a link in the data set may not.
+    is_below = not (os.path.isabs(images) or os.path.normpath(images).startswith(".."))
+    named = () if is_below else (root / images,)
     inside = Folder(root, allow_outside, named)
     for name in _MODELS:
         for file, reader in _READERS.items():
@@ -78,11 +79,6 @@ def load(
         "holds no cameras",
         "a COLMAP model in sparse/0, or transforms.json, or transforms_train.json",
     )
-
-
-def _is_below(name: str) -> bool:
-    """Return whether a name, as it is written, leads below where it begins."""
-    return not (os.path.isabs(name) or os.path.normpath(name).startswith(".."))
 
 
 def _of_model(

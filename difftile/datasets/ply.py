@@ -1,7 +1,7 @@
 """The PLY format: named elements, each a table of named numbers.
 
-Source: Greg Turk, The PLY Polygon File Format, 1994. Text, little and big endian are read, little
-endian is written. Elements with lists, such as faces with their corners, are checked and left out.
+Source: Greg Turk, The PLY Polygon File Format, 1994. Reads text, little and big endian, and writes
+little endian. Elements with lists, such as the corners of faces, are checked and left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from difftile.diagnostics import DatasetError, counted
 from difftile.files.regular import read_bytes, shown
 from difftile.files.writing import write_bytes
 
-Table: TypeAlias = npt.NDArray[np.void]  # one row an item, one named member a property
+Table: TypeAlias = npt.NDArray[np.void]  # a row per item, a named member per property
 
 _TYPES = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
@@ -34,7 +34,7 @@ _DIGITS = 40  # of a count
 
 @dataclass(frozen=True, slots=True)
 class _Property:
-    """A number of each row; or, with a type of `counts`, a list of so many."""
+    """A number of each row, or with `counts`, the type of the length, a list of numbers."""
 
     name: str
     type: np.dtype[Any]
@@ -58,7 +58,7 @@ class _Element:
 
 @dataclass(slots=True)
 class _Payload:
-    """What follows the header, from its beginning to its end."""
+    """The bytes after the header, and the position of the reader."""
 
     path: Path
     raw: bytes
@@ -76,15 +76,15 @@ class _Payload:
         )
 
     def wrong(self, element: _Element, row: int, found: str, expected: str) -> NoReturn:
-        what = f"row {row} of element '{element.name}'"
-        raise DatasetError(self.path, f"{what} is {found}", expected)
+        place = f"row {row} of element '{element.name}'"
+        raise DatasetError(self.path, f"{place} is {found}", expected)
 
 
 def read_ply(path: Path) -> dict[str, Table]:
-    """Return the elements of a file by name, but those that have lists.
+    """Return the elements of a file by name, except elements with lists.
 
     Raises:
-        DatasetError: The file is no PLY, or is shorter or longer than its header says.
+        DatasetError: The file is not PLY, or its size does not match its header.
     """
     raw = read_bytes(path)
     if not raw.startswith((b"ply\n", b"ply\r\n")):
@@ -124,7 +124,7 @@ def write_ply(path: Path, tables: Mapping[str, Table]) -> None:
 
 
 def _header(path: Path, raw: bytes) -> tuple[bool, list[_Element], int]:
-    """Return whether the body is text, the elements, and where the header ends."""
+    """Return whether the body is text, the elements, and the end of the header."""
     found = raw.find(b"\n" + _END, 0, _HEADER)
     end = raw.find(b"\n", found + 1)
     if found < 0 or raw[found + 1 : end].rstrip() != _END:
@@ -137,7 +137,13 @@ def _header(path: Path, raw: bytes) -> tuple[bool, list[_Element], int]:
                 pass
             case ["format", name, "1.0"] if name in _FORMATS and not order and not elements:
                 order = _FORMATS[name]
-            case ["element", name, count] if _is_name(name) and _is_count(count) and order:
+            case ["element", name, count] if (
+                _is_name(name)
+                and order
+                and count.isascii()
+                and count.isdecimal()
+                and len(count) <= _DIGITS
+            ):
                 elements.append(_Element(name, int(count)))
             case ["property", "list", counts, kind, name] if (
                 elements and _is_name(name) and kind in _TYPES and _TYPES.get(counts, "f")[0] != "f"
@@ -166,21 +172,17 @@ def _is_name(word: str) -> bool:
     return word.isascii() and word.isprintable() and len(word) <= 80
 
 
-def _is_count(word: str) -> bool:
-    return word.isascii() and word.isdecimal() and len(word) <= _DIGITS
-
-
 def _check_names(path: Path, elements: list[_Element]) -> None:
     names = [element.name for element in elements]
     if len({*names}) != len(names):
         raise DatasetError(path, f"has an element twice: {shown(names)}", "each name once")
     for element in elements:
         names = [one.name for one in element.properties]
-        what = f"element '{element.name}'"
+        place = f"element '{element.name}'"
         if len({*names}) != len(names):
-            raise DatasetError(path, f"{what} has a property twice: {shown(names)}", "each once")
+            raise DatasetError(path, f"{place} has a property twice: {shown(names)}", "each once")
         if not names and element.count:
-            raise DatasetError(path, f"{what} has no properties", "a line 'property float x'")
+            raise DatasetError(path, f"{place} has no properties", "a line 'property float x'")
 
 
 def _binary(body: _Payload, element: _Element) -> Table:
@@ -206,11 +208,15 @@ def _text(body: _Payload, element: _Element) -> Table:
         body.wrong(element, k, shown(rows[k].decode("utf-8", "replace")), counted(width, "number"))
     table = np.empty(len(rows), element.row)
     for one, column in zip(element.properties, found.T, strict=True):
-        bad = np.flatnonzero(~_fits(column, one.type))
+        bad = np.empty(0, np.intp)
+        if one.type.kind != "f":  # integers have bounds and no fractions
+            limits = np.iinfo(one.type)
+            inside = (column >= limits.min) & (column <= limits.max)
+            bad = np.flatnonzero(~(inside & (column == np.rint(column))))
         if len(bad):
             value = f"{column[bad[0]]:g} for '{one.name}'"
             body.wrong(element, int(bad[0]), value, f"a number of the type {one.type}")
-        with np.errstate(over="ignore"):  # infinite then, which those who use it look for
+        with np.errstate(over="ignore"):  # infinite then, which callers check
             table[one.name] = column
     return table
 
@@ -225,21 +231,13 @@ def _are_numbers(words: list[bytes], count: int) -> bool:
     return True
 
 
-def _fits(values: npt.NDArray[np.float64], kind: np.dtype[Any]) -> npt.NDArray[np.bool_]:
-    """Return which values a type can hold: integers have no fractions."""
-    if kind.kind == "f":
-        return np.ones(values.shape, np.bool_)
-    limits = np.iinfo(kind)
-    return (values == np.rint(values)) & (values >= limits.min) & (values <= limits.max)
-
-
 def _lines(body: _Payload, element: _Element) -> list[bytes]:
-    """Take the next lines of a text, one a row."""
+    """Return the next lines of a text, one per row, and advance."""
     lines = body.raw[body.at :].split(b"\n", min(element.count, body.left))  # a row has a byte
     rest = lines[element.count :]
     rows = lines[: element.count]
     if not rest and rows and not rows[-1].strip():
-        rows.pop()  # the last line had its newline, and nothing follows
+        rows.pop()  # the empty text after the last newline
     if len(rows) < element.count:
         body.cut(element, len(rows))
     body.at = len(body.raw) - sum(map(len, rest))
@@ -280,7 +278,7 @@ def _pass_rows(body: _Payload, element: _Element) -> None:
 
 
 def _size(body: _Payload, element: _Element, row: int, one: _Property) -> int:
-    """Return how many bytes a property of the row at hand has."""
+    """Return the number of bytes of a property in the current row."""
     if one.counts is None:
         return one.type.itemsize
     if body.left < one.counts.itemsize:
@@ -292,7 +290,7 @@ def _size(body: _Payload, element: _Element, row: int, one: _Property) -> int:
 
 
 def _row_like_first(body: _Payload, element: _Element) -> np.dtype[Any] | None:
-    """Return the type of rows whose lists are all as long as those of the first, as in meshes."""
+    """Return the type of rows whose lists have the lengths of the first row, as in most meshes."""
     if not element.count:
         return None
     members: list[Any] = []

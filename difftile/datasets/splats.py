@@ -1,4 +1,4 @@
-"""Gaussian splats as they are stored: raw parameters, in the units of the INRIA files."""
+"""Gaussian splats as raw parameters, in the units of the INRIA files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 
-DEGREES = {0: 0, 3: 1, 8: 2, 15: 3}  # of spherical harmonics, by coefficients beside the constant
+DEGREES = {0: 0, 3: 1, 8: 2, 15: 3}  # of spherical harmonics, by higher coefficients
 C0 = 0.28209479177387814  # the constant harmonic, 1 / sqrt(4 pi)
-_LARGEST_SCALE = np.log(np.finfo(np.float32).max)  # in single precision, as its exponential
+_LARGEST_SCALE = np.log(np.finfo(np.float32).max)  # whose exponential single precision holds
 _LENGTHS = 1e-18, 1e18  # of quaternions, whose squares single precision holds
 
 
@@ -27,10 +27,10 @@ class Splats:
         opacities: Logits of the opacities, shape (n,).
         sh0: Coefficients of the constant harmonic, shape (n, 3): colour = 0.5 + 0.282 sh0.
         shN: Coefficients of the others, shape (n, 0 | 3 | 8 | 15, 3).
-        dropped: How many rows of the file they come from are left out; see `kept`.
+        dropped: The number of rows of their file that were left out; see `kept`.
 
     Raises:
-        ValueError: The shapes do not go together.
+        ValueError: The shapes do not match.
     """
 
     means: Floats
@@ -43,7 +43,7 @@ class Splats:
 
     def __post_init__(self) -> None:
         for name in PARAMETERS:
-            with np.errstate(over="ignore"):  # infinite then, and not kept
+            with np.errstate(over="ignore"):  # not kept, as infinite
                 array = np.ascontiguousarray(getattr(self, name), np.float32)
             object.__setattr__(self, name, array)
         n = len(self.means)
@@ -54,7 +54,7 @@ class Splats:
         }
         wrong = [f"{k} {shapes[k]}, not {wanted[k]}" for k in PARAMETERS if shapes[k] != wanted[k]]
         if wrong:
-            raise ValueError(f"Splats whose shapes do not go together: {'; '.join(wrong)}.")
+            raise ValueError(f"The shapes of splats do not match: {'; '.join(wrong)}.")
         if self.shN.shape[1] not in DEGREES:
             raise ValueError(
                 f"Splats have 0, 3, 8 or 15 coefficients in shN, not {self.shN.shape[1]}."
@@ -69,13 +69,13 @@ class Splats:
         return DEGREES[self.shN.shape[1]]
 
     def kept(self) -> Splats:
-        """Return the rows that can be drawn; the others count as dropped.
+        """Return the rows that can be drawn; the other ones count as dropped.
 
-        Those are finite in single precision, the exponentials of the scales as well, and have a
-        rotation: a quaternion of a length that can be squared.
+        Rows that can be drawn are finite in single precision, including the exponentials of the
+        scales, and have a quaternion whose length can be squared.
         """
         least, most = _LENGTHS
-        with np.errstate(invalid="ignore"):  # no numbers are in no range
+        with np.errstate(invalid="ignore"):  # comparisons with NaN are false
             lengths = np.linalg.norm(self.quaternions.astype(np.float64), axis=1)
             rows = (lengths >= least) & (lengths <= most)
             rows &= (self.scales <= _LARGEST_SCALE).all(axis=1)
@@ -92,7 +92,7 @@ PARAMETERS = tuple(one.name for one in fields(Splats) if one.name != "dropped")
 def logit_of_byte(byte: npt.NDArray[Any]) -> Floats:
     """Return logits of opacities stored as 0 ... 255.
 
-    0 and 255 stand for opacities a quarter step inside, where logits are finite.
+    0 and 255 are read as a quarter step inside, where logits are finite.
     """
     opacity = np.clip(np.asarray(byte, np.float64), 0.25, 254.75) / 255.0
     return np.asarray(np.log(opacity / (1.0 - opacity)), np.float32)

@@ -1,10 +1,10 @@
 """Cameras as JSON: nerfstudio's transforms.json and Blender's transforms_train.json.
 
 Poses go from camera to world, in OpenGL axes (y up, z backward). A frame may have a camera of its
-own; what it does not say is said for all frames together.
+own; missing values are those of the whole file.
 
 Source: docs.nerf.studio (Data conventions), and the synthetic scenes of NeRF (Mildenhall et al.
-2020), which say `camera_angle_x` alone.
+2020), which have only `camera_angle_x`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from difftile.files.regular import shown
 
 _PINHOLES = ("OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "PERSPECTIVE")
 _DISTORTION = ("k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2")
-_SUFFIXES = (".png", ".jpg", ".jpeg")  # of names that have none, as Blender's
-_ROTATION = 1e-4  # how far a rotation may be from one, which files round
+_SUFFIXES = (".png", ".jpg", ".jpeg")  # tried for names without one, as of Blender
+_ROTATION = 1e-4  # tolerance of rotations, which are rounded in files
 _FRAMES = "a list of pictures with their poses"
 _PICTURE = "the name of a picture"
 
@@ -48,18 +48,22 @@ def load_transforms(inside: Folder, path: Path, *, downscale: int, background: C
     """Return the data set of one file of cameras.
 
     Args:
-        inside: Where files may be.
+        inside: The folder of all files.
         path: The file.
         downscale: See `load`.
         background: See `load`.
 
     Raises:
-        DatasetError: The file is broken, a camera is no pinhole, or a picture is missing.
+        DatasetError: The file is broken, a camera is not a pinhole, or an image is missing.
     """
     content = _parsed(inside, path)
     views, frames = _views(inside, content, downscale, background)
     if (names := content.get("test_filenames")) is not None:
-        held = _test_names(names, {view.name for view in views})
+        known, held = {view.name for view in views}, set[str]()
+        for one in names.items("a list of names"):
+            if one.text(_PICTURE) not in known:
+                raise one.wrong("a 'file_path' of one of the frames")
+            held.add(one.text())
         views = tuple(replace(view, held_out=view.name in held) for view in views)
     points, notes = _points(inside, content)
     if any(frame.get("mask_path") for frame in frames):
@@ -71,13 +75,13 @@ def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colo
     """Return the data set of transforms_train.json, and of transforms_test.json if it is there.
 
     Args:
-        inside: Where files may be.
+        inside: The folder of all files.
         path: The first of the two.
         downscale: See `load`.
         background: See `load`.
 
     Raises:
-        DatasetError: A file is broken, a camera is no pinhole, or a picture is missing.
+        DatasetError: A file is broken, a camera is not a pinhole, or an image is missing.
     """
     parts: dict[str, tuple[View, ...]] = {}
     for file in (path, path.with_name("transforms_test.json")):
@@ -99,20 +103,10 @@ def _parsed(inside: Folder, path: Path) -> Value:
     return content
 
 
-def _test_names(names: Value, known: set[str]) -> set[str]:
-    """Return the names of the views that are held out."""
-    found: set[str] = set()
-    for one in names.items("a list of names"):
-        if one.text(_PICTURE) not in known:
-            raise one.wrong("a 'file_path' of one of the frames")
-        found.add(one.text())
-    return found
-
-
 def _views(
     inside: Folder, content: Value, downscale: int, background: Colour
 ) -> tuple[tuple[View, ...], list[Value]]:
-    """Return the views, sorted by name, and the frames that they are made from."""
+    """Return the views, sorted by name, and their frames."""
     folder = content.path.parent
     frames = content.member("frames", _FRAMES).items(_FRAMES)
     if not frames:
@@ -139,7 +133,7 @@ def _views(
 
 
 def _picture(inside: Folder, folder: Path, name: Value) -> Path:
-    """Return the file of a name, which may leave out what kind of file it is."""
+    """Return the file of a name, which may lack its suffix."""
     said = name.text(_PICTURE)
     path = inside.within(folder, said, name.path, name.place)
     if not os.path.exists(path):
@@ -151,12 +145,12 @@ def _picture(inside: Folder, folder: Path, name: Value) -> Path:
 
 
 class _Lens:
-    """What a frame says of its camera, or the file for all frames."""
+    """The camera of a frame, with the values of the whole file as defaults."""
 
     def __init__(self, content: Value, frame: Value) -> None:
         self._content, self._frame = content, frame
         name = frame.member("file_path", _PICTURE).text(_PICTURE)
-        self._what = f"{frame.place} ({shown(name)})"
+        self._name = f"{frame.place} ({shown(name)})"
 
     def _get(self, key: str) -> Value | None:
         return self._frame.get(key) or self._content.get(key)
@@ -166,10 +160,10 @@ class _Lens:
         return None if value is None else value.number()
 
     def _wrong(self, found: str, expected: str, hint: str | None = None) -> DatasetError:
-        return DatasetError(self._frame.path, f"{self._what} {found}", expected, hint=hint)
+        return DatasetError(self._frame.path, f"{self._name} {found}", expected, hint=hint)
 
     def check_pinhole(self) -> None:
-        """Refuse lenses that bend."""
+        """Refuse distorted lenses."""
         model, fisheye = self._get("camera_model"), self._get("is_fisheye")
         name = _PINHOLES[0] if model is None else model.text("the name of a model")
         bent = [key for key in _DISTORTION if self._number(key)]
@@ -179,7 +173,7 @@ class _Lens:
         raise self._wrong(f"is distorted, with {how}", "a pinhole", UNDISTORT)
 
     def size(self) -> tuple[int, int] | None:
-        """Return width and height [pixels], if they are given."""
+        """Return width and height [pixels], or None if they are not given."""
         width, height = self._number("w"), self._number("h")
         if width is None or height is None:
             return None
@@ -188,7 +182,7 @@ class _Lens:
         return int(width), int(height)
 
     def intrinsics(self, size: tuple[int, int]) -> Doubles:
-        """Return fx, fy, cx, cy [pixels] of a picture of some size."""
+        """Return fx, fy, cx, cy [pixels] for an image of some size."""
         fx = self._focal("fl_x", "camera_angle_x", size[0])
         fy = self._focal("fl_y", "camera_angle_y", size[1])
         fx, fy = (fy if fx is None else fx), (fx if fy is None else fy)
@@ -233,7 +227,7 @@ def _pose(matrix: Value) -> Doubles:
 
 
 def _points(inside: Folder, content: Value) -> tuple[Points | None, tuple[str, ...]]:
-    """Return the points of the file that is named for them, and notes."""
+    """Return the points of the `.ply` that the file names, and notes."""
     name = content.get("ply_file_path")
     if name is None:
         return None, ()

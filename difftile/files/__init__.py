@@ -1,6 +1,6 @@
-"""The boundary to files: what is read is checked before it is believed, what is written is whole.
+"""The boundary to files: all reading is validated, and files are written completely or not at all.
 
-Every file that difftile reads comes through here, and whatever is wrong with one is a
-`DatasetError` that names the file and the place. A count that a file claims is compared with its
-size before memory is taken for it.
+Every file that difftile reads is opened here, and every defect is a `DatasetError` that names the
+file and the position. A count in a file is compared with the file's size before memory is
+allocated for it.
 """

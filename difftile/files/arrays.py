@@ -1,9 +1,9 @@
-"""Arrays by name, as `.npz` files: NumPy's archives, without its pickles.
+"""Named arrays as `.npz` files: NumPy's archives, without its pickles.
 
-Source: NumPy enhancement proposal 1 (the format of `.npy`), and PKWARE's APPNOTE (zip). What an
-archive says of its size is compared with the bytes that are there before memory is taken: the
-header of each array has to say as much as its member holds, and all members together at most
-`_PACKED` times what the file has.
+Source: NumPy enhancement proposal 1 (the format of `.npy`), and PKWARE's APPNOTE (zip). Sizes in an
+archive are compared with its actual bytes before memory is allocated: the header of each array has
+to match the size of its member, and all members together may have at most `_PACKED` times the bytes
+of the file.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from difftile.files.writing import whole
 Arrays: TypeAlias = "dict[str, npt.NDArray[Any]]"
 
 _MEMBERS = 10_000
-_PACKED = 100  # how many bytes one of the file may stand for, beside
-_FREE = 2**26  # so many that any file may
-_KINDS = "biufU"  # of elements: no objects, which would be pickles
+_PACKED = 100  # largest ratio of compression, for archives of more than
+_FREE = 2**26  # bytes uncompressed
+_KINDS = "biufU"  # of elements; objects would be pickles
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LOCAL = 30  # bytes before the name of a member, and its contents
-_GAP = 128  # bytes that may be between members: less than the least of arrays
-_ENCRYPTED, _UNICODE = 1, 2**11  # the bits that say so of a member and of its name
+_GAP = 128  # bytes that may lie between members, fewer than the smallest array has
+_ENCRYPTED, _UNICODE = 1, 2**11  # flag bits of a member and of its name
 _ARCHIVE = "a .npz file of numbers"
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -42,8 +42,8 @@ def read_arrays(path: Path) -> Arrays:
     """Return the arrays of a `.npz` file by name.
 
     Raises:
-        DatasetError: The file cannot be read or is broken, or holds objects or more than its size
-            can account for.
+        DatasetError: The file cannot be read or is broken, or contains objects or more bytes than
+            its size allows.
     """
     with opened(path, _ARCHIVE) as file:
         with understood(path, _ARCHIVE):
@@ -53,10 +53,10 @@ def read_arrays(path: Path) -> Arrays:
 
 
 def arrays_of(saved: Mapping[str, npt.ArrayLike]) -> Arrays:
-    """Return arrays that a caller gives, or those of a file that `np.load` has opened.
+    """Return the arrays of a mapping, or of a file that `np.load` has opened.
 
     Raises:
-        DatasetError: They are those of a file, and that is broken.
+        DatasetError: The file is broken.
     """
     if isinstance(saved, NpzFile):
         archive: Any = saved.zip
@@ -69,7 +69,7 @@ def arrays_of(saved: Mapping[str, npt.ArrayLike]) -> Arrays:
 
 
 def write_arrays(path: Path, arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write arrays as a `.npz` file, whole or not at all.
+    """Write arrays as a `.npz` file, completely or not at all.
 
     Raises:
         OSError: It cannot be written.
@@ -90,7 +90,17 @@ def _members(path: Path, archive: zipfile.ZipFile, size: int) -> Arrays:
             f"at most {most}",
             hint="write it with np.savez, which does not compress.",
         )
-    _check_cover(path, archive, members)
+    # The list at the end of an archive has no checksum: its members must cover the whole file.
+    placed = sorted(members, key=lambda one: one.header_offset)
+    starts, ends = [one.header_offset for one in placed], [0]
+    for one in placed:
+        encoded = one.orig_filename.encode() if one.flag_bits & _UNICODE else one.orig_filename
+        ends.append(one.header_offset + _LOCAL + len(encoded) + one.compress_size)
+    for start, end in zip([*starts, archive.start_dir], ends, strict=True):
+        if not 0 <= start - end < _GAP:
+            raise DatasetError(
+                path, f"has no array listed from byte {end} to {start}", "a list of all that follow"
+            )
     found: Arrays = {}
     for one in members:
         name = one.filename.removesuffix(".npy")
@@ -105,29 +115,8 @@ def _members(path: Path, archive: zipfile.ZipFile, size: int) -> Arrays:
     return found
 
 
-def _check_cover(path: Path, archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
-    """Check that members follow upon each other: none is missing in the list, none is there twice.
-
-    The list at the end of an archive is under no checksum.
-    """
-    placed = sorted(members, key=lambda one: one.header_offset)
-    starts = [*(one.header_offset for one in placed), archive.start_dir]
-    ends = [0, *(one.header_offset + _LOCAL + _size_of(one) for one in placed)]
-    for start, end in zip(starts, ends, strict=True):
-        if not 0 <= start - end < _GAP:
-            raise DatasetError(
-                path, f"has no array listed from byte {end} to {start}", "a list of all that follow"
-            )
-
-
-def _size_of(one: zipfile.ZipInfo) -> int:
-    """Return how many bytes the name and the contents of a member take."""
-    unicode = one.flag_bits & _UNICODE
-    return len(one.orig_filename.encode() if unicode else one.orig_filename) + one.compress_size
-
-
 def _array(path: Path, name: str, file: BinaryIO, size: int) -> npt.NDArray[Any]:
-    """Return the array in a member of so many bytes."""
+    """Return the array in a member of `size` bytes."""
     version = npy.read_magic(file)
     if version not in _HEADERS:
         raise DatasetError(path, f"has {shown(name)} in version {version}", "1.0 or 2.0")
@@ -142,19 +131,16 @@ def _array(path: Path, name: str, file: BinaryIO, size: int) -> npt.NDArray[Any]
             f"and {left} are there",
             "as many",
         )
-    content = file.read(needed + 1)  # one more, so that the checksum is compared
+    content = file.read(needed + 1)  # one more, so that zipfile verifies the checksum
     flat = np.frombuffer(content, dtype) if needed else np.empty(0, dtype)
-    if not _is_sound(flat):
-        raise DatasetError(path, f"has {shown(name)} with what is no {dtype}", "numbers or a text")
-    native = flat.astype(dtype.newbyteorder("="))  # a copy, which may be written to
-    return native.reshape(shape, order="F" if by_columns else "C")
-
-
-def _is_sound(flat: npt.NDArray[Any]) -> bool:
-    """Return whether bytes are booleans, and characters in Unicode, where the type says so."""
-    if flat.dtype.kind == "b":
-        return bool((flat.view(np.uint8) <= 1).all())
-    if flat.dtype.kind == "U":
+    valid = True
+    if dtype.kind == "b":
+        valid = bool((flat.view(np.uint8) <= 1).all())
+    elif dtype.kind == "U":
         codes = flat.view(np.dtype("u4").newbyteorder(flat.dtype.byteorder))
-        return bool((codes <= sys.maxunicode).all())
-    return True
+        valid = bool((codes <= sys.maxunicode).all())
+    if not valid:
+        found = f"has {shown(name)} with bytes that are not {dtype}"
+        raise DatasetError(path, found, "numbers or a text")
+    native = flat.astype(dtype.newbyteorder("="))  # a writable copy
+    return native.reshape(shape, order="F" if by_columns else "C")

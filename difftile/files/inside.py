@@ -1,9 +1,8 @@
-"""Names of files that a file gives: they stay in its folder."""
+"""File names inside of data files, confined to a folder."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -17,12 +16,12 @@ _LONGEST = 4096  # characters of a name
 @final
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder whose files name other files.
+    """A folder whose files refer to other files.
 
     Args:
         root: The folder.
-        outside: Whether names may lead out of it, by '..', as whole paths or through links.
-        also: Other folders that names may lead to, which the caller has named.
+        outside: Whether names may leave it, by '..', as absolute paths or through links.
+        also: Further folders that names may lead to.
     """
 
     root: Path
@@ -33,15 +32,15 @@ class Folder:
         """Return the path of a name.
 
         Args:
-            folder: What the name begins from.
+            folder: The folder that the name is relative to.
             name: The name.
-            by: The file that gives it, for errors.
-            place: Where it does, for errors.
+            by: The file that contains the name, for errors.
+            place: The position in that file, for errors.
 
         Raises:
-            DatasetError: It is no name, or leads out of the folder.
+            DatasetError: The name is not a file name, or leaves the folder.
         """
-        if not name or len(name) > _LONGEST or not _is_plain(name):
+        if not name or len(name) > _LONGEST or not name.isprintable():
             raise DatasetError(by, f"{place} is {shown(name)}", "the name of a file")
         path = folder / name
         if not self.outside and not self.holds(path):
@@ -55,18 +54,7 @@ class Folder:
         return path
 
     def holds(self, path: Path) -> bool:
-        """Return whether a path is in the folder after all its links are followed."""
+        """Return whether a path is in the folder after resolving all links."""
         real = os.path.realpath(path)
-        return any(Path(real).is_relative_to(root) for root in self._roots())
-
-    def _roots(self) -> Iterator[str]:
-        return (os.path.realpath(root) for root in (self.root, *self.also))
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether each character has an encoding and can be printed."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return name.isprintable()
+        roots = map(os.path.realpath, (self.root, *self.also))
+        return any(Path(real).is_relative_to(root) for root in roots)

@@ -1,4 +1,4 @@
-"""JSON as values that know where they stand: `frames[3].transform_matrix`."""
+"""JSON values that know their position: `frames[3].transform_matrix`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ import numpy.typing as npt
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import read_text, shown
 
-_SIZE = 2**26  # bytes of a file: Python makes twenty times as many of it
-_DEPTH = 32  # objects and lists within each other
-_DIGITS = 20  # of a whole number; more than that are a float
+_SIZE = 2**26  # bytes of a file, which take twenty times as many in Python
+_DEPTH = 32  # levels of nested objects and lists
+_DIGITS = 20  # of an integer; longer ones are floats
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value of a file.
+    """A value in a file.
 
     Args:
         path: The file.
-        place: Where it stands in the file; "" for all of it.
-        held: The value, as `json` gives it.
+        place: The position in the file; "" for the whole file.
+        held: The value as parsed by `json`.
     """
 
     path: Path
@@ -36,7 +36,7 @@ class Value:
     held: Any
 
     def wrong(self, expected: str, hint: str | None = None) -> DatasetError:
-        """Return the error that says what stands here and what should."""
+        """Return an error with the actual and the expected value."""
         place = f"{self.place} " if self.place else ""
         return DatasetError(self.path, f"{place}is {shown(self.held)}", expected, hint=hint)
 
@@ -48,13 +48,13 @@ class Value:
         return cast("Mapping[str, Any]", held)
 
     def get(self, key: str) -> Value | None:
-        """Return a member, or None where there is none or it is null."""
+        """Return a member, or None if it is missing or null."""
         held = self.members().get(key)
         place = f"{self.place}.{key}" if self.place else key
         return None if held is None else Value(self.path, place, held)
 
     def member(self, key: str, expected: str) -> Value:
-        """Return a member that has to be there; `expected` says what it is."""
+        """Return a required member; `expected` describes it."""
         found = self.get(key)
         if found is None:
             place = f"{self.place} " if self.place else ""
@@ -76,7 +76,7 @@ class Value:
         return self.held
 
     def flag(self) -> bool:
-        """Return whether something is so."""
+        """Return a truth value."""
         if not isinstance(self.held, bool):
             raise self.wrong("true or false")
         return self.held
@@ -90,7 +90,7 @@ class Value:
         return float(self.held)
 
     def whole(self, least: int, most: int) -> int:
-        """Return a whole number between two others, or equal to one."""
+        """Return an integer in a closed interval."""
         expected = f"a whole number from {least} to {most}"
         number = self.number(expected)
         if not (number.is_integer() and least <= number <= most):
@@ -98,7 +98,7 @@ class Value:
         return int(number)
 
     def matrix(self, *shapes: tuple[int, int]) -> npt.NDArray[np.float64]:
-        """Return rows of finite numbers, in one of some shapes."""
+        """Return a matrix of finite numbers, of one of the given shapes."""
         expected = " or ".join(f"{rows} rows of {columns}" for rows, columns in shapes)
         expected += " finite numbers"
         rows = self.items(expected)
@@ -109,17 +109,18 @@ class Value:
 
 
 def read_json(path: Path) -> Value:
-    """Return what a file of JSON holds.
+    """Return the contents of a JSON file.
 
     Raises:
-        DatasetError: The file cannot be read, is no JSON, has a name twice in one object, or is
+        DatasetError: The file cannot be read, is not JSON, has a name twice in one object, or is
             larger or deeper than any file of cameras.
     """
     return parse_json(path, read_text(path, _SIZE))
 
 
 def parse_json(path: Path, text: str) -> Value:
-    """Return what a text holds that is from a file; see `read_json`."""
+    """Return the value of a text from a file; see `read_json`."""
+    held: Any = None
     try:
         held = json.loads(text, parse_int=_whole, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
@@ -131,33 +132,22 @@ def parse_json(path: Path, text: str) -> Value:
             path, f"has {shown(error.args[0])} twice in one object", "each name once"
         ) from None
     except RecursionError:
-        raise _too_deep(path) from None
-    _check_depth(path, held)
+        deep = True
+    else:
+        level: list[Any] = [held]
+        for _ in range(_DEPTH):
+            objects = [cast("dict[str, Any]", one) for one in level if isinstance(one, dict)]
+            lists = [cast("list[Any]", one) for one in level if isinstance(one, list)]
+            level = [one for group in (*(o.values() for o in objects), *lists) for one in group]
+        deep = bool(level)
+    if deep:
+        found = f"has more than {_DEPTH} levels of brackets"
+        raise DatasetError(path, found, "a file of cameras")
     return Value(path, "", held)
 
 
-def _check_depth(path: Path, held: Any) -> None:
-    level = [held]
-    for _ in range(_DEPTH):
-        level = [one for group in level for one in _within(group)]
-        if not level:
-            return
-    raise _too_deep(path)
-
-
-def _within(held: Any) -> list[Any]:
-    """Return what an object or a list holds; nothing for other values."""
-    if isinstance(held, dict):
-        return [*cast("dict[str, Any]", held).values()]
-    return cast("list[Any]", held) if isinstance(held, list) else []
-
-
-def _too_deep(path: Path) -> DatasetError:
-    return DatasetError(path, f"has more than {_DEPTH} levels of brackets", "a file of cameras")
-
-
 class _Twice(ValueError):
-    """A name that an object has twice."""
+    """An object has a name twice."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

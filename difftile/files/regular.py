@@ -1,4 +1,4 @@
-"""Opening files: regular ones alone, of a size that memory holds."""
+"""Opening of files: only regular files, of a size that fits into memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, final
 
 from difftile.diagnostics import DatasetError
 
-TEXT = 2**28  # bytes of a file of text, of which Python makes many times as many
+TEXT = 2**28  # bytes of a text file, which take a multiple of that in Python
 _KINDS = (
     (stat.S_ISDIR, "is a folder"),
     (stat.S_ISFIFO, "is a pipe"),
@@ -22,7 +22,7 @@ _KINDS = (
     (stat.S_ISCHR, "is a device"),
     (stat.S_ISBLK, "is a device"),
 )
-# A pipe without a writer would block until there is one; Windows has neither of the two.
+# Without O_NONBLOCK a pipe would block until it has a writer; Windows has neither flag.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _WORDS = reprlib.Repr()
 _WORDS.maxstring = _WORDS.maxother = _WORDS.maxlong = 80
@@ -30,7 +30,7 @@ _WORDS.maxstring = _WORDS.maxother = _WORDS.maxlong = 80
 
 @final
 class _Bounded(io.BufferedReader):
-    """A reader that takes no memory for more than is left of its file, whatever is asked for."""
+    """A reader that never allocates more memory than its file has remaining bytes."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         left = max(0, size_of(self) - self.tell())
@@ -42,13 +42,14 @@ def opened(path: Path, expected: str = "a file") -> BinaryIO:
 
     Args:
         path: The file.
-        expected: What it should be, for errors.
+        expected: A description of the expected file, for errors.
 
     Raises:
-        DatasetError: It is not there, cannot be read, or is a folder, a pipe, a socket or a device.
+        DatasetError: The file is missing, unreadable, or a folder, a pipe, a socket or a device.
     """
     try:
-        _check_kind(path, os.stat(path), expected)  # before opening: that of a device may do things
+        # Before opening, which may have effects on a device.
+        _check_kind(path, os.stat(path), expected)
         file = _Bounded(io.FileIO(os.open(path, _FLAGS)))
     except DatasetError:  # which is a ValueError
         raise
@@ -56,8 +57,8 @@ def opened(path: Path, expected: str = "a file") -> BinaryIO:
         raise DatasetError(path, "is not there", expected) from None
     except OSError as error:
         raise DatasetError(path, f"cannot be read ({error.strerror})", expected) from None
-    except ValueError:  # a zero byte, or what has no encoding
-        raise DatasetError(shown(str(path)), "is no name of a file", expected) from None
+    except ValueError:  # a zero byte, or a character without encoding
+        raise DatasetError(shown(str(path)), "is not a file name", expected) from None
     try:
         _check_kind(path, os.fstat(file.fileno()), expected)
     except DatasetError:
@@ -73,30 +74,30 @@ def _check_kind(path: Path, found: os.stat_result, expected: str) -> None:
 
 
 def size_of(file: BinaryIO) -> int:
-    """Return how many bytes an open file has."""
+    """Return the number of bytes of an open file."""
     return os.fstat(file.fileno()).st_size
 
 
 def read_bytes(path: Path, most: int | None = None, expected: str = "a file") -> bytes:
-    """Return what a file holds.
+    """Return the contents of a file.
 
     Args:
         path: The file.
-        most: How many bytes it may have, if not as many as half of the memory holds.
-        expected: What it should be, for errors.
+        most: The largest number of bytes; at most half of the memory, which is the default.
+        expected: A description of the expected file, for errors.
 
     Raises:
-        DatasetError: See `opened`, or it is too large.
+        DatasetError: See `opened`, or the file is too large.
     """
     with opened(path, expected) as file:
         return taken(path, file, size_of(file), most)
 
 
 def taken(path: Path, file: BinaryIO, size: int, most: int | None = None) -> bytes:
-    """Return the next bytes of an open file, of which it has so many.
+    """Return the next `size` bytes of an open file.
 
     Raises:
-        DatasetError: They are too many, or cannot be read.
+        DatasetError: There are too many bytes, or they cannot be read.
     """
     limit = _half_of_memory() if most is None else min(most, _half_of_memory())
     if size > limit:
@@ -112,10 +113,11 @@ def read_text(path: Path, most: int = TEXT) -> str:
     """Return the text of a file.
 
     Raises:
-        DatasetError: See `read_bytes`, or it is no text.
+        DatasetError: See `read_bytes`, or the file is not text in UTF-8.
     """
     try:
-        return read_bytes(path, most).decode().removeprefix("\ufeff")  # as some editors begin
+        text = read_bytes(path, most).decode()
+        return text.removeprefix("\ufeff")  # the byte order mark of some editors
     except UnicodeDecodeError as error:
         raise DatasetError(
             path, "is not text", f"text in UTF-8, which byte {error.start} is not"
@@ -123,7 +125,7 @@ def read_text(path: Path, most: int = TEXT) -> str:
 
 
 def _half_of_memory() -> int:
-    """Return half of the bytes of memory that the machine has: what is read is made into more."""
+    """Return half of the memory of the machine [bytes]: decoded data is larger than its file."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError, OSError):  # Windows
@@ -132,10 +134,10 @@ def _half_of_memory() -> int:
 
 @contextmanager
 def understood(path: Path, expected: str, hint: str | None = None) -> Generator[None]:
-    """Run a library on the bytes of a file: whatever it raises is about those.
+    """Translate all errors of a library that parses a file, and suppress its warnings.
 
-    Parsers let through what they stumble over: errors of `struct`, `zlib` and Python's stack among
-    them. What a library would warn of is not said.
+    On broken files parsers raise errors of all kinds, such as those of `struct`, `zlib` and
+    Python's stack.
 
     Raises:
         DatasetError: In place of any other error.
@@ -153,5 +155,5 @@ def understood(path: Path, expected: str, hint: str | None = None) -> Generator[
 
 
 def shown(value: Any) -> str:
-    """Return a value as it is said in an error: a line of some words, whatever it is."""
+    """Return a short, printable representation of a value for errors."""
     return "".join(c if c.isprintable() else "?" for c in _WORDS.repr(value))

@@ -1,4 +1,4 @@
-"""Writing files: whole ones or none."""
+"""Writing of files, completely or not at all."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import BinaryIO
 
 from difftile.diagnostics import DatasetError
 
-PART = ".part"  # how the name of a file ends while it is written
+PART = ".part"  # the suffix of a file while it is written
 
 
 @contextmanager
 def whole(path: Path) -> Generator[BinaryIO]:
-    """Give a file to write into, which appears under its name when the block ends.
+    """Open a file for writing that appears under its name when the block ends.
 
-    If it ends with an error, what was there before stays, and nothing is left of the new file.
+    If the block raises an error, the former file stays, and the new one is removed.
 
     Args:
         path: The file to write or to replace.
 
     Raises:
-        DatasetError: There is a folder, a pipe or a device of that name.
-        OSError: It cannot be written.
+        DatasetError: A folder, a pipe or a device has that name.
+        OSError: The file cannot be written.
     """
     if path.exists() and not path.is_file():
-        raise DatasetError(path, "is no file", "a file to replace, or none")
+        raise DatasetError(path, "is not a file", "a file to replace, or none")
     part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     part.unlink(missing_ok=True)
     try:
         with part.open("xb") as file:
             yield file
         os.replace(part, path)
-    except BaseException:  # an interruption as well
+    except BaseException:  # also an interruption
         part.unlink(missing_ok=True)
         raise
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole, or not at all."""
+    """Write a file, completely or not at all."""
     with whole(path) as file:
         file.write(content)

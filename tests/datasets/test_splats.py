@@ -238,7 +238,7 @@ def test_a_wrong_header_is_named(tmp_path: Path, old: bytes, new: bytes, message
         ("1 2 3\n4 5\n", "row 1 of element 'vertex' is '4 5'; expected 3 numbers"),
         ("1 2 3\n4 5 six\n", "row 1 of element 'vertex' is '4 5 six'; expected 3 numbers"),
         ("1 2 3\n4 5 6\n7 8 9\n", "goes on for 6 bytes"),
-        ("1 2 3\n4 5 6", "this is a cloud of points; train splats from it."),
+        ("1 2 3\n4 5 6", "this is a point cloud; train splats from it."),
     ],
 )
 def test_a_wrong_row_of_text_is_named(tmp_path: Path, body: str, message: str) -> None:

@@ -44,8 +44,8 @@ def test_what_is_no_regular_file_is_named_and_not_waited_for(tmp_path: Path) -> 
         "none": "is not there; expected a file.",
         "circle": "cannot be read (Too many levels of symbolic links); expected a file.",
         "a" * 300: "cannot be read (File name too long)",
-        "a\0b": "is no name of a file; expected a file.",
-        "\ud800": "is no name of a file",
+        "a\0b": "is not a file name; expected a file.",
+        "\ud800": "is not a file name",
     }.items():
         said_of = refused(lambda name=name: read_bytes(tmp_path / name), said)
         assert "\n" not in said_of
@@ -195,8 +195,8 @@ def test_arrays_are_what_was_written(tmp_path: Path) -> None:
             "says that 'a' has the shape (1000000000000,) of float64, 8000000000000 bytes",
         ),
         ({"a.npy": npy(0, "(" * 5000)}, "cannot be read ("),
-        ({"a.npy": npy(True)[:-1] + b"\2"}, "has 'a' with what is no bool"),
-        ({"a.npy": npy("a")[:-4] + b"\xff" * 4}, "has 'a' with what is no <U1"),
+        ({"a.npy": npy(True)[:-1] + b"\2"}, "has 'a' with bytes that are not bool"),
+        ({"a.npy": npy("a")[:-4] + b"\xff" * 4}, "has 'a' with bytes that are not <U1"),
         ({"a.npy": npy(1), "a": npy(2)}, "has the array 'a' twice; expected each name once"),
         ({f"{k}.npy": b"" for k in range(10_001)}, "has 10001 arrays; expected at most 10000"),
     ],
@@ -288,7 +288,9 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, error: Any) -> No
 def test_devices_and_folders_are_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/null")):
-        refused(lambda path=path: write_bytes(path, b""), "is no file; expected a file to replace")
+        refused(
+            lambda path=path: write_bytes(path, b""), "is not a file; expected a file to replace"
+        )
 
 
 def test_the_bound_of_memory_is_that_of_the_machine() -> None:
