@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from difftile.diagnostics import KernelError
 from difftile.frontend.context import Context
@@ -12,25 +12,24 @@ from difftile.frontend.source import source_of
 from difftile.ops.vocabulary import FuncMeaning, PythonFunction
 
 
+def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
+    """Yield each statement that binds locals or components of them, with their names."""
+    for node in (node for stmt in body for node in ast.walk(stmt)):
+        if isinstance(node, ast.Assign):
+            yield node, [name for target in node.targets for name in _roots(target)]
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
+            yield node, _roots(node.target)
+
+
 def assigned(body: Sequence[ast.stmt]) -> list[str]:
     """Return the local names that statements bind again, components included, in order."""
-    found: dict[str, None] = {}
-    for stmt in body:
-        for node in ast.walk(stmt):
-            targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = node.targets
-            elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
-                targets = [node.target]
-            for target in targets:
-                found |= dict.fromkeys(roots(target))
-    return list(found)
+    return list(dict.fromkeys(name for _, names in bindings(body) for name in names))
 
 
-def roots(target: ast.expr) -> list[str]:
+def _roots(target: ast.expr) -> list[str]:
     """Return the names of which an assignment to a target changes something."""
     if isinstance(target, (ast.Tuple, ast.List)):
-        return [name for part in target.elts for name in roots(part)]
+        return [name for part in target.elts for name in _roots(part)]
     root = root_of(target)
     return [] if root is None else [root]
 

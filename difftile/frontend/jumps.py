@@ -11,7 +11,6 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from difftile.diagnostics import UnsupportedSyntax
 from difftile.frontend.context import Context
 from difftile.frontend.convert import truth
 from difftile.frontend.joins import branch, join_branches
@@ -64,25 +63,9 @@ def breaks(stmts: Sequence[ast.stmt]) -> bool:
     return any(isinstance(jump, ast.Break) for jump in jumps(stmts))
 
 
-def refuse_breaks(cx: Context, stmts: Sequence[ast.stmt], where: str, hint: str) -> None:
-    """Refuse 'break', but not 'continue'.
-
-    Raises:
-        UnsupportedSyntax: There is one.
-    """
-    for jump in jumps(stmts):
-        if isinstance(jump, ast.Break):
-            raise UnsupportedSyntax(cx.keyword_span(jump), f"'break' {where}", hint)
-
-
-def break_statement(cx: Context, node: ast.Break) -> None:
-    """Lower `break`."""
-    cx.env[BROKE] = _YES
-
-
-def continue_statement(cx: Context, node: ast.Continue) -> None:
-    """Lower `continue`."""
-    cx.env[SKIPPED] = _YES
+def jump_statement(cx: Context, node: ast.Break | ast.Continue) -> None:
+    """Lower `break` or `continue`."""
+    cx.env[BROKE if isinstance(node, ast.Break) else SKIPPED] = _YES
 
 
 def loop(cx: Context, body: Sequence[ast.stmt], lower: Callable[[], None]) -> None:

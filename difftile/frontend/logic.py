@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
 from difftile.frontend.arithmetic import folded
@@ -113,14 +114,14 @@ def logic(cx: Context, node: ast.BoolOp, name: str) -> Item:
 def _chain(cx: Context, node: ast.BoolOp, *, tested: bool) -> Item:
     is_and = isinstance(node.op, ast.And)
     before, *others = node.values
-    left = _side(cx, before, tested=tested)
+    left = _operand(cx, before, tested=tested)
     for right in others:
         left = _pair(cx, is_and, (before, right), left, tested=tested)
         before = right
     return left
 
 
-def _side(cx: Context, node: ast.expr, *, tested: bool) -> Item:
+def _operand(cx: Context, node: ast.expr, *, tested: bool) -> Item:
     if tested and isinstance(node, ast.BoolOp):
         return _chain(cx, node, tested=True)
     return cx.operand(node)
@@ -134,18 +135,15 @@ def _pair(
     if isinstance(left, Static):
         depend(cx, left)
         decided = bool(left.value) != is_and
-        return left if decided else _side(cx, right, tested=tested)
+        return left if decided else _operand(cx, right, tested=tested)
     first = condition(cx, before, left)
     with cx.b.region() as stmts, only_on_one_side(cx):
-        item = _side(cx, right, tested=tested)
-        bools = _is_bool(left) and _is_bool(item)
+        item = _operand(cx, right, tested=tested)
+        bools = all(isinstance(i, (Var, Const)) and i.type == BOOL for i in (left, item))
         second = condition(cx, right, item) if tested or bools else None
     if second is None:
-        here: tuple[list[Stmt], Item] = ([], left)
-        there: tuple[list[Stmt], Item] = (stmts, item)
-        if is_and:
-            return _choose(cx, first, (right, before), there, here)
-        return _choose(cx, first, (before, right), here, there)
+        here, there = _Side(before, [], left), _Side(right, stmts, item)
+        return _choose(cx, first, there, here) if is_and else _choose(cx, first, here, there)
     if all(isinstance(stmt, (Let, Size)) for stmt in stmts):
         for stmt in stmts:
             cx.b.append(stmt)
@@ -155,11 +153,15 @@ def _pair(
     return branch(cx, first, *pair)
 
 
-def _is_bool(item: Item) -> bool:
-    return isinstance(item, (Var, Const)) and item.type == BOOL
-
-
 # Conditional expressions
+
+
+class _Side(NamedTuple):
+    """One side of a conditional expression: its node, and what it lowers to."""
+
+    node: ast.expr
+    stmts: list[Stmt]
+    item: Item
 
 
 def conditional(cx: Context, node: ast.IfExp, name: str) -> Item:
@@ -169,42 +171,36 @@ def conditional(cx: Context, node: ast.IfExp, name: str) -> Item:
         depend(cx, test)
         return cx.operand(node.body if test.value else node.orelse, name)
     cond = condition(cx, node.test, test)
-    with cx.b.region() as then, only_on_one_side(cx):
-        first = cx.numeric(node.body)
-    with cx.b.region() as orelse, only_on_one_side(cx):
-        second = cx.numeric(node.orelse)
-    return _choose(cx, cond, (node.body, node.orelse), (then, first), (orelse, second), name)
+    sides: list[_Side] = []
+    for side in (node.body, node.orelse):
+        with cx.b.region() as stmts, only_on_one_side(cx):
+            sides.append(_Side(side, stmts, cx.numeric(side)))
+    return _choose(cx, cond, *sides, name=name)
 
 
-def _choose(
-    cx: Context,
-    cond: Value,
-    nodes: tuple[ast.expr, ast.expr],
-    then: tuple[list[Stmt], Item],
-    orelse: tuple[list[Stmt], Item],
-    name: str = "",
-) -> Value:
+def _choose(cx: Context, cond: Value, then: _Side, orelse: _Side, name: str = "") -> Value:
     """Return one of two values, brought to one type inside their branches."""
     # A literal on one side takes the type of the other.
-    like = next((i.type for _, i in (then, orelse) if isinstance(i, (Var, Const))), None)
+    items = (then.item, orelse.item)
+    like = next((item.type for item in items if isinstance(item, (Var, Const))), None)
     values: list[Value] = []
-    for where, (_, item) in zip(nodes, (then, orelse), strict=True):
-        with cx.at(where):
-            values.append(cx.value(item, like))
+    for side in (then, orelse):
+        with cx.at(side.node):
+            values.append(cx.value(side.item, like))
     target, other = (scalar_of(value.type) for value in values)
     if target != other:
         with cx.b.region():
             target = scalar_of(common(cx, values)[0].type)
     widest = max(shape_of(value.type) for value in values)
-    sides: list[tuple[list[Stmt], Value]] = []
-    for (stmts, _), value in zip((then, orelse), values, strict=True):
+    chosen: list[tuple[list[Stmt], Value]] = []
+    for side, value in zip((then, orelse), values, strict=True):
         with cx.b.region() as casts:
             wide = cx.b.cast(value, target)
             if widest and not shape_of(wide.type):  # a number goes in every component
                 wide = filled(cx, wide, shaped(widest, target))
-        sides.append(([*stmts, *casts], wide))
-    if sides[0][1].type != sides[1][1].type:
+        chosen.append(([*side.stmts, *casts], wide))
+    if chosen[0][1].type != chosen[1][1].type:
         raise TypeMismatch(
             cx.b.span, f"the two sides have the types {values[0].type} and {values[1].type}."
         )
-    return branch(cx, cond, *sides, name=name)
+    return branch(cx, cond, *chosen, name=name)

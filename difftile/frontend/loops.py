@@ -16,7 +16,7 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     counted,
 )
-from difftile.frontend.changes import assigned, changed, roots
+from difftile.frontend.changes import bindings, changed
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
 from difftile.frontend.draws import DRAWS
@@ -36,9 +36,9 @@ from difftile.frontend.jumps import (
     FLAGS,
     RETURNED,
     iteration,
+    jumps,
     leaving,
     loop,
-    refuse_breaks,
     stays,
     unless_left,
     unless_set,
@@ -229,8 +229,9 @@ def _enter(cx: Context, node: ast.For | ast.While) -> _Carried:
             variables[name] = [Var(part, value.type) for part, value in named]
             inits += values
         elif isinstance(item, Tuple):
+            binding = next((stmt for stmt, names in bindings(node.body) if name in names), node)
             raise TypeMismatch(
-                _binding_of(cx, node.body, name),
+                cx.span(binding),
                 f"'{name}' is a tuple, and changes in the loop.",
                 related=cx.note(name, "bound here"),
                 hint="only numbers change from iteration to iteration.",
@@ -299,16 +300,6 @@ def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
         cx.draws.pending = carried.pending
     for name in new:
         cx.unbind([name], _IN_LOOP, f"give '{name}' a value before the loop.")
-
-
-def _binding_of(cx: Context, body: Sequence[ast.stmt], name: str) -> Span:
-    """Return the first statement of a body that binds a name."""
-    for stmt in body:
-        for node in ast.walk(stmt):
-            binds = isinstance(node, ast.stmt) and name in assigned([node])
-            if binds and not isinstance(node, (ast.For, ast.If)):
-                return cx.span(node)
-    return cx.span(body[0])
 
 
 # Serial loops
@@ -403,7 +394,10 @@ def _parallel(cx: Context, node: ast.For, box: Box, names: list[str]) -> None:
             scaled = cx.call("mul", indices[0], Const(box.step, I32))
             values = [cx.call("add", start, scaled, name=names[0])]
         _bind(cx, node, box, names, values)
-        refuse_breaks(cx, node.body, "of a parallel loop", _SERIAL_HINT)
+        for jump in jumps(node.body):
+            if isinstance(jump, ast.Break):
+                what = "'break' of a parallel loop"
+                raise UnsupportedSyntax(cx.keyword_span(jump), what, _SERIAL_HINT)
         iteration(cx, node.body)
         for name in kept:
             check_kept(cx, name, before[name], places.get(name))
@@ -434,11 +428,13 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
         if not (holds_numbers(item) or isinstance(item, Tuple)):
             kept.append(name)
             continue
-        where = _not_a_sum(node.body, name)
-        if where is not None or not starts_as_number(item):
+        binding: list[ast.stmt] = [stmt for stmt, names in bindings(node.body) if name in names]
+        others = [stmt for stmt in binding if not _adds_to(stmt, name)]
+        if others or not starts_as_number(item):
+            where = [*others, *binding, *node.body][0]
             raise KernelError(
                 f"Local '{name}' is shared by the iterations of a parallel loop.",
-                _binding_of(cx, node.body, name) if where is None else cx.span(where),
+                cx.span(where.target if isinstance(where, ast.For) else where),
                 "changed here, by iterations in any order",
                 related=cx.note(name, "bound here, outside the loop"),
                 hint="use '+=' alone, bind a new name inside the loop, or use a field.",
@@ -451,22 +447,9 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
     return kept, cells
 
 
-def _not_a_sum(body: Sequence[ast.stmt], name: str) -> ast.AST | None:
-    """Return the first statement that binds a name other than by `+=` or `-=`."""
-    for stmt in body:
-        for node in ast.walk(stmt):
-            match node:
-                case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub()) if target == name:
-                    continue
-                case ast.Assign(targets=targets):
-                    if any(name in roots(target) for target in targets):
-                        return node
-                case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                    if name in roots(target):
-                        return node
-                case ast.For(target=target):
-                    if name in roots(target):
-                        return target
-                case _:
-                    continue
-    return None
+def _adds_to(stmt: ast.stmt, name: str) -> bool:
+    match stmt:
+        case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub()):
+            return target == name
+        case _:
+            return False

@@ -26,7 +26,7 @@ from difftile.frontend.items import (
     is_number,
 )
 from difftile.frontend.joins import join_branches
-from difftile.frontend.jumps import break_statement, continue_statement, run_body
+from difftile.frontend.jumps import jump_statement, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
 from difftile.frontend.name_lookup import depend, lookup
@@ -187,8 +187,8 @@ STATEMENTS: dict[type[ast.stmt], StatementHandler] = {
     ast.If: _if,
     ast.For: for_statement,
     ast.While: while_statement,
-    ast.Break: break_statement,
-    ast.Continue: continue_statement,
+    ast.Break: jump_statement,
+    ast.Continue: jump_statement,
     ast.Expr: _expression,
     ast.Pass: lambda cx, node: None,
     ast.Return: _return,
