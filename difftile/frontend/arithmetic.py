@@ -123,7 +123,7 @@ def folded(cx: Context, python: str, *items: Static) -> Static:
         return Static(found)
     except TypeError:
         wanted = "vectors and matrices" if python == "matmul" else "integers"
-        raise TypeMismatch(cx.b.span, f"{wanted} are wanted here.") from None
+        raise TypeMismatch(cx.b.span, f"expected {wanted}.") from None
     except (ArithmeticError, ValueError) as error:
         reason = str(error.args[-1])
         raise TypeMismatch(cx.b.span, f"{reason[:1].lower()}{reason[1:]}.") from None

@@ -121,7 +121,7 @@ def put(
                 given = describe(item)
                 if isinstance(item, Record):
                     given = f"a struct of {', '.join(item.names)}"
-                wanted = f"a struct of {', '.join(names)} is wanted here."
+                wanted = f"expected a struct of {', '.join(names)}."
                 raise TypeMismatch(cx.span(value), wanted, given)
             for one, new in zip(places, item.items, strict=True):
                 put(cx, target, one, new, value, stmt)

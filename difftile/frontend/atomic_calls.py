@@ -46,7 +46,7 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
     if not isinstance(place, Place) or not isinstance(place.at, Element):
         raise TypeMismatch(
             cx.span(where),
-            "an element of a field is wanted here.",
+            "expected an element of a field.",
             describe(place),
             hint=f"write '{element_text(place)}'."
             if isinstance(place, FieldRef)
@@ -59,7 +59,7 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
     if not place.is_single:
         raise TypeMismatch(
             cx.span(where),
-            "several components at once are changed by 'ti.atomic_add' as a statement alone.",
+            "only 'ti.atomic_add' as a statement changes several components at once.",
             hint="write one line for each component.",
         )
     array, op = place.at.array, _OPS[sign]

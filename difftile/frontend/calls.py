@@ -264,7 +264,7 @@ def _logsumexp(cx: Context, node: ast.Call, name: str) -> Item:
             with cx.at(where):
                 if shape_of(cx.value(item).type):
                     raise TypeMismatch(
-                        cx.span(where), "one vector is wanted here, or numbers.", describe(item)
+                        cx.span(where), "expected one vector, or numbers.", describe(item)
                     )
         items = [cx.call("vec", *floats(cx, items))]
     return apply(cx, "logsumexp", items, name)

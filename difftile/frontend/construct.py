@@ -49,9 +49,7 @@ def type_named(cx: Context, node: ast.expr, item: Item) -> Type:
     """
     meaning = cx.meaning(item)
     if not isinstance(meaning, TypeName):
-        raise TypeMismatch(
-            cx.span(node), "a type is wanted here, such as 'ti.f32'.", describe(item)
-        )
+        raise TypeMismatch(cx.span(node), "expected a type, such as 'ti.f32'.", describe(item))
     return cx.float_type if meaning.type is None else meaning.type
 
 
@@ -80,7 +78,7 @@ def cast(cx: Context, node: ast.expr, item: Item, scalar: Scalar, name: str) -> 
         if isinstance(item, Static) and isinstance(item.value, str):
             raise TypeMismatch(
                 cx.span(node),
-                "a number is wanted here, not text.",
+                "expected a number, got text.",
                 hint="write 'math.inf' or 'math.nan' for those.",
             )
         value = cx.value(item)
@@ -97,7 +95,7 @@ def _literal(cx: Context, item: Item, scalar: Scalar) -> Const:
         is_float = isinstance(number, float)
         return Const(number, scalar) if is_float else cx.literal(int(number), scalar)
     if not math.isfinite(number):
-        raise TypeMismatch(cx.b.span, f"{number} is no integer.")
+        raise TypeMismatch(cx.b.span, f"{number} is not an integer.")
     # An explicit cast of an integer keeps its low bits, as in C.
     bits = 8 * numpy_dtype(scalar).itemsize
     low = int(number) % (1 << bits)
@@ -116,7 +114,7 @@ def bit_cast_call(cx: Context, node: ast.Call, name: str) -> Item:
     given, target = counted_arguments(cx, node, 2, 2)
     value, scalar = cx.number(given), scalar_of(type_of(cx, target))
     if shape_of(value.type):
-        raise TypeMismatch(cx.span(given), "one number is wanted here.", f"{value.type}")
+        raise TypeMismatch(cx.span(given), "expected one number.", f"{value.type}")
     sizes = [numpy_dtype(one).itemsize for one in (scalar_of(value.type), scalar)]
     if sizes[0] != sizes[1] or BOOL in (value.type, scalar):
         raise TypeMismatch(
@@ -242,7 +240,7 @@ def _parts(cx: Context, node: ast.expr, item: Item, what: str) -> Sequence[Item]
     if parts is None and isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
         parts = components(cx, item)
     if parts is None:
-        raise TypeMismatch(cx.span(node), f"a list of {what} is wanted here.", describe(item))
+        raise TypeMismatch(cx.span(node), f"expected a list of {what}.", describe(item))
     if not parts:
         raise TypeMismatch(cx.span(node), "a vector or matrix has at least one component.")
     return parts

@@ -417,15 +417,15 @@ class Context:
             case FieldRef(array):
                 raise TypeMismatch(
                     self.b.span,
-                    f"a number is wanted here, not the field '{array.name}'.",
+                    f"expected a number, got the field '{array.name}'.",
                     hint=f"read one element of it: '{element_text(item)}'.",
                 )
             case Record(names):
                 hint = f"pick a member of it: '.{names[0]}'."
-                what = f"a number is wanted here, not {describe(item)}."
+                what = f"expected a number, got {describe(item)}."
                 raise TypeMismatch(self.b.span, what, hint=hint)
             case _:
-                raise TypeMismatch(self.b.span, f"a number is wanted here, not {describe(item)}.")
+                raise TypeMismatch(self.b.span, f"expected a number, got {describe(item)}.")
 
     def literal(self, number: int, scalar: Scalar) -> Const:
         """Return an integer as a value of a number type.

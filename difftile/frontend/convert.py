@@ -170,7 +170,7 @@ def positional(cx: Context, node: ast.Call) -> list[ast.expr]:
         raise CallMismatch(
             cx.span(node.keywords[0]),
             f"'{ast.unparse(node.func)}' takes no arguments by name.",
-            "write the value alone.",
+            "write only the value.",
         )
     return node.args
 

@@ -81,7 +81,7 @@ def derivative_of(*, forward: bool) -> Callable[[Context, ast.Call, str], Item]:
         item = cx.operand(argument)
         if not isinstance(item, Static) or cx.meaning(item) is None:
             raise CallMismatch(
-                cx.span(argument), f"{describe(item)} is no function that has a derivative."
+                cx.span(argument), f"{describe(item)} is not a function that has a derivative."
             )
         return Static(DerivativeOf(item.value, forward))
 
@@ -249,7 +249,7 @@ def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> list[Value
         if shape_of(value.type) != shape_of(one.type):
             raise TypeMismatch(
                 cx.span(node),
-                f"a derivative of type {one.type} is wanted here, not {value.type}.",
+                f"expected a derivative of type {one.type}, got {value.type}.",
             )
         seeds.append(cx.b.cast(value, scalar_of(one.type)))
     return seeds

@@ -19,7 +19,7 @@ def _each(module: str, names: Iterable[str], hint: str) -> dict[tuple[str, str],
 _KNOWN: dict[tuple[str, str], str] = {
     **_each("builtins", ("isinstance", "issubclass", "type", "callable", "hasattr"), _TYPES),
     **_each(
-        "builtins", ("str", "repr", "format"), "kernels have text in 'print' and 'assert' alone."
+        "builtins", ("str", "repr", "format"), "kernels have text in 'print' and 'assert' only."
     ),
     **_each("builtins", ("input", "open", "exec", "eval"), _FROM_PYTHON),
     **_each("builtins", ("list", "tuple", "dict", "set"), "write a tuple, or 'ti.Vector([...])'."),
@@ -40,7 +40,7 @@ def instead(value: Any) -> str:
     if known is not None:
         return known
     if isinstance(value, (bool, int, float, str)):
-        return "numbers and texts are no functions."
+        return "numbers and texts are not functions."
     if "random" in (module, *owner.split(".")):
         return "draw with 'dt.rand()', 'dt.randn()' or 'dt.randint(low, high)'."
     if isinstance(value, type) and module == "numpy":

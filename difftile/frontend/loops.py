@@ -437,7 +437,7 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
                 cx.span(where.target if isinstance(where, ast.For) else where),
                 "changed here, by iterations in any order",
                 related=cx.note(name, "bound here, outside the loop"),
-                hint="use '+=' alone, bind a new name inside the loop, or use a field.",
+                hint="use only '+=', bind a new name inside the loop, or use a field.",
             )
         value = cx.value(item)
         cell = Array(name, FieldType(value.type, 0))

@@ -76,7 +76,7 @@ def unit_call(cx: Context, node: ast.Call, name: str) -> Item:
     if not isinstance(at, int) or not 0 <= at < n:
         raise TypeMismatch(
             cx.span(where),
-            f"an index from 0 to {n - 1} that is known while compiling is wanted here.",
+            f"expected an index from 0 to {n - 1} that is known while compiling.",
             describe(position),
         )
     scalar = scalar_of(type_of(cx, target[0])) if target else I32

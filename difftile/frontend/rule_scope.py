@@ -110,7 +110,7 @@ class RuleScope:
             raise KernelError(
                 f"The rule of '{self.name}' writes the field '{array.name}'.",
                 span,
-                "a rule writes gradients alone",
+                "a rule writes only gradients",
                 hint=f"add to a gradient: '{array.name}.grad_out[...] += ...'.",
             )
         name = array.gradient_of.name

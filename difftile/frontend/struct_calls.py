@@ -58,7 +58,7 @@ def _converted(cx: Context, node: ast.expr, item: Item, type_: Type | Struct, na
     if isinstance(type_, Struct):
         names = tuple(name for name, _ in type_.members)
         if not isinstance(item, Record) or item.names != names:
-            wanted = f"a struct of {', '.join(names)} is wanted here."
+            wanted = f"expected a struct of {', '.join(names)}."
             raise TypeMismatch(cx.span(node), wanted, describe(item))
         pairs = zip(item.items, type_.members, strict=True)
         items = [_converted(cx, node, part, one, name) for part, (name, one) in pairs]

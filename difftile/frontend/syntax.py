@@ -18,7 +18,7 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Set: ("set", "use a tuple."),
     ast.Slice: ("slice", "slices are for vectors and matrices; pick the entries one by one."),
     ast.Starred: ("'*'", "write the values one by one."),
-    ast.JoinedStr: ("f-string", "kernels have text in 'print' and 'assert' alone."),
+    ast.JoinedStr: ("f-string", "kernels have text in 'print' and 'assert' only."),
     ast.NamedExpr: ("':='", "assign on a line of its own before."),
     ast.Await: ("'await'", "kernels are not asynchronous."),
     ast.Yield: ("'yield'", "store the values in a field."),

@@ -40,7 +40,7 @@ def print_statement(cx: Context, node: ast.Call) -> None:
             )
         item = cx.operand(keyword.value)
         if not isinstance(item, Static) or not isinstance(item.value, str | None):
-            what = "a text is wanted here, known while compiling."
+            what = "expected a text that is known while compiling."
             raise TypeMismatch(cx.span(keyword.value), what, describe(item))
         depend(cx, item)
         if item.value is not None:

@@ -125,7 +125,7 @@ def truth_call(op: str) -> Callable[[Context, ast.Call, str], Item]:
         if not shape_of(value.type):
             raise TypeMismatch(
                 cx.span(argument),
-                "a vector or matrix is wanted here.",
+                "expected a vector or matrix.",
                 f"{value.type}",
                 hint="compare one number: 'x != 0'.",
             )
