@@ -412,14 +412,23 @@ def test_the_pool_knows_what_it_holds() -> None:
 def test_starting_anew() -> None:
     program = """
 import numpy as np, taichi as ti, difftile as dt
-import sys
+from difftile.substrate import current_session
 x = dt.ones(3, grad=True)                       # starts difftile on the CPU
 @dt.kernel
 def double(x):
     for i in x:
         x[i] = 2.0 * x[i]
+@dt.kernel
+def square(x):
+    for i in x:
+        x[i] = x[i] * x[i]
 double(x)
+with dt.Tape() as earlier:
+    square(x)
+assert earlier.nbytes
 dt.init(arch="cpu", default_fp=ti.f64)
+earlier.release()
+print(current_session().pool.kept, "bytes are kept")
 uses = [
     lambda: x[0], lambda: x.fill(1), x.to_numpy, lambda: double(x), lambda: x.grad.to_numpy(),
     x.with_grads, x.detach, lambda: dt.zeros(3, ti.f32).copy_from(x), lambda: x.__setitem__(0, 1),
@@ -453,6 +462,7 @@ print(dt.ones(2).dtype == ti.f32)
     )
     gradient = gone.replace(", grad>", ">")
     assert lines == [
+        "0 bytes are kept",
         *([gone] * 4),
         gradient,
         *([gone] * 4),

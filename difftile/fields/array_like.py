@@ -21,12 +21,34 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field
 
 
-class ArrayLike(Arithmetic, ABC):
-    """Elements of one type in a grid: a field, or a part of one."""
+class Shaped:
+    """A field of any kind, as Python sees its shape."""
 
     __slots__ = ()
 
     shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """The number of indices."""
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a field of shape () has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        raise TypeError("a field is not iterated from Python; use its to_numpy(), or a kernel")
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class ArrayLike(Shaped, Arithmetic, ABC):
+    """Elements of one type in a grid: a field, or a part of one."""
+
+    __slots__ = ()
 
     @property
     @abstractmethod
@@ -72,25 +94,9 @@ class ArrayLike(Arithmetic, ABC):
         return dtype_of(self.element)
 
     @property
-    def ndim(self) -> int:
-        """The number of indices."""
-        return len(self.shape)
-
-    @property
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a field of shape () has no length")
-        return self.shape[0]
-
-    def __iter__(self) -> Any:
-        raise TypeError("a field is not iterated from Python; use x.to_numpy(), or a kernel")
-
-    def __bool__(self) -> bool:
-        return True
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         values = self.to_numpy()

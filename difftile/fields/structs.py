@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
 
 from difftile.diagnostics import FieldError, did_you_mean
+from difftile.fields.array_like import Shaped
 from difftile.fields.exchange import as_index
 from difftile.fields.field import Field, zero_grads
 from difftile.ir.types import Struct, is_float
@@ -21,7 +22,7 @@ _OWN = frozenset(
 )
 
 
-class StructField:
+class StructField(Shaped):
     """Structs in a grid of any number of dimensions, kept as one field a member.
 
     Made by `dt.field` of a struct type. `p.pos` is the field of one member; kernels index the
@@ -36,7 +37,6 @@ class StructField:
 
     members: dict[str, Member]
     methods: tuple[tuple[str, Any], ...]
-    shape: tuple[int, ...]
 
     def __init__(
         self, members: Mapping[str, Member], methods: tuple[tuple[str, Any], ...] = ()
@@ -78,11 +78,6 @@ class StructField:
         return Struct(types, self.methods)
 
     @property
-    def ndim(self) -> int:
-        """The number of indices."""
-        return len(self.shape)
-
-    @property
     def has_grads(self) -> bool:
         """Tell whether some member has a gradient."""
         return any(field.has_grads for _, field in self.fields())
@@ -99,17 +94,6 @@ class StructField:
     def __repr__(self) -> str:
         grad = ", grad" if self.has_grads else ""
         return f"<field {self.struct} {self.shape}{grad}>"
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a field of shape () has no length")
-        return self.shape[0]
-
-    def __bool__(self) -> bool:
-        return True
-
-    def __iter__(self) -> Any:
-        raise TypeError("a field is not iterated from Python; use p.to_numpy(), or a kernel")
 
     # Values
 
