@@ -112,7 +112,7 @@ def measure_ours(one: harness.Program) -> tuple[float, Reference]:
     first, _ = timed(lambda: harness._run(one, kernel, values, harness.F32, weights))
     second, _ = timed(lambda: harness._run(one, kernel, values, harness.F32, weights))
     run = harness._run(one, kernel, values, harness.F64, weights)
-    stages = [launch.stage for launch in kernel._latest.launches]
+    stages = kernel._latest.stages
     loaded = {array.name for stage in stages for array in stage.loaded}
     gradients = {name: run.gradients[name] for name in run.gradients if name in loaded}
     seeds = {name: w for name, w in run.weights.items() if np.any(w) and name not in one.frozen}

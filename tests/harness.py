@@ -19,6 +19,7 @@ import difftile as dt
 from difftile import interp
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
+from difftile.ir.derived import Dot, primal
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import F32, F64, FLOATS, Scalar, numpy_dtype, scalar_of, shape_of, shaped
 from difftile.launch import prepared_launch as launches
@@ -353,7 +354,7 @@ def _interpret(
             inner = shape_of(arrays[name].type.element)
             fields[arrays[name]] = data.reshape((*shape, *inner))  # the same memory
     numbers = {p: v for p, v in zip(code.params, passed, strict=True) if isinstance(p, Var)}
-    for temp in {t for launch in code.launches for t in launch.stage.program.temps}:
+    for temp in {t for stage in code.stages for t in stage.program.temps}:
         scalar = scalar_of(temp.type.element)
         complex_ = direction is not None and scalar in FLOATS
         dtype = np.dtype(np.complex128) if complex_ else numpy_dtype(scalar)
@@ -362,11 +363,11 @@ def _interpret(
         if code.streams:
             hidden = code.params[code.drawn_at : code.drawn_at + 2]
             numbers |= dict(zip(hidden, (0, number * code.streams), strict=True))
-        for launch in code.launches:
+        for stage in code.stages:
             if run is not None:
-                run(launch.stage.program, fields, numbers)
+                run(stage.program, fields, numbers)
                 continue
-            interp.run(launch.stage.program, fields, numbers, complex_step=direction is not None)
+            interp.run(stage.program, fields, numbers, complex_step=direction is not None)
     return result
 
 
@@ -382,8 +383,7 @@ def interpreted(one: Program, values: Values) -> Values:
 
 def _check_stages(kernel: Any) -> None:
     """Check the legality of the programs after each pass, adjoints included."""
-    for launch in kernel._latest.launches:
-        stage = launch.stage
+    for stage in kernel._latest.stages:
         check_program(stage.program)
         finish(stage.program, 8, checked=True)
         wanted = frozenset(
@@ -438,18 +438,18 @@ def _push(one: Program, kernel: Any, values: Values, direction: Values) -> Value
         owner = argument.of if shared else param.name
         if isinstance(param, Array) and owner in pushed:
             owners[param] = owner
-    temps = [t for launch in code.launches for t in launch.stage.program.temps]
+    temps = [t for stage in code.stages for t in stage.program.temps]
     smooth_temps = [t for t in temps if scalar_of(t.type.element) in FLOATS]
     dots = {temp: np.zeros(shape_of(temp.type.element)) for temp in smooth_temps}
 
     def stage(program: Any, fields: Any, numbers: Any) -> None:
-        tangents = forward(program, frozenset((*owners, *smooth_temps)))
+        tangents = forward(primal(program), frozenset((*owners, *smooth_temps)))
         check_program(tangents.program)
         moving = {
             dot: pushed[owners[array]].reshape(fields[array].shape)  # the same memory
             if array in owners
             else dots[array]
-            for array, dot in tangents.dots.items()
+            for array, dot in tangents.of(Dot).items()
         }
         interp.run(tangents.program, {**fields, **moving}, numbers)
 

@@ -14,6 +14,7 @@ from difftile import interp
 from difftile.ad.forward import forward as push
 from difftile.ad.reverse import reverse
 from difftile.ir.build import Builder
+from difftile.ir.derived import Bar
 from difftile.ir.nodes import Array, Program
 from difftile.ir.types import (
     BOOL,
@@ -198,8 +199,9 @@ class Composite:
         adjoint = reverse(self.program, frozenset((*self.fields, self.out)))
         results = [np.zeros(v.shape) for v in values]
         contents = dict(zip((*self.fields, self.out), (*values, z_bar), strict=True))
-        bars = {adjoint.bars[f]: r for f, r in zip(self.fields, results, strict=True)}
-        interp.run(adjoint.program, {**contents, **bars, adjoint.bars[self.out]: z_bar.copy()})
+        bar = adjoint.of(Bar)
+        bars = {bar[f]: r for f, r in zip(self.fields, results, strict=True)}
+        interp.run(adjoint.program, {**contents, **bars, bar[self.out]: z_bar.copy()})
         return results
 
 

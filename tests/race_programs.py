@@ -180,8 +180,8 @@ def verdict(kernel: Any, pair: Pair, arguments: dict[str, Any]) -> str:
         p for p in call.code.params if isinstance(p, Array) and p.name in ("x", "y", "s")
     )
     try:
-        for launch in call.code.launches:
-            ownership = call.code.passed(launch.stage, wanted)
+        for stage in call.code.stages:
+            ownership = call.code.passed(stage, wanted)
             if ownership is not None:
                 ownership.check(values)
     except Race as race:

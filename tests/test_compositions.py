@@ -17,6 +17,7 @@ import difftile as dt
 from difftile import interp
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
+from difftile.ir.derived import Bar, Dot, primal
 from difftile.ir.nodes import Array, Block, Const, For, If, Program, Value, Var
 from difftile.ir.types import BOOL, F64, I32, FieldType, Scalar, scalar_of, shape_of
 from difftile.ops.build import OpBuilder
@@ -183,16 +184,18 @@ def test_rows_in_expressions_are_computed_in_double_precision(cases: list[Case])
     given = {x: rng.uniform(-2, 2, 7), y: np.zeros(len(cases) + 1)}
     names = [*map(str, cases), "what is carried"]
 
-    tangents = forward(program, frozenset((x, y)))
-    dots = {tangents.dots[x]: rng.uniform(-1, 1, 7), tangents.dots[y]: np.zeros(len(names))}
+    tangents = forward(primal(program), frozenset((x, y)))
+    x_dot, y_dot = (tangents.of(Dot)[field] for field in (x, y))
+    dots = {x_dot: rng.uniform(-1, 1, 7), y_dot: np.zeros(len(names))}
     pushed = normalise(tangents.program)
-    for found, wanted in _compared(pushed, {**given, **dots}, y, tangents.dots[y]):
+    for found, wanted in _compared(pushed, {**given, **dots}, y, y_dot):
         _agree(names, found, wanted)
 
     adjoint = reverse(program, frozenset((x, y)))
-    bars = {adjoint.bars[x]: np.zeros(7), adjoint.bars[y]: rng.uniform(-1, 1, len(names))}
-    contents = {p: given[adjoint.after.get(p, p)] for p in adjoint.program.params if p in given}
-    ((found, wanted),) = _compared(adjoint.program, {**contents, **bars}, adjoint.bars[x])
+    x_bar, y_bar = (adjoint.of(Bar)[field] for field in (x, y))
+    bars = {x_bar: np.zeros(7), y_bar: rng.uniform(-1, 1, len(names))}
+    contents = {p: given[p] for p in adjoint.program.params if p in given}
+    ((found, wanted),) = _compared(adjoint.program, {**contents, **bars}, x_bar)
     np.testing.assert_allclose(found, wanted, rtol=1e-14, atol=1e-14 * np.abs(wanted).max())
 
 

@@ -102,7 +102,7 @@ def test_interpreter_prints_the_same(capfd: pytest.CaptureFixture[str]) -> None:
     printed(capfd)
     code: Any = speaking._latest
     fields = {p: np.array([1.25, 0.25], np.float32) for p in code.params if isinstance(p, Array)}
-    interp.run(code.launches[0].stage.program, fields, {code.params[2]: 3})
+    interp.run(code.stages[0].program, fields, {code.params[2]: 3})
     assert capfd.readouterr().out == SAID
 
 
@@ -146,7 +146,7 @@ def test_stages_print_once(capfd: pytest.CaptureFixture[str]) -> None:
 
     three_versions(dt.ones(3), dt.ones(3))
     code: Any = three_versions._latest
-    assert len(code.launches) > 1
+    assert len(code.stages) > 1
     assert printed(capfd) == "once\ntwice\n"
 
 

@@ -21,7 +21,7 @@ def _text(function: Callable[..., None]) -> str:
     kernel(**CASES[function]())
     code = kernel._latest
     assert code is not None
-    programs = "\n".join(print_program(launch.stage.program) for launch in code.launches)
+    programs = "\n".join(print_program(stage.program) for stage in code.stages)
     parts = {
         "source": inspect.getsource(function),
         "program": programs,

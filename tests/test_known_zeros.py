@@ -11,6 +11,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.compile.stage import Adjoint
+from difftile.ir.derived import Bar
 from difftile.substrate import compile as compiling
 from difftile.substrate.emit import emit
 
@@ -143,10 +145,10 @@ def test_the_same_kernel_twice_on_a_tape_adds() -> None:
 def stored(kernel: dt.Kernel) -> bool:
     """Tell whether the adjoint stores into a gradient of zeros instead of adding."""
     assert kernel._latest is not None
-    (launch,) = kernel._latest.launches
-    adjoints = [a for a in launch.stage._adjoints.values() if a is not None]
+    (stage,) = kernel._latest.stages
+    adjoints = [c for r, c in stage._codes.items() if isinstance(r, Adjoint) and c is not None]
     program = adjoints[0].code.program
-    fresh = [bar for bar in adjoints[0].bars]
+    fresh = list(adjoints[0].fields(Bar).values())
     return emit(program).text != emit(program, fresh=fresh).text
 
 

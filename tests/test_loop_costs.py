@@ -53,7 +53,7 @@ def _runs(kernel: Any, n: int) -> int:
     x = dt.from_numpy(np.array([0.7]), grad=True)
     y = dt.zeros(1, dtype=ti.f64, grad=True)
     kernel(x, y, n)
-    program = kernel._latest.launches[0].stage.program
+    program = kernel._latest.stages[0].program
     by_name = {p.name: p for p in program.params}
     adjoint = reverse(program, frozenset((by_name["x"], by_name["y"])))
     code = finish(simplify(adjoint.program), 8)

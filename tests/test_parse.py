@@ -14,6 +14,7 @@ from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import NotDifferentiable
+from difftile.ir.derived import primal
 from difftile.ir.nodes import Array, Block, Let, Print, Program, Shown, Var
 from difftile.ir.parse import MalformedProgram, parse
 from difftile.ir.printer import print_program
@@ -54,7 +55,7 @@ def _derived(stage: Program) -> Iterator[Program]:
     """Yield the derivatives of a stage, each for many directions as well."""
     params = (*stage.params, *stage.temps)
     wanted = frozenset(p for p in params if isinstance(p, Array) and is_float(p.type.element))
-    found: list[Program] = [forward(stage, wanted).program]
+    found: list[Program] = [forward(primal(stage), wanted).program]
     try:
         found.append(reverse(stage, wanted).program)
     except NotDifferentiable:
@@ -66,7 +67,7 @@ def _derived(stage: Program) -> Iterator[Program]:
     for program in found[1:]:
         written = [a for a in arrays_written(program.body) if a.size is None]
         try:
-            yield batch(program, sorted(written, key=lambda a: a.name)).program
+            yield batch(primal(program), sorted(written, key=lambda a: a.name)).program
         except Unbatchable:
             pass
 

@@ -155,10 +155,10 @@ def test_interpreter_draws_the_same_bits(kernel: Any) -> None:
     for dtype in (ti.f32, ti.f64) if kernel is uniform else (ti.i32,):
         with mock.patch.object(launches, "STREAMS", Streams()):
             y = drawn(kernel, dtype, (20, 7))
-        (launch,) = kernel._latest.launches
+        (stage,) = kernel._latest.stages
         params = kernel._latest.params
         fields, numbers = {params[0]: np.zeros_like(y)}, {params[1]: 0, params[2]: 0}
-        interp.run(launch.stage.program, fields, numbers)
+        interp.run(stage.program, fields, numbers)
         assert np.array_equal(fields[params[0]], y)
 
 

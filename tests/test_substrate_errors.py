@@ -83,7 +83,7 @@ def test_fault_while_launching() -> None:
     x = dt.zeros(3)
     waves(x)
     code: Any = waves._latest
-    (variant,) = code.launches[0].stage.forward._variants.values()
+    (variant,) = code.stages[0].primal.code._variants.values()
     with (
         mock.patch.object(variant, "_run", fail),
         pytest.raises(dt.LaunchError, match=r"could not launch 'waves': .*out of memory") as caught,

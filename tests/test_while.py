@@ -9,6 +9,7 @@ import taichi as ti
 import difftile as dt
 from difftile import interp
 from difftile.ad.reverse import reverse
+from difftile.ir.derived import Bar
 from difftile.ir.nodes import Array, Block, Const, ParallelFor, Program, Var, While
 from difftile.ir.types import F64, I32, FieldType
 from difftile.ops.build import OpBuilder
@@ -51,9 +52,10 @@ def test_gradient_agrees_with_the_complex_step(threshold: float) -> None:
     adjoint = reverse(program, frozenset((x, out)))
     code = finish(simplify(adjoint.program, checked=True), 8, checked=True)
     arrays = {x: values, out: np.zeros(4)}
-    arrays |= {adjoint.bars[x]: np.zeros(4), adjoint.bars[out]: np.ones(4)}
+    bars = adjoint.of(Bar)
+    arrays |= {bars[x]: np.zeros(4), bars[out]: np.ones(4)}
     interp.run(code, {p: arrays[p] for p in code.params if isinstance(p, Array)})
-    np.testing.assert_allclose(arrays[adjoint.bars[x]], slopes, rtol=1e-12)
+    np.testing.assert_allclose(arrays[bars[x]], slopes, rtol=1e-12)
 
 
 @dt.kernel

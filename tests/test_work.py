@@ -31,8 +31,8 @@ def scatter(x, y):
 def test_launches_that_threads_share(kernel: Any, n: int, threads: list[int]) -> None:
     x, y = dt.zeros(n), dt.zeros(n)
     kernel(x, y)
-    (launch,) = kernel._latest.launches
-    work = work_of(finish(launch.stage.program, 32))
+    (stage,) = kernel._latest.stages
+    work = work_of(finish(stage.program, 32))
     key = work.key((x, y))
     assert [n for n in (1, 2, 16) if not work.is_for_one(key, n)] == threads
 

@@ -7,12 +7,13 @@ is, so that updates in place, branches and loops need nothing of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from difftile.ad.activity import active_values
 from difftile.ad.pusher import Pusher
 from difftile.ad.ruled import push_ruled
+from difftile.ir.derived import Derived, dots_of
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -39,26 +40,14 @@ from difftile.passes.dce import dce
 from difftile.passes.split_atomics import serial, split_atomics
 
 
-@dataclass(frozen=True, slots=True)
-class Tangents:
-    """A program that pushes tangents, and what its parameters stand for.
+def forward(derived: Derived, wanted: frozenset[Array]) -> Derived:
+    """Return the program that also pushes tangents; its parameters are followed by those.
 
     Args:
-        program: Its parameters are those of the primal, then the tangents of fields.
-        dots: The tangent of each field of the primal that has one.
-    """
-
-    program: Program
-    dots: Mapping[Array, Array]
-
-
-def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
-    """Return the program that also pushes tangents.
-
-    Args:
-        program: The primal, normalised.
+        derived: A primal, normalised; or a program derived from one, such as an adjoint.
         wanted: The fields that have a tangent; those of the others are zero.
     """
+    program = derived.program
     fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
     dots = {f: replace(f, name=f"{f.name}_dot") for f in fields if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
@@ -71,7 +60,7 @@ def forward(program: Program, wanted: frozenset[Array]) -> Tangents:
         pusher.b.block(),
         (*program.temps, *(dots[t] for t in program.temps if t in dots)),
     )
-    return Tangents(dce(pushed), dots)
+    return derived.with_roles(dce(pushed), dots_of(derived, dots))
 
 
 def tangents_of_locals(block: Block) -> dict[Array, Array]:

@@ -12,8 +12,8 @@ Stores of the primal are never repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from types import NoneType
 
 from difftile.ad.activity import active_values
@@ -24,6 +24,7 @@ from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverser import Reverser, unrepeatable
 from difftile.ad.ruled import differentiated_again, reverse_ruled, unless_zero
+from difftile.ir.derived import After, Bar, Before, Derived, Role, Same
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -56,30 +57,17 @@ from difftile.passes.dce import dce
 from difftile.passes.versions import late_loads, redirect
 
 
-@dataclass(frozen=True, slots=True)
-class Adjoint:
-    """An adjoint program and what its parameters stand for.
-
-    Args:
-        program: Its parameters are those of the primal, then fields with contents from after the
-            stage, then the gradient buffers.
-        bars: The gradient buffer of each field of the primal that has one.
-        after: For each parameter that stands for contents after the stage the primal's field.
-    """
-
-    program: Program
-    bars: Mapping[Array, Array]
-    after: Mapping[Array, Array]
-
-
 def reverse(
     program: Program,
     wanted: frozenset[Array],
     *,
     read_back: bool = True,
     constant: bool = False,
-) -> Adjoint:
+) -> Derived:
     """Return the adjoint of one stage.
+
+    The parameters are those of the primal, with contents from before the stage; then fields with
+    contents from after it; then the gradient buffers.
 
     Args:
         program: The primal, normalised and cut into stages.
@@ -121,7 +109,11 @@ def reverse(
     )
     slim = dce(raw)
     reverser.check_loads(slim)
-    return Adjoint(slim, bars, {new: f for f, new in after.items()})
+    roles: dict[Array | Var, Role] = {
+        p: Before(p) if isinstance(p, Array) else Same(p) for p in (*program.params, *program.temps)
+    }
+    roles |= {new: After(f) for f, new in after.items()}
+    return Derived(slim, roles | {bar: Bar(f) for f, bar in bars.items()})
 
 
 def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:

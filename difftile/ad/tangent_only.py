@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from difftile.ad.forward import forward
+from difftile.ir.derived import Before, Derived, primal
 from difftile.ir.nodes import Array, Block, Combine, Fail, Load, Print, Program
 from difftile.ir.walk import WRITES, arrays_written, walk, with_blocks
 from difftile.passes.conflicts import stale_loads
@@ -13,30 +13,17 @@ from difftile.passes.dce import dce
 from difftile.passes.versions import late_loads, redirect
 
 
-@dataclass(frozen=True, slots=True)
-class TangentsApart:
-    """A program that pushes tangents, to be run after the stage.
+def tangent_only(program: Program, wanted: frozenset[Array]) -> Derived | None:
+    """Return the tangents of one stage without the stage, or None where it would have to run again.
 
-    Args:
-        program: Its parameters are those of the stage, with contents from after it; those with
-            contents from before it; and tangents.
-        dots: The tangent of each field of the stage that has one.
-        before: For each parameter with contents from before the stage, the field.
-    """
-
-    program: Program
-    dots: Mapping[Array, Array]
-    before: Mapping[Array, Array]
-
-
-def tangent_only(program: Program, wanted: frozenset[Array]) -> TangentsApart | None:
-    """Return the tangents of one stage alone, or None where the stage would have to run again.
+    The program runs after the stage: its parameters are those of the stage, with contents from
+    after it; those with contents from before it; and tangents.
 
     Args:
         program: The primal, normalised and cut into stages.
         wanted: The fields that have a tangent.
     """
-    tangents = forward(program, wanted)
+    tangents = forward(primal(program), wanted)
     both = tangents.program
     fields = {p for p in (*program.params, *program.temps) if isinstance(p, Array)}
     loads = {s.out: s.array for s in walk(both.body) if isinstance(s, Load) and s.array in fields}
@@ -54,7 +41,7 @@ def tangent_only(program: Program, wanted: frozenset[Array]) -> TangentsApart | 
     }
     if combined or not repeated.isdisjoint(stale & loads.keys()):
         return None
-    return TangentsApart(alone, tangents.dots, {new: a for a, new in old.items()})
+    return tangents.with_roles(alone, {new: Before(a) for a, new in old.items()})
 
 
 def _alone(block: Block, fields: set[Array]) -> Block:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from difftile.ad.derive import derive
 from difftile.compile.meanings import meaning_of
 from difftile.compile.specialisation import Specialisation
-from difftile.compile.stage import Stage
 from difftile.diagnostics import Label, LaunchError, render
 from difftile.frontend.captures import Capture
 from difftile.frontend.lower import Signature, lower, parameters_of
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import source_of
+from difftile.ir.derived import Role, Same
 from difftile.ir.types import Scalar
 from difftile.ops.vocabulary import FieldMeaning, PythonFunction
 from difftile.passes.bind_gradients import bind_gradients
@@ -21,7 +21,6 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import clashes, races
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
-from difftile.passes.stages import split
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +44,14 @@ class RuleCode:
         code: What is launched: its parameters are those of the kernel without what that captures,
             then what the rule captures, then gradients and contents by name.
         captures: What the rule takes from outside.
-        loads: The positions of the fields whose contents it reads.
-        gradients: For each gradient its position, that of the field, and whether it is the one
-            with respect to the contents after the launch.
-        contents: For each field whose contents it reads by name, as `x.after`, its position, that
-            of the field, and whether it is those from after the launch.
+        roles: The role of each parameter and hidden field of `code`.
+        loads: The positions of the fields, among those without another role, that it reads.
     """
 
     code: Specialisation
     captures: tuple[Capture, ...]
+    roles: tuple[Role, ...]
     loads: frozenset[int]
-    gradients: tuple[tuple[int, int, bool], ...]
-    contents: tuple[tuple[int, int, bool], ...]
 
 
 def check_rule(kernel: PythonFunction, rule: PythonFunction, word: str) -> None:
@@ -109,26 +104,20 @@ def compile_rule(
     guarded = guard(bound.program)
     checked = guarded if debug else unchecked(bound.program)
     program = normalise(checked, checked=debug)
-    stages = [Stage(stage) for stage in split(program)]
     code = Specialisation(
         f"{name}_rule",
         bound.program.params,
-        stages,
+        program,
         0,
         None,
         None if debug else reach(guarded),
         (*races(program), *(doubt for doubt in clashes(program) if not doubt.of_constants)),
     )
-    gradients = tuple(
-        (code.position[new], code.position[old.gradient_of], old.incoming)
-        for new, old in bound.gradients.items()
-        if old.gradient_of is not None
+    roles = tuple(bound.role(param) for param in code.params)
+    loads = frozenset(
+        position
+        for stage in code.stages
+        for array in stage.loaded
+        if isinstance(roles[position := code.position[array]], Same)
     )
-    loads = {code.position[a] for stage in stages for a in stage.loaded}
-    contents = tuple(
-        (code.position[new], code.position[old.contents_of], old.late)
-        for new, old in bound.gradients.items()
-        if old.contents_of is not None
-    )
-    own = {position for position, _, _ in (*gradients, *contents)}
-    return RuleCode(code, lowered.captures, frozenset(loads - own), gradients, contents)
+    return RuleCode(code, lowered.captures, roles, loads)

@@ -1,63 +1,64 @@
-"""A kernel for certain argument types: its stages, and how their parameters are filled."""
+"""A kernel for certain argument types: its stages, and the parameters that they share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy.typing as npt
 
 from difftile.ad.activity import active_writes
+from difftile.compile.arguments import Argument
 from difftile.compile.limits import Limits
 from difftile.compile.ownership import Ownership, ownership
 from difftile.compile.stage import Stage
 from difftile.diagnostics import Span
 from difftile.fields.field import Field, make
 from difftile.frontend.context import Result
-from difftile.ir.nodes import Array, Var
+from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
-from difftile.substrate import Buffer, current_session
+from difftile.passes.stages import split
 
 if TYPE_CHECKING:
     from difftile.compile.adjoint_plan import AdjointPlan
     from difftile.compile.kernel_rule import RuleCode
 
-
-@dataclass(frozen=True, slots=True)
-class StageLaunch:
-    """A stage of one specialisation, by its number.
-
-    `positions` are those of the values of its forward parameters, `writes` those of the fields that
-    it writes. `plans` holds what recording it does, for each set of fields with gradients and with
-    or without `no_grad`.
-    """
-
-    number: int
-    stage: Stage
-    positions: tuple[int, ...]
-    writes: tuple[int, ...]
-    plans: dict[tuple[tuple[bool, ...], bool], AdjointPlan] = field(default_factory=dict[Any, Any])
+Returned: TypeAlias = bool | int | float | npt.NDArray[Any]
 
 
 class Specialisation:
     """The stages of a kernel.
 
-    `params` are the parameters of the whole program; the values of a launch come in that order,
-    those of the hidden fields last. `writes` are the positions of what some stage writes. A launch
-    takes `streams` streams of random numbers; where it takes any, the seed and the first stream are
-    its values from `drawn_at` on, and those of the latest launch are `drawn`. `limits` say of which
-    arguments it is known that an index would leave a shape. `rules` are those of
-    the kernel, by 'backward' and 'forward'. `sizes` are the numbers of statements on the way to the
-    stages, and `seconds` what that way took. `ownership` has to be checked at each launch, where
-    sizes and numbers decide whether the loops race.
+    Args:
+        name: The kernel.
+        params: The parameters of the whole program; the arguments of a launch come in that order.
+        program: The normalised program, which is cut into stages here.
+        streams: The streams of random numbers that a launch takes. Where it takes any, the seed and
+            the first stream are its last two parameters.
+        result: The cells of what the kernel returns, if it returns anything.
+        reach: The sizes and arguments for which an index would leave a shape.
+        doubts: Accesses of different iterations that sizes and numbers decide about.
+
+    Attributes:
+        params: The parameters, followed by the hidden fields.
+        temps: The hidden fields themselves.
+        writes: The positions of the fields that some stage writes.
+        stage_writes: The same for each stage.
+        drawn: The seed and the first stream of the latest launch; `drawn_at` is their position.
+        limits: Checked at each launch, as is `ownership`.
+        rules: The rules of the kernel, by 'backward' and 'forward'.
+        plans: What recording each stage does, by its number, the fields with gradients, and whether
+            results count as constants.
+        sizes: The numbers of statements on the way to the stages; `seconds` is what that way took.
     """
 
     def __init__(
         self,
         name: str,
         params: Sequence[Array | Var],
-        stages: list[Stage],
+        program: Program,
         streams: int,
         result: Result | None,
         reach: Reach | None,
@@ -65,40 +66,30 @@ class Specialisation:
     ) -> None:
         self.name = name
         self.streams = streams
+        self.stages = [Stage(stage, number) for number, stage in enumerate(split(program))]
         self.sizes: dict[str, int] = {}
         self.seconds = 0.0
         self.drawn_at = len(params) - 2
         self.drawn: tuple[int, int] = (0, 0)
-        temps = list(dict.fromkeys(t for s in stages for t in s.program.temps))
-        self.params = (*params, *temps)
-        self.position = {param: k for k, param in enumerate(self.params)}
+        hidden = list(dict.fromkeys(t for stage in self.stages for t in stage.program.temps))
+        self.params = (*params, *hidden)
+        self.position: Mapping[Array | Var, int] = {p: k for k, p in enumerate(self.params)}
         self.limits = Limits(reach, self.position) if reach and reach.leaving else None
-        cells = () if result is None else result.cells
-        self.temps = [_hidden_field(temp, grad=temp not in cells) for temp in temps]
+        self._cells = () if result is None else result.cells
+        self.temps = [_hidden_field(temp, grad=temp not in self._cells) for temp in hidden]
+        self._first_temp = len(params)
         self.result = result
         self.rules: dict[str, RuleCode] = {}
-        self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
-        self.launches = [
-            StageLaunch(
-                number,
-                stage,
-                tuple(self.position[p] for p in stage.forward.params),
-                tuple(sorted(self.position[a] for a in stage.written)),
-            )
-            for number, stage in enumerate(stages)
+        self.stage_writes = [
+            tuple(sorted(self.position[a] for a in stage.written)) for stage in self.stages
         ]
-        self.writes = sorted({k for launch in self.launches for k in launch.writes})
+        self.writes = sorted({k for writes in self.stage_writes for k in writes})
         self.ownership = ownership(doubts, self.position)
+        self.plans: dict[tuple[int, tuple[bool, ...], bool], AdjointPlan] = {}
+        self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}
 
-    def run(self, values: list[Any]) -> None:
-        """Launch on any values, without a tape; see `Call.run`."""
-        for launch in self.launches:
-            for k in launch.writes:
-                make_writable(values[k])
-            launch.stage.forward.launch(arguments(launch.positions, values))
-
-    def check(self, values: Sequence[Any]) -> None:
+    def check(self, values: Sequence[Argument]) -> None:
         """Check the accesses of a launch.
 
         Raises:
@@ -110,31 +101,35 @@ class Specialisation:
         if self.ownership is not None:
             self.ownership.check(values)
 
-    def returned(self) -> Any:
-        """Return what the launch before returned: Python numbers, and arrays of components."""
+    def returned(self) -> Returned | tuple[Returned, ...] | None:
+        """Return the results of the latest launch: Python numbers, and arrays of components."""
         if self.result is None:
             return None
-        hidden = dict(zip(self.params[-len(self.temps) :], self.temps, strict=True))
-        found = [
-            _as_python(hidden[cell].storage.buffer.read_at(()), type_)
+        hidden = dict(zip(self.params[self._first_temp :], self.temps, strict=True))
+        found = tuple(
+            _as_python(hidden[cell], type_)
             for cell, type_ in zip(self.result.cells, self.result.types, strict=True)
-        ]
-        return tuple(found) if self.result.several else found[0]
+        )
+        return found if self.result.several else found[0]
+
+    def arrays(self, chosen: Sequence[bool]) -> frozenset[Array]:
+        """Return the arrays among the parameters for which a flag is set."""
+        return frozenset(
+            p for p, flag in zip(self.params, chosen, strict=True) if flag and isinstance(p, Array)
+        )
 
     def wanted(self, grads: tuple[bool, ...]) -> frozenset[Array]:
         """Return the fields whose gradients are worked out, hidden ones included.
 
-        A hidden field counts if what it is given varies with a field of the user's that counts.
+        A hidden field counts if it is given values that vary with a field of the user's that
+        counts.
         """
         found = self._wanted.get(grads)
         if found is None:
-            temps = set(self.params[len(self.params) - len(self.temps) :])
-            graded = {
-                p for p, has in zip(self.params, grads, strict=True) if has and isinstance(p, Array)
-            }
-            sources = graded - temps
+            graded = self.arrays(grads)
+            sources = set(graded.difference(self.params[self._first_temp :]))
             while True:  # from stage to stage
-                writes = [w for s in self.launches for w in active_writes(s.stage.program, sources)]
+                writes = [w for stage in self.stages for w in active_writes(stage.program, sources)]
                 more = {w.array for w in writes} & graded
                 if not more:
                     break
@@ -143,19 +138,21 @@ class Specialisation:
         return found
 
     def passed(self, stage: Stage, wanted: frozenset[Array]) -> Ownership | None:
-        """Return what has to be checked before derivatives pass through a stage.
+        """Return the check of launches before derivatives pass through a stage.
 
         Args:
             stage: The stage.
             wanted: The fields with derivatives.
         """
-        key = (id(stage), wanted)
+        key = (stage.number, wanted)
         if key not in self._passed:
             self._passed[key] = ownership(stage.clashes(wanted), self.position)
         return self._passed[key]
 
-    def check_passing(self, stage: Stage, wanted: frozenset[Array], values: Sequence[Any]) -> None:
-        """Check the values of a launch before derivatives pass through a stage.
+    def check_passing(
+        self, stage: Stage, wanted: frozenset[Array], values: Sequence[Argument]
+    ) -> None:
+        """Check the arguments of a launch before derivatives pass through a stage.
 
         Raises:
             Race: They would pass through stores of different iterations that meet.
@@ -166,53 +163,15 @@ class Specialisation:
 
     def result_cut(self, grads: tuple[bool, ...]) -> Span | None:
         """Return where a value that varies with fields that have gradients is returned."""
-        cells = () if self.result is None else self.result.cells
-        for launch in self.launches if cells else ():
-            for write in active_writes(launch.stage.program, self.wanted(grads)):
-                if write.array in cells:
+        for stage in self.stages if self._cells else ():
+            for write in active_writes(stage.program, self.wanted(grads)):
+                if write.array in self._cells:
                     return write.span
         return None
 
 
-def arguments(positions: Sequence[int], values: Sequence[Any]) -> list[Any]:
-    """Return buffers and numbers from fields and numbers."""
-    return [
-        value
-        if not isinstance(value, Field)
-        else buffer
-        if (buffer := value.storage.buffer).shape == value.shape
-        else buffer.under(value.shape)
-        for value in map(values.__getitem__, positions)
-    ]
-
-
-def argument_of(value: Any) -> Any:
-    """Return the buffer of a field, under its shape; or a number."""
-    return arguments((0,), (value,))[0]
-
-
-def scratch_for(
-    param: Array, code: Specialisation, values: Sequence[Any], lead: tuple[int, ...] = ()
-) -> Buffer:
-    """Take memory for a parameter that a derived program needs while it runs.
-
-    Args:
-        param: The parameter.
-        code: The kernel.
-        values: The values of its parameters.
-        lead: Sizes of axes in front of those of the parameter's field.
-    """
-    shape = () if param.like is None else values[code.position[param.like]].shape
-    return current_session().pool.allocate(param.type.element, (*lead, *shape))
-
-
-def make_writable(target: Field) -> None:
-    """Move a field whose contents a recording still needs, so that it can be written."""
-    if target.storage.buffer.pins:
-        target.storage.renew(copy=True)
-
-
-def _as_python(value: Any, type_: Type) -> Any:
+def _as_python(cell: Field, type_: Type) -> Returned:
+    value = cell.storage.buffer.read_at(())
     if shape_of(type_):
         return value
     return bool(value) if type_ == BOOL else value.item()

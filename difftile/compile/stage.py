@@ -1,17 +1,17 @@
-"""One stage of a kernel: its forward code, its adjoints, and which old values they need."""
+"""One stage of a kernel, and the programs that are derived from it on request."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 from difftile.ad.activity import active_values, active_writes
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import Span
+from difftile.ir.derived import After, Bar, Before, Derived, Dot, Role, Shape, primal
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -26,11 +26,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import (
-    arrays_loaded,
-    arrays_written,
-    walk,
-)
+from difftile.ir.walk import arrays_loaded, arrays_written, walk
 from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
 from difftile.passes.conflicts import Doubt, clashes, stale_loads
@@ -46,7 +42,93 @@ _BLOCKS_A_THREAD = 4
 _BLOCKS_ON_GPU = 65_536
 
 
-def _finished(program: Program) -> CompiledProgram:
+@dataclass(frozen=True, slots=True)
+class Primal:
+    """The stage itself, which updates fields in place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """The stage, reading some fields from their old buffers while it writes fresh ones."""
+
+    arrays: frozenset[Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Adjoint:
+    """The adjoint for some fields with gradients.
+
+    With `constant`, all computed values count as constants: stores only clear gradients.
+    """
+
+    wanted: frozenset[Array]
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tangent:
+    """The stage, or its adjoint, with the tangents of some parameters."""
+
+    wanted: frozenset[Array]
+    of: Adjoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TangentOnly:
+    """The tangents of some fields, to be pushed after the stage has run."""
+
+    wanted: frozenset[Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Batched:
+    """An adjoint or the tangents for many directions at once."""
+
+    of: Adjoint | TangentOnly
+
+
+Request: TypeAlias = Primal | Renamed | Adjoint | Tangent | TangentOnly | Batched
+
+PRIMAL = Primal()
+
+
+class DerivedCode:
+    """A derived program, ready to be launched.
+
+    Args:
+        derived: The program.
+
+    Attributes:
+        code: The compiled program.
+        roles: The role of each of its parameters, in their order. Fields whose contents the program
+            does not read have the role `Shape`.
+    """
+
+    __slots__ = ("code", "derived", "roles")
+
+    def __init__(self, derived: Derived) -> None:
+        self.derived = derived
+        self.code = _compiled(derived.program)
+        loaded = arrays_loaded(self.code.program.body)
+
+        def role(param: Array | Var) -> Role:
+            found = derived.role(param)
+            if isinstance(found, (Before, After)) and param not in loaded:
+                return Shape(found.array)
+            return found
+
+        self.roles = tuple(role(param) for param in self.code.params)
+
+    def fields(self, kind: type[Before | After | Bar]) -> dict[Array, Array]:
+        """Return the parameters with a role of some kind, by the field of the primal."""
+        return {
+            role.array: param
+            for param, role in zip(self.code.params, self.roles, strict=True)
+            if isinstance(role, kind) and isinstance(param, Array)
+        }
+
+
+def _compiled(program: Program) -> CompiledProgram:
     session = current_session()
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU
@@ -63,204 +145,115 @@ def _finished(program: Program) -> CompiledProgram:
     return CompiledProgram(confine(verified), marks)
 
 
-@dataclass(frozen=True, slots=True)
-class ManyCode:
-    """A program for many directions, ready to be launched.
-
-    Args:
-        code: The compiled program.
-        of: For each array with one axis more what it was; None for memory of the program's own.
-        width: The parameter for the number of directions.
-    """
-
-    code: CompiledProgram
-    of: Mapping[Array, Array | None]
-    width: Var
-
-
-@dataclass(frozen=True, slots=True)
-class ManyTangents:
-    """Many tangents of a stage, to be pushed after it has run.
-
-    Args:
-        many: The program.
-        dots: For each tangent, as it was without the axis, the field.
-        before: For each parameter with contents from before the stage, the field.
-    """
-
-    many: ManyCode
-    dots: dict[Array, Array]
-    before: dict[Array, Array]
-
-
-def _many(program: Program, arrays: set[Array]) -> ManyCode:
-    batched = batch(program, arrays)
-    code = _finished(simplify(batched.program))
-    return ManyCode(code, batched.of, batched.width)
-
-
-@dataclass(frozen=True, slots=True)
-class TangentCode:
-    """A program with tangents, ready to be launched.
-
-    Args:
-        code: The compiled program.
-        of: For each parameter that is a tangent, what it is the tangent of.
-    """
-
-    code: CompiledProgram
-    of: dict[Array, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class AdjointCode:
-    """An adjoint ready to be launched.
-
-    Args:
-        code: The compiled program.
-        reads: The fields of the primal whose contents from before the stage it reads.
-        after: For each parameter with contents from after the stage, the primal's field.
-        bars: For each parameter that is a gradient buffer, the primal's field.
-        program: What was compiled, as it was derived.
-    """
-
-    code: CompiledProgram
-    reads: frozenset[Array]
-    after: dict[Array, Array]
-    bars: dict[Array, Array]
-    program: Program
-    _tangents: dict[frozenset[Array], TangentCode] = field(default_factory=dict[Any, Any])
-    _many: dict[None, ManyCode] = field(default_factory=dict[Any, Any])
-
-    def many(self) -> ManyCode:
-        """Return the code for many cotangents at once.
-
-        Raises:
-            Unbatchable: Loops have bounds that differ between them.
-        """
-        found = self._many.get(None)
-        if found is None:
-            written = {a for a in arrays_written(self.program.body) if a.size is None}
-            arrays = written | set(self.bars)
-            found = self._many[None] = _many(self.program, arrays)
-        return found
-
-    def tangent(self, varying: frozenset[Array]) -> TangentCode:
-        """Return the code that runs the adjoint and pushes tangents of its parameters.
-
-        Args:
-            varying: The parameters that have a tangent, its own memory among them.
-        """
-        return _tangent(self._tangents, self.program, varying)
-
-
-def _tangent(
-    known: dict[frozenset[Array], TangentCode], program: Program, varying: frozenset[Array]
-) -> TangentCode:
-    found = known.get(varying)
-    if found is None:
-        tangents = forward(program, varying)
-        code = _finished(simplify(tangents.program))
-        found = known[varying] = TangentCode(code, {dot: a for a, dot in tangents.dots.items()})
-    return found
-
-
 class Stage:
-    """A program all of whose loads read what fields held before it, or hold after it."""
+    """A program all of whose loads read what fields held before it, or hold after it.
 
-    def __init__(self, program: Program) -> None:
+    Args:
+        program: The program.
+        number: The stages of the kernel before this one.
+    """
+
+    def __init__(self, program: Program, number: int) -> None:
         self.program = pruned(program)
+        self.number = number
         self.written = frozenset(a for a in arrays_written(program.body) if a.size is None)
         self.loaded = frozenset(a for a in arrays_loaded(program.body) if a.size is None)
         late = late_loads(self.program)
         loads = [s for s in walk(self.program.body) if isinstance(s, Load)]
         self.loaded_late = frozenset(s.array for s in loads if s.out in late)
         self._early = frozenset(s.out for s in loads if s.out not in late)
-        self._adjoints: dict[tuple[frozenset[Array], bool], AdjointCode | None] = {}
-        self._tangents: dict[frozenset[Array], TangentCode] = {}
+        self._programs: dict[Request, Derived | None] = {}
+        self._codes: dict[Request, DerivedCode | None] = {}
         self._cuts: dict[frozenset[Array], dict[Array, Span | None]] = {}
-        self._many: dict[frozenset[Array], ManyTangents | None] = {}
-        self._renamed: dict[frozenset[Array], tuple[CompiledProgram, dict[Array, Array]]] = {}
 
-    @cached_property
-    def forward(self) -> CompiledProgram:
-        """The code that updates fields in place."""
-        return _finished(self.program)
+    def derived(self, request: Request) -> Derived | None:
+        """Return a program that follows from the stage, or None.
 
-    def renamed(self, arrays: frozenset[Array]) -> tuple[CompiledProgram, dict[Array, Array]]:
-        """Return the code that reads some fields from their old buffers, and those parameters.
-
-        The map leads from each parameter for an old buffer to the field it belongs to.
-        """
-        found = self._renamed.get(arrays)
-        if found is None:
-            old = {a: Array(f"{a.name}_old", a.type) for a in arrays if a in self.loaded}
-            body = redirect(self.program.body, self._early, old)
-            program = replace(self.program, params=(*self.program.params, *old.values()), body=body)
-            code = _finished(program)
-            found = (code, {new: a for a, new in old.items()})
-            self._renamed[arrays] = found
-        return found
-
-    def adjoint(self, wanted: frozenset[Array], *, constant: bool = False) -> AdjointCode | None:
-        """Return the adjoint for fields with gradients, or None if there is nothing to do.
-
-        Args:
-            wanted: The fields with gradients.
-            constant: Take all that the stage computes as constants.
+        There is no adjoint where no gradient changes, and there are no tangents without the stage
+        where it would have to run again.
 
         Raises:
             NotDifferentiable: The stage has no adjoint.
+            Unbatchable: Loops have bounds that differ between directions.
         """
-        key = (wanted, constant)
-        if key not in self._adjoints:
-            self._adjoints[key] = self._make_adjoint(wanted, constant=constant)
-        return self._adjoints[key]
+        if request not in self._programs:
+            self._programs[request] = self._derive(request)
+        return self._programs[request]
 
-    def _make_adjoint(self, wanted: frozenset[Array], *, constant: bool) -> AdjointCode | None:
+    def code(self, request: Request) -> DerivedCode | None:
+        """Return the compiled form of `derived(request)`.
+
+        Raises:
+            NotDifferentiable: The stage has no adjoint.
+            Unbatchable: Loops have bounds that differ between directions.
+        """
+        if request not in self._codes:
+            derived = self.derived(request)
+            self._codes[request] = None if derived is None else DerivedCode(derived)
+        return self._codes[request]
+
+    @property
+    def primal(self) -> DerivedCode:
+        """The compiled stage."""
+        code = self.code(PRIMAL)
+        assert code is not None
+        return code
+
+    @property
+    def compiled(self) -> list[CompiledProgram]:
+        """All programs that were compiled so far."""
+        return [code.code for code in self._codes.values() if code is not None]
+
+    def _derive(self, request: Request) -> Derived | None:
+        match request:
+            case Primal():
+                return primal(self.program)
+            case Renamed():
+                return self._renamed(request)
+            case Adjoint():
+                return self._adjoint(request)
+            case Tangent():
+                return self._tangent(request)
+            case TangentOnly(wanted):
+                return tangent_only(self.program, wanted)
+            case Batched():
+                return self._batched(request)
+
+    def _renamed(self, request: Renamed) -> Derived:
+        old = {a: Array(f"{a.name}_old", a.type) for a in request.arrays if a in self.loaded}
+        body = redirect(self.program.body, self._early, old)
+        program = replace(self.program, params=(*self.program.params, *old.values()), body=body)
+        return primal(self.program).with_roles(program, {new: Before(a) for a, new in old.items()})
+
+    def _adjoint(self, request: Adjoint) -> Derived | None:
+        wanted, constant = request.wanted, request.constant
         if not wanted & self.written:
             return None
         adjoint = reverse(self.program, wanted, constant=constant)
         if not adjoint.program.body.stmts:
             return None
-        if adjoint.after.keys() & arrays_loaded(adjoint.program.body):
+        if set(adjoint.of(After).values()) & arrays_loaded(adjoint.program.body):
             # Reading results back pins them; it must save a loop to be worth that.
             again = reverse(self.program, wanted, read_back=False, constant=constant)
             if _loops(again.program) <= _loops(adjoint.program):
                 adjoint = again
-        program = simplify(adjoint.program)
-        code = _finished(program)
-        reads = arrays_loaded(code.program.body) & _arrays(self.program)
-        bars = {bar: array for array, bar in adjoint.bars.items()}
-        return AdjointCode(code, frozenset(reads), dict(adjoint.after), bars, program)
+        return adjoint.with_program(simplify(adjoint.program))
 
-    def tangent(self, wanted: frozenset[Array]) -> TangentCode:
-        """Return the code that runs the stage and pushes tangents of some fields."""
-        return _tangent(self._tangents, self.program, wanted)
+    def _tangent(self, request: Tangent) -> Derived | None:
+        of = primal(self.program) if request.of is None else self.derived(request.of)
+        if of is None:
+            return None
+        tangent = forward(of, request.wanted)
+        return tangent.with_program(simplify(tangent.program))
 
-    @property
-    def compiled(self) -> list[CompiledProgram]:
-        """All that was compiled so far."""
-        adjoints = (adjoint.code for adjoint in self._adjoints.values() if adjoint is not None)
-        tangents = (tangent.code for tangent in self._tangents.values())
-        renamed = (code for code, _ in self._renamed.values())
-        return [self.forward, *adjoints, *tangents, *renamed]
-
-    def many_tangents(self, wanted: frozenset[Array]) -> ManyTangents | None:
-        """Return the code that pushes many tangents at once, or None where it cannot be.
-
-        Raises:
-            Unbatchable: Loops have bounds that differ between them.
-        """
-        if wanted not in self._many:
-            apart = tangent_only(self.program, wanted)
-            if apart is None:
-                self._many[wanted] = None
-            else:
-                many = _many(apart.program, set(apart.dots.values()))
-                dots = {dot: array for array, dot in apart.dots.items()}
-                self._many[wanted] = ManyTangents(many, dots, dict(apart.before))
-        return self._many[wanted]
+    def _batched(self, request: Batched) -> Derived | None:
+        of = self.derived(request.of)
+        if of is None:
+            return None
+        own = {a for a in arrays_written(of.program.body) if a.size is None}
+        lanes = {*own, *of.of(Bar).values(), *of.of(Dot).values()}
+        batched = batch(of, lanes)
+        return batched.with_program(simplify(batched.program))
 
     @cached_property
     def _stale(self) -> frozenset[Array]:
@@ -322,10 +315,6 @@ class Stage:
 
 def _loops(program: Program) -> int:
     return sum(isinstance(stmt, For) for stmt in walk(program.body))
-
-
-def _arrays(program: Program) -> set[Array]:
-    return {p for p in (*program.params, *program.temps) if isinstance(p, Array)}
 
 
 def _whole_stores(stmt: Stmt) -> list[tuple[Array, tuple[Value, ...]]]:

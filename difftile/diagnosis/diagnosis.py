@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.ad.activity import active_values
-from difftile.compile.adjoint_plan import AdjointPlan, Source
+from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.diagnosis.origins import Origin
 from difftile.diagnosis.reasons import Ran, Step
 from difftile.diagnosis.report import Level, Tie
@@ -26,6 +26,7 @@ from difftile.diagnostics import Span, located
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import NO_GRAD
+from difftile.ir.derived import Bar
 from difftile.ir.nodes import Array, Load, Ruled
 from difftile.ir.walk import array_of, rules, walk
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -188,7 +189,7 @@ class Diagnosis:
                 if value.has_grads:
                     self.graded[value.storage] = value.origin
         for plan in plans:
-            stage = plan.stage_launch.stage
+            stage = plan.stage
             for k in plan.loads:
                 field, array = values[k], call.code.params[k]
                 early = field.storage not in self._touched and array not in stage.loaded_late
@@ -211,9 +212,9 @@ class Diagnosis:
         last = len(plans) if became else max((k + 1 for k, c in enumerate(counted) if c), default=0)
         state = _state(call, values, before)
         for plan, kinks in zip(plans[:last], counted, strict=False):
-            program = plan.stage_launch.stage.forward.program
+            program = plan.stage.primal.code.program
             if became and self.value is None:
-                written = plan.stage_launch.stage.written
+                written = plan.stage.written
                 found = self._search.origin(program, state, written, ())
                 if found is not None:
                     array, index, origin = found
@@ -256,16 +257,14 @@ class Diagnosis:
         }
         state = copies(_state(call, values, cleaned))
         for plan in plans:
-            self._aside.run(plan.stage_launch.stage.forward.program, state)
+            self._aside.run(plan.stage.primal.code.program, state)
         made = any(_first_bad(state[call.code.params[k]], None) is not None for k in stale)
         return (cleaned, True) if made else (before, False)
 
     def _counted(self, plan: AdjointPlan, values: list[Any]) -> Counted | None:
         """Return the stage's code that counts kinks, or None if it has none that matter."""
-        program = plan.stage_launch.stage.program
-        graded = frozenset(
-            a for a in plan.stage_launch.stage.loaded if values[plan.code.position[a]].has_grads
-        )
+        program = plan.stage.program
+        graded = frozenset(a for a in plan.stage.loaded if values[plan.code.position[a]].has_grads)
         key = (id(program), graded)
         found = self._kinks.get(key)
         if found is None:
@@ -336,9 +335,9 @@ class Diagnosis:
         adjoint = record.plan.adjoint
         assert adjoint is not None
         places = [
-            (place, position)
-            for place, (source, position) in enumerate(record.plan.adjoint_params)
-            if source is Source.GRADIENT
+            (place, record.plan.code.position[role.array])
+            for place, role in enumerate(adjoint.roles)
+            if isinstance(role, Bar)
         ]
         args = replay.arguments(record)
         before = {place: args[place].read() for place, _ in places}
@@ -386,13 +385,12 @@ class Diagnosis:
         adjoint = record.plan.adjoint
         assert adjoint is not None
         program = adjoint.code.program
-        located = self._search.origin(
-            program, contents, adjoint.bars.keys(), (*adjoint.bars, *program.temps)
-        )
+        bars = {bar: field for field, bar in adjoint.fields(Bar).items()}
+        located = self._search.origin(program, contents, bars.keys(), (*bars, *program.temps))
         if located is None:
             return found
         bar, index, origin = located
-        field = record.values[record.plan.code.position[adjoint.bars[bar]]]
+        field = record.values[record.plan.code.position[bars[bar]]]
         return NotFinite(found.launch, found.kernel, self.name(field), index, found.value, origin)
 
     def _measure(
@@ -451,7 +449,7 @@ class Diagnosis:
         adjoint = record.plan.adjoint
         assert adjoint is not None
         least = math.sqrt(TOO_LARGE)
-        program, bars = adjoint.code.program, tuple(adjoint.bars)
+        program, bars = adjoint.code.program, tuple(adjoint.fields(Bar).values())
         return self._search.loop(program, contents, bars, limit, least)
 
 
@@ -466,7 +464,7 @@ def _state(
 
 
 def _approximations(plan: AdjointPlan) -> Iterator[str]:
-    for stmt in walk(plan.stage_launch.stage.program.body):
+    for stmt in walk(plan.stage.program.body):
         if isinstance(stmt, Ruled) and any(rule.approximate for rule in rules(stmt)):
             yield f"'{stmt.name}', {located(stmt.span)}"
 
@@ -495,6 +493,6 @@ def _first_bad(values: npt.NDArray[Any], before: npt.NDArray[Any] | None) -> tup
 
 def _written_or_read(plan: AdjointPlan, position: int) -> Span | None:
     array = plan.code.params[position]
-    stmts = [s for s in walk(plan.stage_launch.stage.program.body) if array_of(s) is array]
+    stmts = [s for s in walk(plan.stage.program.body) if array_of(s) is array]
     stmts.sort(key=lambda stmt: isinstance(stmt, Load))
     return stmts[0].span if stmts else None

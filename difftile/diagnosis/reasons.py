@@ -175,7 +175,7 @@ class Ways:
                 for p, k in ran.call.code.position.items()
                 if isinstance(p, Array)
             }
-            stage = plan.stage_launch.stage
+            stage = plan.stage
             touched = stage.loaded | stage.written
             held = {a: flow for a in touched if (flow := flows.get(storage_of[a], NOTHING))}
             if not held:
@@ -203,7 +203,7 @@ class Ways:
             way.passages[number] = smooth_in, smooth_out, tuple(masks)
 
     def _passage(self, ran: Ran, plan: AdjointPlan, held: dict[Array, Flow]) -> Passage:
-        stage = ran.call.stages[plan.number]
+        stage = ran.call.stages[plan.stage.number]
         overwritten = frozenset(
             array for k in stage.overwritten if isinstance(array := plan.code.params[k], Array)
         )
@@ -211,7 +211,7 @@ class Ways:
         found = self._passages.get(key)
         if found is None:
             found = self._passages[key] = follow(
-                plan.stage_launch.stage.program,
+                plan.stage.program,
                 held,
                 ran.graded,
                 overwritten,
@@ -221,6 +221,6 @@ class Ways:
 
 
 def _returned(plan: AdjointPlan, cell: Array) -> Cut:
-    stores = walk(plan.stage_launch.stage.program.body)
+    stores = walk(plan.stage.program.body)
     span = next((s.span for s in stores if isinstance(s, Store) and s.array is cell), None)
     return Cut(span, "returned to Python here, where it is a plain number")

@@ -88,8 +88,8 @@ class Trace:
     def _launch(self, step: LaunchRecord | Launch) -> None:
         code, values = step.call.code, step.values
         if not self.items or self.items[-1].launches != [id(values)]:
-            read = {a for launch in code.launches for a in launch.stage.loaded}
-            written = {a for launch in code.launches for a in launch.stage.written}
+            read = {a for stage in code.stages for a in stage.loaded}
+            written = {a for stage in code.stages for a in stage.written}
             rows = [
                 frozenset(
                     self._row(values[k], code.params[k].name)

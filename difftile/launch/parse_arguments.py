@@ -21,7 +21,7 @@ from difftile.frontend.lower import FLOAT, Given, Members, StaticArgument, Threa
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32
 from difftile.launch.arguments import Passed, first_given, meanings_of, passed
-from difftile.launch.prepared_launch import Number, Object
+from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
 from difftile.substrate import Session
 
@@ -48,8 +48,8 @@ class ParsedArguments:
     key: list[Hashable] = field(default_factory=list[Any])
     signature: dict[str, Given] = field(default_factory=dict[str, Any])
     values: list[Any] = field(default_factory=list[Any])
-    numbers: list[Number] = field(default_factory=list[Number])
-    objects: list[Object] = field(default_factory=list[Object])
+    numbers: list[NumberSlot] = field(default_factory=list[NumberSlot])
+    objects: list[tuple[str, int, type]] = field(default_factory=list[Any])
     known: dict[str, Any] = field(default_factory=dict[str, Any])
     others: list[int] = field(default_factory=list[int])
     arrays: dict[str, Field] = field(default_factory=dict[str, Field])
@@ -94,13 +94,13 @@ def parse_arguments(
         if isinstance(known, StaticArgument):
             taken.signature[name] = known
             if known.followed:
-                taken.objects.append(Object(name, position, _type(arg)))
+                taken.objects.append((name, position, _type(arg)))
                 taken.known[name] = arg
             else:
                 taken.others.append(position)
             continue
         taken.signature[name] = FLOAT if isinstance(known, float) else I32
-        taken.numbers.append(Number(position, len(taken.values), _type(arg), _type(known)))
+        taken.numbers.append(NumberSlot(position, len(taken.values), _type(arg), _type(known)))
         taken.values.append(known)
     return taken
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
+from difftile.compile.arguments import Argument, Arguments, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import Span
@@ -23,8 +24,8 @@ _I32_LIMIT = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A run-time number: its place among the arguments and among the values.
+class NumberSlot:
+    """A run-time number: its place in the call and among the program's arguments.
 
     An integer of a launch that repeats another one is `low` or more, and less than `high`.
     """
@@ -38,20 +39,11 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
-    """An argument of which a launch takes what is in it, such as `self`: its place and type."""
-
-    name: str
-    argument: int
-    type: type
-
-
-@dataclass(frozen=True, slots=True)
-class Plans:
-    """How a call is recorded, as long as no field is given other gradients.
+class LaunchPlan:
+    """How a launch is recorded, as long as no field is given other gradients.
 
     Args:
-        stages: How its stages are.
+        stages: The plans of its stages.
         written: The fields that it writes, by their memory.
         result_cut: Where the kernel returns a value that varies with fields that have gradients.
         ownership: What has to be checked of each launch before it is recorded.
@@ -62,7 +54,7 @@ class Plans:
     result_cut: Span | None
     ownership: tuple[Ownership, ...]
 
-    def check(self, values: Sequence[Any]) -> None:
+    def check(self, values: Sequence[Argument]) -> None:
         """Check a launch that is going to be recorded.
 
         Raises:
@@ -74,38 +66,38 @@ class Plans:
 
 @dataclass(slots=True, eq=False)
 class PreparedLaunch:
-    """A launch: the specialisation and the values of its parameters.
+    """A launch: a specialisation and the fields that it runs on.
 
     Args:
         code: The specialisation.
-        values: Fields and numbers in the order of `code.params`; a template for later launches.
-        numbers: Which of the values are numbers among the arguments.
-        objects: Which of the arguments are looked into.
-        pick: Takes the other arguments, in which two launches must not differ.
-        same: Those of this launch.
-        session: The start of Taichi that this belongs to.
-        captured: What the kernel takes from outside, to be compared at each launch; None for
-            nothing.
+        values: The arguments of the program; a template for later launches.
+        numbers: Which of them are numbers of the call.
+        objects: The arguments of the call that are looked into, such as `self`: the name of the
+            parameter, the position, and the type.
+        invariant: Takes the other arguments of the call, in which two launches must not differ.
+        key: Those of this launch.
+        session: The session that this belongs to.
+        captured: What the kernel takes from outside, to be compared at each launch.
         arrays: The field passed for each parameter that is an array of its own.
-        captured_at: Where the captured values begin.
+        captured_at: The position of the first captured argument.
 
     Attributes:
-        stages: Its stages, ready to be launched.
-        alone: Whether it uses memory that is not its own alone, from one stage to the next or from
-            the launch to its end: hidden fields, what follows from other fields, and reports.
-        derived: The fields among the values that follow from others.
-        tracked: The positions of numbers that follow from what Python read.
-        suspect: Tells of the values of a launch whether `check` has to look at them, since indices
-            may leave a shape; None where the fields and the intervals of the numbers rule it out.
+        stages: Its stages, bound to the fields.
+        exclusive: Whether it uses memory that others use as well, from one stage to the next or
+            from the launch to its end: hidden fields, derived fields, and reports.
+        derived: The fields among the arguments that follow from others.
+        tracked: The positions of numbers that follow from values which Python read.
+        suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
+            shape; None where the fields and the intervals of the numbers rule it out.
         checked: The epoch of `GRADIENTS` in which an open tape has found nothing to refuse in it.
     """
 
     code: Specialisation
-    values: list[Any]
-    numbers: tuple[Number, ...]
-    objects: tuple[Object, ...]
-    pick: Callable[[tuple[Any, ...]], Any]
-    same: Any
+    values: Arguments
+    numbers: tuple[NumberSlot, ...]
+    objects: tuple[tuple[str, int, type], ...]
+    invariant: Callable[[tuple[Any, ...]], object]
+    key: object
     session: Session
     captured: Captured | None
     arrays: dict[str, Field]
@@ -113,21 +105,21 @@ class PreparedLaunch:
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
     tracked: tuple[int, ...] = field(init=False)
-    alone: bool = field(init=False)
+    exclusive: bool = field(init=False)
     checked: int = -1
-    suspect: Callable[[list[Any]], bool] | None = None
+    suspect: Callable[[Arguments], bool] | None = None
     _epoch: int = -1
-    _plans: dict[bool, Plans] = field(default_factory=dict[bool, Plans])
+    _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])
 
     def __post_init__(self) -> None:
-        self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.launches]
+        self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
-        self.alone = bool(self.code.temps or self.derived or self.session.debug)
+        self.exclusive = bool(self.code.temps or self.derived or self.session.debug)
         if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
 
-    def check(self, values: list[Any]) -> None:
+    def check(self, values: Arguments) -> None:
         """Check the accesses of a launch, and note which numbers need no check another time.
 
         Raises:
@@ -155,13 +147,13 @@ class PreparedLaunch:
         )
         self.suspect = None  # last: other threads look at it first
 
-    def repeated(self, args: tuple[Any, ...], session: Session) -> list[Any] | None:
-        """Return the values for a launch that differs in numbers alone, or None."""
+    def repeated(self, args: tuple[Any, ...], session: Session) -> Arguments | None:
+        """Return the arguments of a launch that differs in numbers only, or None."""
         # Fields have no equality of their own: tuples of them are compared by identity.
-        if session is not self.session or self.pick(args) != self.same:
+        if session is not self.session or self.invariant(args) != self.key:
             return None
-        for one in self.objects:
-            if type(args[one.argument]) is not one.type:
+        for _, position, type_ in self.objects:
+            if type(args[position]) is not type_:
                 return None
         values = self.values.copy()
         for number in self.numbers:
@@ -175,22 +167,22 @@ class PreparedLaunch:
             return None
         return values
 
-    def draw_anew(self, values: list[Any]) -> None:
+    def draw_anew(self, values: Arguments) -> None:
         """Give a launch random numbers that no other has had."""
         at = self.code.drawn_at
         values[at : at + 2] = self.code.drawn = STREAMS.take(self.session, self.code.streams)
 
-    def draw_again(self, values: list[Any]) -> None:
+    def draw_again(self, values: Arguments) -> None:
         """Give a launch the random numbers of the last one of this specialisation."""
         at = self.code.drawn_at
         values[at : at + 2] = self.code.drawn
 
-    def run(self, values: list[Any]) -> None:
+    def run(self, values: Arguments) -> None:
         """Launch without a tape."""
         for stage in self.stages:
             stage.run(values)
 
-    def plans(self, *, constant: bool = False) -> Plans:
+    def plans(self, *, constant: bool = False) -> LaunchPlan:
         """Return how the call is recorded, worked out again when some gradient was attached.
 
         Args:
@@ -206,13 +198,13 @@ class PreparedLaunch:
                 self._epoch = GRADIENTS.epoch
             return self._plans.setdefault(constant, self._planned(constant))
 
-    def _planned(self, constant: bool) -> Plans:
+    def _planned(self, constant: bool) -> LaunchPlan:
         grads, values = self.grads(), self.values
         stages = make_plans(self.code, grads, constant=constant)
-        given = [values[k] for plan in stages for k in plan.writes]
+        given = [field_at(values, k) for plan in stages for k in plan.writes]
         cut = None if constant else self.code.result_cut(grads)
         owned = tuple([plan.ownership for plan in stages if plan.ownership is not None])
-        return Plans(stages, {one.storage: one for one in given}, cut, owned)
+        return LaunchPlan(stages, {one.storage: one for one in given}, cut, owned)
 
     def fields(self) -> list[Field]:
         """Return the fields that are passed."""
@@ -223,7 +215,7 @@ class PreparedLaunch:
         return tuple(isinstance(v, Field) and v.has_grads for v in self.values)
 
 
-def _unchecked(values: list[Any]) -> bool:
+def _unchecked(values: Arguments) -> bool:
     """Suspect any launch."""
     return True
 
@@ -249,7 +241,7 @@ class RecentLaunches:
 
     def find(
         self, args: tuple[Any, ...], session: Session
-    ) -> tuple[PreparedLaunch, list[Any]] | None:
+    ) -> tuple[PreparedLaunch, Arguments] | None:
         """Return the call that some arguments repeat, and the values of its parameters now."""
         calls = self._calls
         for k, call in enumerate(calls):

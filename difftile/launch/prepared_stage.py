@@ -1,82 +1,52 @@
-"""The stages of a prepared call: what follows from its fields alone is worked out once."""
+"""The stages of a prepared launch, bound once to its fields."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
-from difftile.compile.specialisation import Specialisation, StageLaunch
-from difftile.compile.stage import Stage
-from difftile.fields.field import Field, Storage
+from difftile.compile.arguments import Argument, Arguments, field_at, number_at
+from difftile.compile.specialisation import Specialisation
+from difftile.compile.stage import Renamed, Stage
+from difftile.fields.field import Storage
 from difftile.ir.nodes import Array, Const, Value, Var
+from difftile.ir.types import FLOATS, scalar_of
+from difftile.launch.binding import Binding, Environment, Kept, Slot
 from difftile.launch.patch import Patch, box_of, patch_of
-from difftile.substrate import CompiledProgram, Launcher, pack, relieve
+from difftile.substrate import pack, relieve
 
 # A patch takes some hundred bytes itself, and longer to be worked out than less is to be copied.
 _WORTH_A_PATCH = 512
 
 
-class Binding:
-    """How the values of a call reach a program: the same fields each time, in other memory.
-
-    Args:
-        code: The program.
-        positions: For each of its parameters the position of its value. Those from `count` on are
-            positions of buffers that each launch is given behind the values of the call.
-        values: The values of the call, and behind them the fields whose shapes the buffers have.
-        count: The number of the call's own values.
-    """
-
-    __slots__ = ("_args", "_fields", "_given", "_launchable", "_program", "_reshaped")
+class _WithOldBuffers(Environment):
+    """The old buffers of the fields at some positions are brought along, in their order."""
 
     def __init__(
-        self, code: CompiledProgram, positions: Sequence[int], values: Sequence[Any], count: int
+        self, code: Specialisation, values: Sequence[Argument], moved: tuple[int, ...]
     ) -> None:
-        self._program = code
-        self._launchable: Launcher | None = None
-        self._args: list[Any] = [None] * len(positions)
-        self._fields: list[tuple[int, Storage]] = []
-        self._given: list[tuple[int, int]] = []
-        self._reshaped: list[tuple[int, tuple[int, ...]]] = []
-        for place, k in enumerate(positions):
-            value = values[k]
-            if isinstance(value, Field) and k < count:
-                self._fields.append((place, value.storage))
-            else:
-                self._given.append((place, k))
-            if isinstance(value, Field) and value.storage.buffer.shape != value.shape:
-                self._reshaped.append((place, value.shape))
+        super().__init__(code, values)
+        self._moved = moved
 
-    def launch(self, values: Sequence[Any]) -> None:
-        """Launch with the numbers of some values, on the memory in which the fields are now."""
-        args = self._args.copy()
-        for place, storage in self._fields:
-            args[place] = storage.buffer
-        for place, k in self._given:
-            args[place] = values[k]
-        for place, shape in self._reshaped:
-            args[place] = args[place].under(shape)
-        if self._launchable is None:
-            self._launchable = self._program.settled(args)
-        self._launchable.launch(args)
+    def before(self, array: Array) -> Slot:
+        return Kept(self._moved.index(self.code.position[array]), self.field(array))
 
 
 class PreparedStage:
-    """One stage of a call, ready to be launched.
+    """One stage of a launch, ready to run.
 
     Args:
         code: The kernel.
-        launch: The stage.
-        values: The values of the call.
+        stage: The stage.
+        values: The arguments of the launch.
     """
 
-    def __init__(self, code: Specialisation, launch: StageLaunch, values: Sequence[Any]) -> None:
+    def __init__(self, code: Specialisation, stage: Stage, values: Arguments) -> None:
         self._code = code
-        self._stage = launch.stage
+        self._stage = stage
         self._values = values
-        self._writes = [(k, values[k].storage) for k in launch.writes]
-        self._forward = Binding(launch.stage.forward, launch.positions, values, len(values))
+        self._writes = [(k, field_at(values, k).storage) for k in code.stage_writes[stage.number]]
+        self._binding = Binding(stage.primal, Environment(code, values))
         self._renamed: dict[tuple[int, ...], Binding] = {}
 
     @cached_property
@@ -86,29 +56,31 @@ class PreparedStage:
         return frozenset(
             position[array]
             for array, stops in self._stage.overwrites.items()
-            if _cover(self._code, self._stage, stops, values, values[position[array]].shape)
+            if _cover(
+                self._code, self._stage, stops, values, field_at(values, position[array]).shape
+            )
         )
 
-    def run(self, values: list[Any]) -> None:
+    def run(self, values: Arguments) -> None:
         """Launch; pinned fields move to fresh memory first, with their contents."""
         for _, storage in self._writes:
             if storage.buffer.pins:
                 storage.renew(copy=True)
-        self._forward.launch(values)
+        self._binding.launch(values)
 
     def launch(
         self,
-        values: list[Any],
+        values: Arguments,
         patches: dict[int, Patch] | None = None,
         both: frozenset[int] = frozenset(),
     ) -> None:
         """Launch; pinned fields move to fresh memory first, with their contents only if they must.
 
         Args:
-            values: The values of the kernel's parameters.
-            patches: Takes by position what is going to be overwritten in fields that stay in pinned
-                memory, since that is the smaller part of them. None: all of them move.
-            both: Positions of fields that must move, as somebody reads both versions of them.
+            values: The arguments.
+            patches: Takes by position the contents that are going to be overwritten in fields that
+                stay in pinned memory, as that is the smaller part of them. None: all of them move.
+            both: Positions of fields that must move, as both versions of them are read.
         """
         moved: list[tuple[int, Storage]] = []
         for k, storage in self._writes:
@@ -127,9 +99,9 @@ class PreparedStage:
         if moved:
             self._launch_renamed(values, moved)
         else:
-            self._forward.launch(values)
+            self._binding.launch(values)
 
-    def _launch_renamed(self, values: list[Any], moved: list[tuple[int, Storage]]) -> None:
+    def _launch_renamed(self, values: Arguments, moved: list[tuple[int, Storage]]) -> None:
         """Launch so that some fields are written into fresh memory and read where they were."""
         key = tuple([k for k, _ in moved])
         renamed = self._renamed.get(key)
@@ -139,7 +111,7 @@ class PreparedStage:
         try:
             for _, storage in moved:
                 relieve(storage, copy=False)
-            renamed.launch([*values, *old])
+            renamed.launch(values, old)
         except BaseException:
             for (_, storage), buffer in zip(moved, old, strict=True):
                 if storage.buffer is not buffer:
@@ -148,25 +120,23 @@ class PreparedStage:
         pack(*old)
 
     def _rename(self, moved: tuple[int, ...]) -> Binding:
-        code = self._code
-        arrays = [code.params[k] for k in moved]
-        compiled, old = self._stage.renamed(frozenset(a for a in arrays if isinstance(a, Array)))
-        behind = {array: len(code.params) + k for k, array in enumerate(arrays)}
-        positions = [
-            behind[old[p]] if isinstance(p, Array) and p in old else code.position[p]
-            for p in compiled.params
-        ]
-        values = self._values
-        return Binding(compiled, positions, [*values, *(values[k] for k in moved)], len(values))
+        arrays = frozenset(a for k in moved if isinstance(a := self._code.params[k], Array))
+        code = self._stage.code(Renamed(arrays))
+        assert code is not None
+        return Binding(code, _WithOldBuffers(self._code, self._values, moved))
 
-    def _patch(self, k: int, values: list[Any]) -> Patch | None:
+    def _patch(self, k: int, values: Arguments) -> Patch | None:
         """Return what the launch is going to overwrite of a field, if that is the smaller part."""
-        target: Field = values[k]
+        target = field_at(values, k)
         code, stage = self._code, self._stage
         array = code.params[k]
-        known = {p: v for p, v in zip(code.params, values, strict=True) if isinstance(p, Var)}
+        known = {
+            p: int(number_at(values, k))
+            for k, p in enumerate(code.params)
+            if isinstance(p, Var) and scalar_of(p.type) not in FLOATS
+        }
         for size, (of, axis) in stage.sizes.items():
-            known[size] = values[code.position[of]].shape[axis]
+            known[size] = field_at(values, code.position[of]).shape[axis]
         assert isinstance(array, Array)
         box = stage.extents.box(array, target.shape, known)
         return None if box is None else patch_of(target, box_of(box))
@@ -176,7 +146,7 @@ def _cover(
     code: Specialisation,
     stage: Stage,
     stops: Sequence[Value],
-    values: Sequence[Any],
+    values: Arguments,
     shape: tuple[int, ...],
 ) -> bool:
     """Tell whether a loop from zero to some bounds visits every element of a shape."""
@@ -185,7 +155,7 @@ def _cover(
             bound = int(stop.value)
         elif stop in stage.sizes:
             array, axis = stage.sizes[stop]
-            bound = values[code.position[array]].shape[axis]
+            bound = field_at(values, code.position[array]).shape[axis]
         else:
             return False
         if bound != size:

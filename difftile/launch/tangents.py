@@ -1,45 +1,60 @@
-"""Launching the tangent programs of a kernel's stages."""
+"""Launching stages with the tangents of their fields."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from difftile.compile.specialisation import Specialisation, arguments, make_writable
-from difftile.compile.stage import Stage
+from difftile.compile.arguments import Arguments, field_at
+from difftile.compile.specialisation import Specialisation
+from difftile.compile.stage import Stage, Tangent
 from difftile.fields.field import Field
+from difftile.ir.derived import Role, Same
 from difftile.ir.nodes import Array
+from difftile.launch.binding import Binding, Environment, Live, Slot
 
 
-def push_tangents(code: Specialisation, values: list[Any], dots: Mapping[int, Field]) -> None:
+class _WithTangents(Environment):
+    """Tangents of fields, by position; they are updated in place as the fields are."""
+
+    def __init__(self, code: Specialisation, values: Arguments, dots: Mapping[int, Field]) -> None:
+        super().__init__(code, values)
+        self._dots = dots
+
+    def dot(self, of: Role) -> Slot:
+        assert isinstance(of, Same)
+        return Live(self._dots[self.code.position[of.param]])
+
+
+def push_tangents(code: Specialisation, values: Arguments, dots: Mapping[int, Field]) -> None:
     """Launch a kernel and push tangents of its fields through the launch.
 
     Args:
         code: The kernel.
-        values: The values of its parameters.
-        dots: The memory of the tangents, by position of the parameter; it holds those from before
-            the launch, and then those from after it.
+        values: Its arguments.
+        dots: The tangents by position of the field: those from before the launch, which become
+            those from after it.
     """
-    for launch in code.launches:
-        push_stage(code, launch.stage, values, dots)
+    for stage in code.stages:
+        push_stage(code, stage, values, dots)
 
 
 def push_stage(
-    code: Specialisation, stage: Stage, values: list[Any], dots: Mapping[int, Field]
+    code: Specialisation, stage: Stage, values: Arguments, dots: Mapping[int, Field]
 ) -> None:
     """Launch one stage of a kernel and push tangents; see `push_tangents`."""
     wanted = frozenset(p for k in dots if isinstance(p := code.params[k], Array))
-    tangent = stage.tangent(wanted)
+    tangent = stage.code(Tangent(wanted))
+    assert tangent is not None
     code.check_passing(stage, wanted, values)
     for array in stage.written:
         k = code.position[array]
-        make_writable(values[k])
+        make_writable(field_at(values, k))
         if k in dots:
             make_writable(dots[k])
-    fields = [
-        dots[code.position[tangent.of[p]]]
-        if isinstance(p, Array) and p in tangent.of
-        else values[code.position[p]]
-        for p in tangent.code.params
-    ]
-    tangent.code.launch(arguments(range(len(fields)), fields))
+    Binding(tangent, _WithTangents(code, values, dots)).launch(values)
+
+
+def make_writable(target: Field) -> None:
+    """Move a field whose contents a record still needs, so that it can be written."""
+    if target.storage.buffer.pins:
+        target.storage.renew(copy=True)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.specialisation import (
-    Specialisation,
-    argument_of,
-    arguments,
-    make_writable,
-    scratch_for,
-)
-from difftile.compile.stage import ManyCode
+from difftile.compile.arguments import Arguments, field_at
+from difftile.compile.stage import Batched, TangentOnly
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
-from difftile.ir.nodes import Array, Var
+from difftile.ir.derived import Bar, Dot, Role, Same
+from difftile.ir.nodes import Array
+from difftile.launch.binding import Binding, Environment, Fixed, Slot, Taken
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Active, Pullback
 from difftile.passes.batch import Unbatchable
 from difftile.recording.opaque import Opaque
 from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
-from difftile.recording.replay import Replay
+from difftile.recording.replay import AdjointEnvironment
 from difftile.recording.steps import Launch, field_of
-from difftile.substrate import Buffer, silence, unpin
+from difftile.substrate import silence, unpin
 
 
 def pull_many(
@@ -98,19 +95,18 @@ class _Many:
     """Gradients or tangents with one axis more."""
 
     def __init__(self, width: int) -> None:
-        self._width = width
+        self.width = width
         self._work: dict[Storage, Field] = {}
-        self._single = Replay((), accumulate=False, private=True)
 
     def gradient(self, field: Field) -> Field:
         """Return the gradients of a field, which are zero to begin with."""
         work = self._work.get(field.storage)
         if work is None:
             work = self._work[field.storage] = make(
-                field.element, (self._width, *field.origin.shape)
+                field.element, (self.width, *field.origin.shape)
             )
             work.buffer.fill(0.0)
-        return work.under((self._width, *field.shape))
+        return work.under((self.width, *field.shape))
 
     def reverse(self, record: Record) -> None:
         """Run the adjoint of one record."""
@@ -159,28 +155,23 @@ class _Many:
         if constant:
             raise Unbatchable
         code = call.code
-        active.storages |= {values[k].storage for k in code.writes if grads[k]}
-        wanted = frozenset(
-            p for p, has in zip(code.params, grads, strict=True) if has and isinstance(p, Array)
-        )
-        for launch in code.launches:
-            found = launch.stage.many_tangents(wanted)
-            code.check_passing(launch.stage, wanted, values)
-            if found is None:
+        active.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
+        wanted = code.arrays(grads)
+        for stage in code.stages:
+            tangents = stage.code(Batched(TangentOnly(wanted)))
+            code.check_passing(stage, wanted, values)
+            if tangents is None:
                 raise Unbatchable
-            fields = {p: values[code.position[a]] for p, a in found.before.items()}
-            held = [field.storage.buffer for field in fields.values()]
-            old = {p: field.storage.buffer.under(field.shape) for p, field in fields.items()}
-            for buffer in held:
+            env = _ManyTangents(self, call, values)
+            held = [field_at(values, k).storage.buffer for k in code.stage_writes[stage.number]]
+            for buffer in held:  # the tangents read the contents from before the stage as well
                 buffer.pins += 1
+            binding = Binding(tangents, env)
             try:
-                for array in launch.stage.written:
-                    make_writable(values[code.position[array]])
-                launch.stage.forward.launch(arguments(launch.positions, values))
-                self._run(found.many, code, values, found.dots, old)
+                call.stages[stage.number].run(values)
+                binding.launch(values)
             finally:
-                for buffer in held:
-                    unpin(buffer)
+                unpin(*held)
 
     def _change(self, field: Field, where: Window | None, taken: list[npt.NDArray[Any]]) -> None:
         def add(array: npt.NDArray[Any]) -> None:
@@ -193,48 +184,57 @@ class _Many:
         self.gradient(field).buffer.change(add)
 
     def _launch(self, record: LaunchRecord) -> None:
-        plan, values = record.plan, record.values
-        adjoint = plan.adjoint
+        adjoint = record.plan.stage.code(Batched(record.plan.request))
         assert adjoint is not None
-        given: dict[Array | Var, Any] = dict(
-            zip(adjoint.code.params, self._single.arguments(record), strict=True)
-        )
-        self._run(adjoint.many(), plan.code, values, adjoint.bars, given)
+        Binding(adjoint, _ManyGradients(self, record)).launch(record.values, record.kept)
 
-    def _run(
-        self,
-        many: ManyCode,
-        code: Specialisation,
-        values: list[Any],
-        gradients: Mapping[Array, Array],
-        given: Mapping[Any, Any],
-    ) -> None:
-        """Launch a program for all directions.
+    def lane(self, field: Field) -> Slot:
+        """Return the slot of the gradients or tangents of a field."""
+        return Fixed(self.gradient(field).buffer)
 
-        Args:
-            many: The program.
-            code: The kernel.
-            values: The values of its parameters.
-            gradients: For each gradient or tangent, as it was without the axis, the field.
-            given: What other parameters are passed, as far as it is known.
-        """
-        args: list[Any] = []
-        scratch: list[Buffer] = []
-        for p in many.code.params:
-            if p is many.width:
-                args.append(self._width)
-            elif isinstance(p, Array) and p in many.of:
-                old = many.of[p]
-                field = None if old is None else gradients.get(old)
-                if field is not None:
-                    args.append(self.gradient(values[code.position[field]]).buffer)
-                else:
-                    scratch.append(scratch_for(p, code, values, (self._width,)))
-                    args.append(scratch[-1])
-            elif given.get(p) is not None:
-                args.append(given[p])
-            else:
-                args.append(argument_of(values[code.position[p]]))
-        many.code.launch(args)
-        for buffer in scratch:
-            buffer.free()
+    def scratch(self, param: Array, shape: tuple[int, ...]) -> Slot:
+        """Return the slot of a program's own memory, with an axis for directions if it has one."""
+        lead = (self.width,) if param.type.ndim > len(shape) else ()
+        return Taken(param.type.element, (*lead, *shape))
+
+
+class _ManyGradients(AdjointEnvironment):
+    """Gradients with an axis more, and contents among the buffers of a record."""
+
+    def __init__(self, many: _Many, record: LaunchRecord) -> None:
+        super().__init__(record, many.gradient)
+        self._many = many
+
+    def lane(self, of: Role) -> Slot | None:
+        return self._many.lane(self.field(of.array)) if isinstance(of, Bar) else None
+
+    def width(self) -> Slot:
+        return Fixed(self._many.width)
+
+    def scratch(self, param: Array, like: Array | None) -> Slot:
+        return self._many.scratch(param, () if like is None else self.field(like).shape)
+
+
+class _ManyTangents(Environment):
+    """Tangents with an axis more, and contents that fields had when this was made."""
+
+    def __init__(self, many: _Many, call: PreparedLaunch, values: Arguments) -> None:
+        super().__init__(call.code, values)
+        self._many = many
+
+    def before(self, array: Array) -> Slot:
+        field = self.field(array)
+        return Fixed(field.storage.buffer.under(field.shape))
+
+    def lane(self, of: Role) -> Slot | None:
+        match of:
+            case Dot(Same(Array() as array)):
+                return self._many.lane(self.field(array))
+            case _:
+                return None
+
+    def width(self) -> Slot:
+        return Fixed(self._many.width)
+
+    def scratch(self, param: Array, like: Array | None) -> Slot:
+        return self._many.scratch(param, () if like is None else self.field(like).shape)

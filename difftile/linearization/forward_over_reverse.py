@@ -7,25 +7,27 @@ Derivatives, 2nd ed., chapter 5).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
-from difftile.compile.adjoint_plan import AdjointPlan, Source, make_plans
-from difftile.compile.specialisation import argument_of, make_writable, scratch_for
+from difftile.compile.adjoint_plan import AdjointPlan, make_plans
+from difftile.compile.stage import Tangent
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
-from difftile.ir.nodes import Array, Var
+from difftile.ir.derived import After, Bar, Before, Role, Scratch
+from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
+from difftile.launch.binding import Binding, Fixed, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.launch.tangents import push_stage
+from difftile.launch.tangents import make_writable, push_stage
 from difftile.linearization.pullback import Pullback, Tangents
 from difftile.recording.opaque import Opaque
 from difftile.recording.records import HostCopy, HostWrite, LaunchRecord
-from difftile.recording.replay import Replay
+from difftile.recording.replay import AdjointEnvironment, Replay
 from difftile.recording.seeds import add_seed
 from difftile.recording.steps import Launch, field_of
 from difftile.substrate import Buffer, silence, unpin
@@ -123,7 +125,7 @@ def _record(
         kept = _Kept(values, along)
         try:
             kept.pin(plan.reads)
-            push_stage(plan.code, plan.stage_launch.stage, values, along)
+            push_stage(plan.code, plan.stage, values, along)
             kept.pin(plan.reads_after)
         except BaseException:
             kept.record(plan, call).release()
@@ -173,37 +175,57 @@ class DualReplay:
             self.dots.reverse(record)
 
     def _launch(self, dual: DualRecord) -> None:
-        record, plan, values = dual.record, dual.record.plan, dual.record.values
-        adjoint = plan.adjoint
+        record, adjoint = dual.record, dual.record.plan.adjoint
         assert adjoint is not None
-        given: dict[Array | Var, Any] = dict(
-            zip(adjoint.code.params, self.bars.arguments(record), strict=True)
+        env = _DualEnvironment(dual, self.bars.gradient, self.dots.gradient)
+        derived = adjoint.derived
+        own = (t for t in derived.program.temps if is_float(t.type.element))
+        varying = frozenset(
+            (
+                *(t for t in own if isinstance(derived.role(t), Scratch)),
+                *(
+                    p
+                    for p, role in zip(adjoint.code.params, adjoint.roles, strict=True)
+                    if isinstance(p, Array) and env.varies(role)
+                ),
+            )
         )
-        dots: dict[Array, Buffer] = {}
-        for p, (source, which) in zip(adjoint.code.params, plan.adjoint_params, strict=True):
-            if not isinstance(p, Array):
-                continue
-            if source is Source.GRADIENT:
-                dots[p] = self.dots.gradient(values[which]).buffer
-            elif source in (Source.KEPT, Source.KEPT_AFTER):
-                k = which if source is Source.KEPT else len(plan.reads) + which
-                dot, shape = dual.dots[k], values[plan.kept[k]].shape
-                if dot is not None:
-                    dots[p] = dot if dot.shape == shape else dot.under(shape)
-        own = {t for t in adjoint.program.temps if is_float(t.type.element) and t not in dots}
-        tangent = adjoint.tangent(frozenset((*dots, *own)))
-        args: list[Any] = []
-        scratch: list[Buffer] = []
-        for p in tangent.code.params:
-            of = tangent.of.get(p) if isinstance(p, Array) else None
-            passed = given.get(p) if of is None else dots.get(of)
-            if passed is None and p in plan.code.position:
-                passed = argument_of(values[plan.code.position[p]])
-            if passed is None:
-                assert isinstance(p, Array)
-                scratch.append(scratch_for(p, plan.code, values))
-                passed = scratch[-1]
-            args.append(passed)
-        tangent.code.launch(args)
-        for buffer in scratch:
-            buffer.free()
+        tangent = record.plan.stage.code(Tangent(varying, record.plan.request))
+        assert tangent is not None
+        Binding(tangent, env).launch(record.values, record.kept)
+
+
+class _DualEnvironment(AdjointEnvironment):
+    """Adds the tangents of kept contents and of gradients."""
+
+    def __init__(
+        self,
+        dual: DualRecord,
+        gradient: Callable[[Field], Field],
+        tangent: Callable[[Field], Field],
+    ) -> None:
+        super().__init__(dual.record, gradient)
+        self._dots = dual.dots
+        self._tangent = tangent
+
+    def varies(self, role: Role) -> bool:
+        """Tell whether a parameter of the adjoint has a tangent that may not be zero."""
+        match role:
+            case Before() | After():
+                return self._dots[self.kept_at(role)] is not None
+            case Bar():
+                return True
+            case _:
+                return False
+
+    def dot(self, of: Role) -> Slot | None:
+        """Return the slot of the tangent of a parameter of the adjoint."""
+        match of:
+            case Before(array) | After(array):
+                dot, shape = self._dots[self.kept_at(of)], self.field(array).shape
+                assert dot is not None
+                return Fixed(dot if dot.shape == shape else dot.under(shape))
+            case Bar(array):
+                return Fixed(self._tangent(self.field(array)).buffer)
+            case _:
+                return None

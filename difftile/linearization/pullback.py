@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from difftile.compile.adjoint_plan import check_ownership, make_plans
-from difftile.compile.specialisation import make_writable
+from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
@@ -27,7 +26,7 @@ from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.launch.tangents import push_tangents
+from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.counts import LIVE
 from difftile.recording.host_reads import computed_by_python, warn_of_number
 from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
@@ -488,7 +487,9 @@ class Tangents:
 def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[LaunchRecord]:
     """Launch a kernel and return its records for some fields with derivatives."""
     plans = make_plans(step.call.code, grads, constant=constant)
-    check_ownership(plans, step.values)
+    for plan in plans:
+        if plan.ownership is not None:
+            plan.ownership.check(step.values)
     stages = [record_stage(plan, step.call, step.values) for plan in plans]
     records = [one for stage in stages for one in stage if isinstance(one, LaunchRecord)]
     return [one for one in records if one.plan.adjoint is not None]

@@ -6,9 +6,10 @@ as well; serial statements between loops become a loop over it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
+from difftile.ir.derived import Derived, Lane, Role, Scratch, Width
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -31,31 +32,17 @@ class Unbatchable(Exception):
     """A program whose loops have bounds that differ between directions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batched:
-    """A program for many directions.
+def batch(derived: Derived, arrays: Collection[Array]) -> Derived:
+    """Return the program for many directions, whose number is its last parameter.
 
     Args:
-        program: Its parameters are those of before, and the number of directions behind them.
-        of: For each array with one axis more what it was; None for memory of the program's own.
-        width: The number of directions.
-    """
-
-    program: Program
-    of: Mapping[Array, Array | None]
-    width: Var
-
-
-def batch(program: Program, arrays: Collection[Array]) -> Batched:
-    """Return the program for many directions.
-
-    Args:
-        program: Everything that it writes is among the arrays.
-        arrays: Those that differ between directions.
+        derived: A program all of whose writes are to the arrays.
+        arrays: The arrays that differ between directions.
 
     Raises:
         Unbatchable: The bounds of a loop differ.
     """
+    program = derived.program
     batcher = _Batcher(set(arrays))
     batcher.run(program.body)
     new = batcher.to
@@ -70,8 +57,9 @@ def batch(program: Program, arrays: Collection[Array]) -> Batched:
         Block(tuple(batcher.out)),
         (*temps, *batcher.cells.values()),
     )
-    of: dict[Array, Array | None] = {b: a for a, b in new.items()}
-    return Batched(made, of | dict.fromkeys(batcher.cells.values()), batcher.width)
+    roles: dict[Array | Var, Role] = {wide: Lane(derived.role(a)) for a, wide in new.items()}
+    roles |= {cell: Lane(Scratch()) for cell in batcher.cells.values()}
+    return derived.with_roles(made, roles | {batcher.width: Width()})
 
 
 @dataclass

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from difftile.ir.derived import After, Bar, Before, Derived, Role, primal
 from difftile.ir.nodes import Array, Block, Program, Ruled, Size, Stmt
 from difftile.ir.walk import array_of, with_blocks
 
 
-@dataclass(frozen=True, slots=True)
-class WithGradients:
-    """A program whose gradients are parameters, and what they are gradients of.
-
-    Args:
-        program: Its parameters are those of before, then the gradients.
-        gradients: For each of them the gradient, or the contents, as the rule wrote them.
-    """
-
-    program: Program
-    gradients: Mapping[Array, Array]
-
-
-def bind_gradients(program: Program) -> WithGradients:
-    """Return the program with its gradients as parameters."""
+def bind_gradients(program: Program) -> Derived:
+    """Return the program with the gradients and contents that it names as parameters, the last."""
     known: dict[Array, Array] = {}
 
     def memory(array: Array) -> Array:
@@ -46,5 +33,14 @@ def bind_gradients(program: Program) -> WithGradients:
 
     body = block(program.body)
     params = (*program.params, *known.values())
-    back = {new: old for old, new in known.items()}
-    return WithGradients(replace(program, params=params, body=body), back)
+    bound_program = replace(program, params=params, body=body)
+    return primal(program).with_roles(
+        bound_program, {new: _role(old) for old, new in known.items()}
+    )
+
+
+def _role(array: Array) -> Role:
+    if array.gradient_of is not None:
+        return Bar(array.gradient_of, array.incoming)
+    assert array.contents_of is not None
+    return After(array.contents_of) if array.late else Before(array.contents_of)

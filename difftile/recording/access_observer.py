@@ -58,7 +58,7 @@ def looking(outlook: Outlook) -> Generator[None]:
 def look_at(outlook: Outlook, call: PreparedLaunch, values: list[Any]) -> None:
     """Say what a launch is going to touch."""
     code = call.code
-    for k in sorted({code.position[a] for one in code.launches for a in one.stage.loaded}):
+    for k in sorted({code.position[a] for stage in code.stages for a in stage.loaded}):
         if values[k] not in code.temps:
             outlook.read(values[k])
     for k in code.writes:

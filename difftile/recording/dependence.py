@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from difftile.ad.activity import active_values
 from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.fields.field import Storage
+from difftile.ir.derived import Bar
 from difftile.ir.nodes import Accumulate, Const, Store
 from difftile.ir.walk import WRITES, walk
 from difftile.recording.opaque import Opaque, OpaqueRecord
@@ -46,15 +47,17 @@ def depends(steps: Iterable[Record | Step], outputs: Collection[Storage]) -> boo
 def _varying(plan: AdjointPlan) -> frozenset[int]:
     """Return the positions of the fields that a stage gives values which vary with fields."""
     adjoint = plan.adjoint
+    bars = {} if adjoint is None else adjoint.derived.of(Bar)
+    gradients = bars.values()
     if adjoint is None or not any(
         isinstance(stmt, Accumulate | Store)
-        and stmt.array in adjoint.bars
+        and stmt.array in gradients
         and not (isinstance(stmt.value, Const) and not stmt.value.value)
-        for stmt in walk(adjoint.program.body)
+        for stmt in walk(adjoint.derived.program.body)
     ):
         return frozenset()  # it only takes the gradient of what it overwrites
-    program = plan.stage_launch.stage.program
-    active = active_values(program, frozenset(adjoint.bars.values()))
+    program = plan.stage.program
+    active = active_values(program, frozenset(bars))
     return frozenset(
         plan.code.position[stmt.array]
         for stmt in walk(program.body)

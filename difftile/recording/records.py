@@ -104,7 +104,7 @@ def record_stage(
         buffer.packing_pins += packing
     patches: dict[int, Patch] = {}
     try:
-        call.stages[plan.number].launch(values, patches if patching else None, plan.both)
+        call.stages[plan.stage.number].launch(values, patches if patching else None, plan.both)
     except BaseException:
         unpin(*kept, packing=packing)
         for patch in patches.values():

@@ -8,72 +8,50 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.adjoint_plan import AdjointPlan, Source
+from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
+from difftile.ir.derived import After, Before
+from difftile.ir.nodes import Array
+from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.work_fields import add_to, copied
-from difftile.substrate import Launcher, current_session
 
 
-class BoundAdjoint:
-    """The adjoint of one stage of a call, with the gradients that a backward pass works on.
+class AdjointEnvironment(Environment):
+    """Finds contents among the buffers that records keep, and gradients in a backward pass.
 
     Args:
-        record: One of its launches.
+        record: A launch of a stage; others of the same launch keep buffers in the same order.
         gradient: Returns the gradient of a field.
     """
 
-    __slots__ = ("_args", "_launchable", "_plan", "_reshaped", "_shapes")
-
     def __init__(self, record: LaunchRecord, gradient: Callable[[Field], Field]) -> None:
-        plan = self._plan = record.plan
-        self._launchable: Launcher | None = None
-        self._args: list[Any] = [None] * len(plan.adjoint_params)
-        for place, (source, which) in enumerate(plan.adjoint_params):
-            if source is Source.GRADIENT:
-                self._args[place] = gradient(record.values[which]).buffer
-        read = [*plan.shapes, *zip(plan.kept_places, plan.kept, strict=True)]
-        fields: list[tuple[int, Field]] = [(place, record.values[k]) for place, k in read]
-        self._shapes = [(place, field.storage) for place, field in fields[: len(plan.shapes)]]
-        self._reshaped = [
-            (place, field.shape)
-            for place, field in fields
-            if field.storage.buffer.shape != field.shape
-        ]
+        super().__init__(record.plan.code, record.values)
+        self.plan = record.plan
+        self._gradient = gradient
 
-    def arguments(self, record: LaunchRecord) -> list[Any]:
-        """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
-        args, values = self._args.copy(), record.values
-        for place, position in self._plan.numbers:
-            args[place] = values[position]
-        for place, storage in self._shapes:
-            args[place] = storage.buffer
-        for place, buffer in zip(self._plan.kept_places, record.kept, strict=True):
-            args[place] = buffer if buffer.packed is None else buffer.unpacked()
-        for place, shape in self._reshaped:
-            args[place] = args[place].under(shape)
-        return args
+    def before(self, array: Array) -> Slot:
+        """Return the slot of contents from before the stage."""
+        return Kept(self.kept_at(Before(array)), self.field(array))
 
-    def launch(self, record: LaunchRecord) -> None:
-        """Run the adjoint of a launch."""
-        args, values, plan = self.arguments(record), record.values, self._plan
-        allocate = current_session().pool.allocate
-        scratch = [
-            allocate(element, () if which is None else values[which].shape)
-            for element, which in plan.scratch
-        ]
-        for place, buffer in zip(plan.scratch_places, scratch, strict=True):
-            args[place] = buffer
-        if self._launchable is None:
-            assert plan.adjoint is not None
-            self._launchable = plan.adjoint.code.settled(args)
-        self._launchable.launch(args)
-        for buffer in scratch:
-            buffer.free()
+    def after(self, array: Array) -> Slot:
+        """Return the slot of contents from after the stage."""
+        return Kept(self.kept_at(After(array)), self.field(array))
+
+    def bar(self, array: Array) -> Slot:
+        """Return the slot of a gradient."""
+        return Fixed(self._gradient(self.field(array)).buffer)
+
+    def kept_at(self, role: Before | After) -> int:
+        """Return the position of contents among the buffers that a record keeps."""
+        position, plan = self.code.position[role.array], self.plan
+        if isinstance(role, Before):
+            return plan.reads.index(position)
+        return len(plan.reads) + plan.reads_after.index(position)
 
 
 class Replay:
@@ -103,7 +81,7 @@ class Replay:
         self.seeds = seeds
         self.private = private
         self._work: dict[Storage, tuple[Field, Field]] = {}
-        self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], BoundAdjoint] = {}
+        self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], Binding] = {}
 
     def gradient(self, field: Field) -> Field:
         """Return the gradient that the pass works on, in the field's shape."""
@@ -136,7 +114,7 @@ class Replay:
         match record:
             case LaunchRecord():
                 if record.plan.adjoint is not None:
-                    self._adjoint(record).launch(record)
+                    self._adjoint(record).launch(record.values, record.kept)
             case HostWrite(field=field, where=where):
                 if isinstance(where, tuple):
                     zero = np.zeros(np.shape(field.buffer.read_at(where)))
@@ -162,14 +140,16 @@ class Replay:
         return taken
 
     def arguments(self, record: LaunchRecord) -> list[Any]:
-        """Return what the adjoint of a launch is passed; in the places of its scratch is None."""
-        return self._adjoint(record).arguments(record)
+        """Return the arguments of an adjoint; in the places of its scratch memory is None."""
+        return self._adjoint(record).arguments(record.values, record.kept)
 
-    def _adjoint(self, record: LaunchRecord) -> BoundAdjoint:
+    def _adjoint(self, record: LaunchRecord) -> Binding:
         key = (record.plan, record.call)
         found = self._adjoints.get(key)
         if found is None:
-            found = self._adjoints[key] = BoundAdjoint(record, self.gradient)
+            assert record.plan.adjoint is not None
+            env = AdjointEnvironment(record, self.gradient)
+            found = self._adjoints[key] = Binding(record.plan.adjoint, env)
         return found
 
     def clear(self) -> None:

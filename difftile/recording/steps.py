@@ -65,7 +65,7 @@ class Run:
             self._touch(plan, launch, position)
         for plan in launch.plans:
             if self.records is None:
-                launch.call.stages[plan.number].launch(values)
+                launch.call.stages[plan.stage.number].launch(values)
                 continue
             for record in record_stage(plan, launch.call, values):
                 if isinstance(record, LaunchRecord):
@@ -127,7 +127,7 @@ class Run:
         for k in plan.loads:
             self._touch_storage(values[k].storage, position, overwritten=False)
         for k in plan.writes:
-            whole = k in launch.call.stages[plan.number].overwritten
+            whole = k in launch.call.stages[plan.stage.number].overwritten
             self._touch_storage(values[k].storage, position, overwritten=whole)
 
     def _growth(self, plans: Sequence[AdjointPlan], values: list[Any]) -> int:

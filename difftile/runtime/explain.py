@@ -8,10 +8,12 @@ from typing import Any
 from difftile.ad.activity import active_values
 from difftile.ad.missing_gradients import Cut, Flow, follow
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
+from difftile.compile.arguments import field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Stage
 from difftile.diagnostics import NotDifferentiable, Span, counted, located
 from difftile.fields.field import Field
+from difftile.ir.derived import After, Bar, Before
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
@@ -83,7 +85,7 @@ def _head(name: str, codes: Sequence[Specialisation]) -> str:
 
 
 def _compiling(code: Specialisation) -> float:
-    return sum(one.seconds for launch in code.launches for one in launch.stage.compiled)
+    return sum(one.seconds for stage in code.stages for one in stage.compiled)
 
 
 # Parameters
@@ -92,7 +94,7 @@ def _compiling(code: Specialisation) -> float:
 def _parameters(call: PreparedLaunch) -> str:
     lines = ["Parameters"]
     code = call.code
-    stages = [launch.stage for launch in code.launches]
+    stages = code.stages
     hidden = {temp.storage for temp in code.temps}
     for k, (param, value) in enumerate(zip(code.params, call.values, strict=True)):
         if isinstance(value, Field) and isinstance(param, Array):
@@ -126,17 +128,15 @@ def _kept(plans: Sequence[AdjointPlan], values: list[Any], as_if: bool) -> str:
     for plan in plans:
         if plan.adjoint is None:
             continue
-        program = plan.adjoint.code.program
-        positions = iter(plan.kept)
-        arrays = [p for p in plan.adjoint.code.params if p in plan.adjoint.reads]
-        arrays += [p for p in plan.adjoint.code.params if p in plan.adjoint.after]
-        for array, k in zip(arrays, positions, strict=True):
-            assert isinstance(array, Array)
-            when = "after" if array in plan.adjoint.after else "before"
-            nbytes = values[k].nbytes
+        program, bars = plan.adjoint.code.program, plan.adjoint.fields(Bar)
+        before, after = plan.adjoint.fields(Before), plan.adjoint.fields(After)
+        arrays = [*before.values(), *after.values()]
+        for number, (array, k) in enumerate(zip(arrays, plan.kept, strict=True)):
+            when = "before" if number < len(before) else "after"
+            nbytes = field_at(values, k).nbytes
             total += nbytes
             lines.append(f"  {plan.code.params[k].name} as it is {when} it, {nbytes} bytes")
-            needing = _needing(program, array, tuple(plan.adjoint.bars))
+            needing = _needing(program, array, tuple(bars.values()))
             lines += [f"    for {located(span)}" for span in needing]
     title = "Kept for the adjoint"
     title += ", if all float fields had gradients" if as_if else ""
@@ -177,7 +177,7 @@ def _adds(plans: Sequence[AdjointPlan]) -> str:
     for plan in plans:
         if plan.adjoint is None:
             continue
-        bars = plan.adjoint.bars
+        bars = {bar: field for field, bar in plan.adjoint.fields(Bar).items()}
         for task in plan.adjoint.code.program.body.stmts:
             for stmt in walk(Block((task,))):
                 if isinstance(stmt, Accumulate) and stmt.array in bars:
@@ -195,10 +195,10 @@ def _manner(task: Stmt, stmt: Accumulate, plan: AdjointPlan) -> str:
             return "summed in blocks, one atomic addition each"
         return f"atomic, {located(stmt.span)}"
     assert plan.adjoint is not None
-    array = plan.adjoint.bars[stmt.array]
+    (array,) = (a for a, bar in plan.adjoint.fields(Bar).items() if bar is stmt.array)
     loads = [
         (loop, s)
-        for loop in plan.stage_launch.stage.program.body.stmts
+        for loop in plan.stage.program.body.stmts
         if isinstance(loop, ParallelFor)
         for s in walk(loop.body)
         if isinstance(s, Load) and s.array is array and s.span == stmt.span
@@ -219,7 +219,7 @@ def _loops(plans: Sequence[AdjointPlan]) -> str:
         for stmt in stmts:
             if isinstance(stmt, Alloc):
                 kept[stmt.span] = kept.get(stmt.span, 0) + (stmt.array.size or 0)
-        for stmt in walk(plan.stage_launch.stage.program.body):
+        for stmt in walk(plan.stage.program.body):
             if isinstance(stmt, (For, While)) and stmt.span is not None:
                 how = "is not needed"
                 if stmt.span in kept:
@@ -239,7 +239,7 @@ def _cuts(plans: Sequence[AdjointPlan], code: Specialisation, graded: Sequence[b
     found: dict[Cut, None] = {}
     flows = {array: Flow(True) for array in sources}
     for plan in plans:
-        passage = follow(plan.stage_launch.stage.program, flows, sources)
+        passage = follow(plan.stage.program, flows, sources)
         for flow in passage.flows.values():
             found |= dict.fromkeys(flow.cuts)
         flows |= passage.flows
@@ -278,9 +278,11 @@ def _sizes(code: Specialisation, plans: Sequence[AdjointPlan]) -> str:
     lines = [f"  {what}: {counted(size, 'statement')}" for what, size in code.sizes.items()]
     several = len(plans) > 1
     for k, plan in enumerate(plans, 1):
-        stage = plan.stage_launch.stage
+        stage = plan.stage
         which = f" of stage {k}" if several else ""
-        lines.append(f"  forward{which}: {counted(size_of(stage.forward.program), 'statement')}")
+        lines.append(
+            f"  forward{which}: {counted(size_of(stage.primal.code.program), 'statement')}"
+        )
         if plan.adjoint is not None:
             size = counted(size_of(plan.adjoint.code.program), "statement")
             lines.append(f"  adjoint{which}: {size}")
@@ -289,4 +291,4 @@ def _sizes(code: Specialisation, plans: Sequence[AdjointPlan]) -> str:
 
 def _statements(plans: Sequence[AdjointPlan]) -> Iterator[Stmt]:
     for plan in plans:
-        yield from walk(plan.stage_launch.stage.program.body)
+        yield from walk(plan.stage.program.body)

@@ -6,11 +6,10 @@ from collections.abc import Generator, Iterable, Mapping, Set
 from contextlib import contextmanager
 from typing import Any
 
-from difftile.compile.specialisation import make_writable
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.launch.tangents import push_tangents
+from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.gradient_cuts import warn_of_field
 from difftile.recording.history import FullHistory
 from difftile.recording.opaque import Opaque, OpaqueStep, Use
@@ -194,7 +193,7 @@ def _tangent_of(field: Field) -> Field:
 def _warn_of_cuts(call: PreparedLaunch) -> None:
     """Warn of tangents that are cut; no adjoint has to exist for that."""
     wanted = call.code.wanted(call.grads())
-    for launch in call.code.launches:
-        for array, span in launch.stage.cuts(wanted).items():
+    for stage in call.code.stages:
+        for array, span in stage.cuts(wanted).items():
             why = "has no gradient buffer to hold it"
             warn_of_field(array.name, span, "tangent", why, stacklevel=5)

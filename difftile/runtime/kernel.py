@@ -13,12 +13,13 @@ from types import FunctionType
 from typing import Any, Protocol, cast
 
 from difftile.ad.derive import derive
+from difftile.compile.arguments import Arguments
 from difftile.compile.definition import Body, Definition, lowered_for
 from difftile.compile.func import Func, plain, watch
 from difftile.compile.kernel_rule import KernelRule, check_rule, compile_rule
 from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.specialisation import Specialisation
-from difftile.compile.stage import Stage
+from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
 from difftile.fields.recording import OPEN_IN, OPEN_TAPE
 from difftile.frontend.captures import Capture
@@ -36,7 +37,6 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import races
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
-from difftile.passes.stages import split
 from difftile.recording.access_observer import look_at
 from difftile.recording.perform import perform
 from difftile.runtime.explain import explain
@@ -46,7 +46,7 @@ from difftile.runtime.explicit import (
     run_tangents,
     run_tangents_of_step,
 )
-from difftile.runtime.ruled_launch import RuledLaunch, rule_values
+from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
 
 _I32_LIMIT = 2**31
@@ -129,7 +129,7 @@ class Kernel:
         call, values = self._ready(args, kwargs)
         if call.suspect is not None and call.suspect(values):
             call.check(values)
-        if call.alone:
+        if call.exclusive:
             LOCK.acquire()
         try:
             for one in call.derived:
@@ -149,7 +149,7 @@ class Kernel:
                 raise_first()
             return None if call.code.result is None else call.code.returned()
         finally:
-            if call.alone:
+            if call.exclusive:
                 LOCK.release()
 
     def bwds(self, *args: Any, **kwargs: Any) -> None:
@@ -264,10 +264,10 @@ class Kernel:
     ) -> RuledLaunch:
         """Return a launch whose derivative is that of a rule."""
         args = self._bind(args, kwargs)
-        known = {one.name: args[one.argument] for one in call.objects}
+        known = {name: args[position] for name, position, _ in call.objects}
         own = values[: call.captured_at]
         rules = {
-            word: (rule, rule_values(rule, own, call.arrays, known))
+            word: (rule, rule_arguments(rule, own, call.arrays, known))
             for word, rule in call.code.rules.items()
         }
         approximate = self._rules[word].approximate
@@ -316,8 +316,8 @@ class Kernel:
         code = found.code
         pick = invariant_key(taken.others)
         drawn = [0, 0] if code.streams else []
-        values = [*taken.values, *outside, *drawn, *code.temps]
-        arguments = {one.name: one.argument for one in taken.objects}
+        values: Arguments = [*taken.values, *outside, *drawn, *code.temps]
+        arguments = {name: position for name, position, _ in taken.objects}
         call = PreparedLaunch(
             code,
             values,
@@ -382,11 +382,10 @@ class Kernel:
         guarded = guard(written)
         checked = guarded if session.debug else unchecked(written)
         program = normalise(checked, checked=session.debug)
-        stages = [Stage(stage) for stage in split(program)]
         code = Specialisation(
             self.function.__name__,
             lowered.program.params,
-            stages,
+            program,
             lowered.streams,
             lowered.result,
             None if session.debug else reach(guarded),
@@ -422,16 +421,15 @@ class Kernel:
         if self._latest is None:
             raise LaunchError(f"{self!r} is compiled on its first launch; launch it before.")
         texts: list[str] = []
-        for launch in self._latest.launches:
-            stage = launch.stage
+        for stage in self._latest.stages:
             if mode == "forward":
-                texts.append(stage.forward.source())
+                texts.append(stage.primal.code.source())
                 continue
             params = (*stage.program.params, *stage.program.temps)
             wanted = frozenset(
                 p for p in params if isinstance(p, Array) and is_float(p.type.element)
             )
-            adjoint = stage.adjoint(wanted)
+            adjoint = stage.code(Adjoint(wanted))
             if adjoint is not None:
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))

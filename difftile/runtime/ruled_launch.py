@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.kernel_rule import RuleCode
-from difftile.compile.specialisation import argument_of, scratch_for
-from difftile.compile.stage import AdjointCode
+from difftile.compile.stage import Adjoint
 from difftile.diagnostics import LaunchError, NotDifferentiable
 from difftile.fields.field import Field, Storage
+from difftile.ir.derived import After, Bar, Before, Role, Same
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
+from difftile.launch.binding import Binding, Environment, Live, Slot
 from difftile.launch.parse_arguments import current_captures
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.tangents import make_writable
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 
@@ -27,8 +30,9 @@ class RuledLaunch(OpaqueStep):
     Args:
         name: The kernel.
         call: The launch.
-        values: The values of its parameters.
-        rules: The rules, by 'backward' and 'forward', each with the values of its parameters.
+        values: Its arguments.
+        rules: The rules, by 'backward' and 'forward', each with its own arguments: the fields and
+            numbers of parameters that have no other role.
         word: Which of them is meant.
         approximate: It is no exact derivative by its own account.
     """
@@ -37,8 +41,8 @@ class RuledLaunch(OpaqueStep):
         self,
         name: str,
         call: PreparedLaunch,
-        values: list[Any],
-        rules: Mapping[str, tuple[RuleCode, list[Any]]],
+        values: Arguments,
+        rules: Mapping[str, tuple[RuleCode, Arguments]],
         word: str,
         *,
         approximate: bool = False,
@@ -48,7 +52,11 @@ class RuledLaunch(OpaqueStep):
         self._rules = rules
         self._rule, self._rule_values = rules[word]
         self._forward = word == "forward"
-        self._storing = _storing(call, values)
+        code = call.code
+        graded = [isinstance(v, Field) and is_float(v.element) for v in values]
+        wanted = code.arrays(graded).difference(code.params[len(values) - len(code.temps) :])
+        requests = [(stage, Adjoint(wanted, constant=True)) for stage in code.stages]
+        self._clearing = [c for stage, request in requests if (c := stage.code(request))]
         super().__init__(name, self._uses(), kind="kernel", approximate=approximate)
         self._check_gradients()
 
@@ -59,23 +67,31 @@ class RuledLaunch(OpaqueStep):
         given = (self.name, self._call, self._values, self._rules, "forward")
         return RuledLaunch(*given, approximate=self.approximate)
 
+    def _rule_fields(self, kind: type[Role]) -> list[Field]:
+        """Return the fields to which the roles of a kind in the rule belong."""
+        position = self._rule.code.position
+        return [
+            field_at(self._rule_values, position[role.array])
+            for role in self._rule.roles
+            if isinstance(role, (Before, After, Bar)) and isinstance(role, kind)
+        ]
+
     def _uses(self) -> list[Use]:
         """Return what the launch does with each field, and which contents the reverse reads."""
         code, rule = self._call.code, self._rule
         names: dict[Storage, tuple[Field, str]] = {}
         params = (*code.params, *rule.code.params)
-        every = zip(params, (*self._values, *self._rule_values), strict=True)
         hidden = (*code.temps, *rule.code.temps)
-        for param, value in every:
+        for param, value in zip(params, (*self._values, *self._rule_values), strict=True):
             if isinstance(value, Field) and value not in hidden:
                 names.setdefault(value.storage, (value, param.name))
-        loaded = {code.position[a] for launch in code.launches for a in launch.stage.loaded}
+        loaded = {code.position[a] for stage in code.stages for a in stage.loaded}
         reads = self._read = _memory(self._values, loaded)
         writes = _memory(self._values, code.writes)
-        places = {code.position[a] for adjoint in self._storing for a in adjoint.reads}
+        places = {code.position[a] for one in self._clearing for a in one.fields(Before)}
         needed = _memory(self._rule_values, rule.loads) | _memory(self._values, places)
-        before = _memory(self._rule_values, (k for _, k, late in rule.contents if not late))
-        after = _memory(self._rule_values, (k for _, k, late in rule.contents if late))
+        before = {one.storage for one in self._rule_fields(Before)}
+        after = {one.storage for one in self._rule_fields(After)}
         uses: list[Use] = []
         for storage, (field, name) in names.items():
             if storage in needed:
@@ -95,10 +111,12 @@ class RuledLaunch(OpaqueStep):
             LaunchError: It does not.
         """
         written = {use.field.storage for use in self.uses if use.writes}
-        for _, which, incoming in self._rule.gradients:
-            field: Field = self._rule_values[which]
-            if incoming and field.storage not in written:
-                name = self._rule.code.params[which].name
+        position = self._rule.code.position
+        for role in self._rule.roles:
+            if not isinstance(role, Bar) or not role.incoming:
+                continue
+            if field_at(self._rule_values, position[role.array]).storage not in written:
+                name = role.array.name
                 raise LaunchError(
                     f"The rule of {self.title} uses '{name}.grad_in', the gradient of what is in "
                     f"'{name}' after the launch; the kernel does not write it."
@@ -119,60 +137,69 @@ class RuledLaunch(OpaqueStep):
                 stand.grad_in.buffer.copy_from(stand.grad_out.buffer)
             else:
                 stand.grad_out.buffer.copy_from(stand.grad_in.buffer)
-        if not self._forward:
-            self._take_overwritten(then)
-        values = self._rule_values.copy()
-        for place, which, incoming in self._rule.gradients:
-            stand = then[self._rule_values[which]]
-            values[place] = stand.grad_in if incoming else stand.grad_out
-        for place, which, late in self._rule.contents:
-            field = self._rule_values[which]
-            values[place] = then.after(field) if late else then[field]
-        for k in self._rule.loads:
-            if isinstance(values[k], Field) and values[k] not in self._rule.code.temps:
-                values[k] = self._plainly(then, values[k])
-        self._rule.code.check(values)
-        self._rule.code.run(values)
+        if not self._forward:  # the elements that the kernel stores lose their gradients
+            env = _Clearing(self, self._call, self._values, then)
+            for adjoint in reversed(self._clearing):
+                Binding(adjoint, env).launch(self._values)
+        code = self._rule.code
+        values = [self._argument(k, role, then) for k, role in enumerate(self._rule.roles)]
+        code.check(values)
+        env = Environment(code, values)
+        for stage, writes in zip(code.stages, code.stage_writes, strict=True):
+            for k in writes:
+                make_writable(field_at(values, k))
+            Binding(stage.primal, env).launch(values)
 
-    def _plainly(self, then: ReverseContext, field: Field) -> Field:
-        """Return what a rule reads of a field that it names alone: `x[i]`."""
-        return then[field] if field.storage in self._read else then.after(field)
+    def _argument(self, k: int, role: Role, then: ReverseContext) -> Field | float:
+        """Return the argument of the rule's parameter with a role."""
+        position, values = self._rule.code.position, self._rule_values
+        match role:
+            case Bar(array, incoming):
+                stand = then[field_at(values, position[array])]
+                gradient = stand.grad_in if incoming else stand.grad_out
+                assert gradient is not None
+                return gradient
+            case Before(array):
+                return then[field_at(values, position[array])]
+            case After(array):
+                return then.after(field_at(values, position[array]))
+            case Same() if k in self._rule.loads and values[k] not in self._rule.code.temps:
+                field = field_at(values, k)  # `x[i]`: the contents that the kernel met or left
+                return then[field] if field.storage in self._read else then.after(field)
+            case _:
+                return values[k]
 
-    def _take_overwritten(self, then: ReverseContext) -> None:
-        """Set the gradient of elements to zero that the kernel stores."""
-        for adjoint in reversed(self._storing):
-            self._run_constant(adjoint, then)
 
-    def _run_constant(self, adjoint: AdjointCode, then: ReverseContext) -> None:
-        code = self._call.code
-        written = {use.field.storage for use in self.uses if use.writes}
-        fields: list[Any] = []
-        scratch: list[Any] = []
-        for p in adjoint.code.params:
-            of = adjoint.bars.get(p) if isinstance(p, Array) else None
-            late = adjoint.after.get(p) if isinstance(p, Array) else None
-            if of is not None:
-                fields.append(then[self._values[code.position[of]]].grad_out)
-            elif late is not None or (isinstance(p, Array) and p in adjoint.reads):
-                value = self._values[code.position[late or p]]
-                if value in code.temps or value.storage in written:
-                    raise NotDifferentiable(
-                        None,
-                        f"where {self.title} stores depends on what it writes itself, and it has a "
-                        "rule.",
-                        "",
-                        hint="write the places with another kernel, which is launched before it.",
-                    )
-                fields.append(then[value])
-            elif p in code.position:
-                fields.append(self._values[code.position[p]])
-            else:
-                assert isinstance(p, Array)
-                scratch.append(scratch_for(p, code, self._values))
-                fields.append(scratch[-1])
-        adjoint.code.launch([one if one in scratch else argument_of(one) for one in fields])
-        for buffer in scratch:
-            buffer.free()
+class _Clearing(Environment):
+    """The gradients of a step, to be set to zero where a launch of it stores."""
+
+    def __init__(
+        self, step: OpaqueStep, call: PreparedLaunch, values: Arguments, then: ReverseContext
+    ) -> None:
+        super().__init__(call.code, values)
+        self._step = step
+        self._then = then
+        self._written = {use.field.storage for use in step.uses if use.writes}
+
+    def before(self, array: Array) -> Slot:
+        field = self.field(array)
+        if field in self.code.temps or field.storage in self._written:
+            raise NotDifferentiable(
+                None,
+                f"where {self._step.title} stores depends on what it writes itself, and it has a "
+                "rule.",
+                "",
+                hint="write the places with another kernel, which is launched before it.",
+            )
+        return Live(self._then[field])
+
+    def after(self, array: Array) -> Slot:
+        return self.before(array)
+
+    def bar(self, array: Array) -> Slot:
+        gradient = self._then[self.field(array)].grad_out
+        assert gradient is not None
+        return Live(gradient)
 
 
 _KEEPS = {
@@ -183,14 +210,14 @@ _KEEPS = {
 }
 
 
-def rule_values(
-    rule: RuleCode, given: list[Any], arrays: Mapping[str, Field], known: Mapping[str, Any]
-) -> list[Any]:
-    """Return the values of a rule's parameters, with None for gradients and contents by name.
+def rule_arguments(
+    rule: RuleCode, given: Arguments, arrays: Mapping[str, Field], known: Mapping[str, Any]
+) -> Arguments:
+    """Return the arguments of a rule's parameters, with 0 for those that have another role.
 
     Args:
         rule: The rule.
-        given: The values of the kernel's own parameters.
+        given: The arguments of the kernel's own parameters.
         arrays: The field passed for each of them that is an array of its own.
         known: The arguments that are looked into.
 
@@ -200,22 +227,10 @@ def rule_values(
     captured = current_captures(rule.captures, arrays, known)
     if captured is None:
         raise LaunchError(f"{rule.code.name}: a name that its rule captures has changed.")
-    by_name = len(rule.gradients) + len(rule.contents)
-    return [*given, *captured, *(None,) * by_name, *rule.code.temps]
+    by_name = sum(isinstance(role, (Before, After, Bar)) for role in rule.roles)
+    return [*given, *captured, *(0,) * by_name, *rule.code.temps]
 
 
-def _memory(values: list[Any], positions: Iterable[int]) -> set[Storage]:
+def _memory(values: Sequence[Field | float], positions: Iterable[int]) -> set[Storage]:
     """Return the memory of the fields at some positions."""
-    return {values[k].storage for k in positions}
-
-
-def _storing(call: PreparedLaunch, values: list[Any]) -> list[AdjointCode]:
-    """Return what sets the gradients of stored elements to zero, stage by stage."""
-    code = call.code
-    wanted = frozenset(
-        p
-        for p, value in zip(code.params, values, strict=True)
-        if isinstance(p, Array) and is_float(p.type.element) and value not in code.temps
-    )
-    found = (launch.stage.adjoint(wanted, constant=True) for launch in code.launches)
-    return [adjoint for adjoint in found if adjoint is not None]
+    return {field_at(values, k).storage for k in positions}

@@ -45,8 +45,8 @@ class Watch(Recorder, Outlook):
         }
         self._shadows.take((params[k].name, field) for k, field in fields.items())
         code = call.code
-        loaded = {code.position[a] for one in code.launches for a in one.stage.loaded}
-        bodies = [inline_primals(one.stage.program).body for one in code.launches]  # without rules
+        loaded = {code.position[a] for stage in code.stages for a in stage.loaded}
+        bodies = [inline_primals(stage.program).body for stage in code.stages]  # without rules
         used = {array for body in bodies for array in arrays_loaded(body)}
         for k, field in fields.items():
             self.touched.add(field.storage)
@@ -56,8 +56,8 @@ class Watch(Recorder, Outlook):
             if code.params[k] in used:
                 self.used.add(field.storage)
             one.written |= k in call.code.writes
-        for launch in call.code.launches:
-            for stmt in walk(launch.stage.program.body):
+        for stage in call.code.stages:
+            for stmt in walk(stage.program.body):
                 if isinstance(stmt, Ruled):
                     rules = (stmt.backward, stmt.forward)
                     if any(rule.approximate for rule in rules if rule is not None):

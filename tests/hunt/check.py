@@ -27,6 +27,7 @@ from difftile.diagnostics import (
     NotDifferentiable,
     Race,
 )
+from difftile.ir.derived import After, Bar, Dot, primal
 from difftile.ir.nodes import Array, Var
 from difftile.ir.nodes import Program as Code
 from difftile.ir.types import F64, numpy_dtype, scalar_of, shape_of, shaped
@@ -197,15 +198,15 @@ class Runner:
                         self.graded.add(key)
         grads = tuple(isinstance(p, Array) and of[p] in self.graded for p in code.params)
         every = code.wanted(grads)
-        for one in code.launches:
-            program = one.stage.program
+        for one in code.stages:
+            program = one.program
             wanted = every & {p for p in (*program.params, *program.temps) if isinstance(p, Array)}
-            ownership = code.passed(one.stage, wanted)
+            ownership = code.passed(one, wanted)
             if ownership is not None:
                 ownership.check(ready.values)
             mine = {p: key for p, key in of.items() if p in {*program.params, *program.temps}}
             ran = _Stage(program, wanted, numbers, mine, self._copy(mine))
-            tangents = forward(program, wanted)
+            tangents = forward(primal(program), wanted)
             fields = {p: self.held[key] for p, key in mine.items()}
             if self.thorough:
                 check_code(program)
@@ -213,7 +214,7 @@ class Runner:
                 finished = {key: self.held[key].copy() for key in mine.values()}
                 again = {p: finished[key] for p, key in mine.items()}
                 interp.run(finish(inline_primals(program), BLOCKS), again, numbers)
-            fields |= {dot: self.dots[mine[p]] for p, dot in tangents.dots.items()}
+            fields |= {dot: self.dots[mine[p]] for p, dot in tangents.of(Dot).items()}
             interp.run(tangents.program, fields, numbers)
             for p, key in mine.items() if self.thorough else ():
                 compare(f"{p.name} after all passes", finished[key], fields[p])
@@ -249,11 +250,11 @@ class Runner:
             if self.thorough:
                 check_code(code)
                 code = finish(code, BLOCKS, checked=True)
-            for p, bar in adjoint.bars.items():
+            for p, bar in adjoint.of(Bar).items():
                 bars.setdefault(ran.of[p], np.zeros(self.held[ran.of[p]].shape))
             fields = {p: ran.before[key] for p, key in ran.of.items()}
-            fields |= {new: ran.after[ran.of[p]] for new, p in adjoint.after.items()}
-            fields |= {bar: bars[ran.of[p]] for p, bar in adjoint.bars.items()}
+            fields |= {new: ran.after[ran.of[p]] for p, new in adjoint.of(After).items()}
+            fields |= {bar: bars[ran.of[p]] for p, bar in adjoint.of(Bar).items()}
             fields |= self._scratch(code, fields)
             interp.run(code, fields, ran.numbers)
         return {name: bars[name] for name in weights}

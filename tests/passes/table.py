@@ -20,6 +20,21 @@ from difftile.ad.reuse_results import reused_results
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import DifftileError
+from difftile.ir.derived import (
+    After,
+    Bar,
+    Before,
+    Derived,
+    Dot,
+    Lane,
+    Role,
+    Same,
+    Scratch,
+    Shape,
+    Width,
+    primal,
+    sources,
+)
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -236,31 +251,38 @@ def _without_induction(program: Program, options: Options) -> Result:
     return Result((_with_body(program, block(program.body)),), tuple(notes))
 
 
-# Derivatives: what is here changes when they say themselves what their parameters are
+# Derivatives
 
 
 def _bind_gradients(program: Program, options: Options) -> Result:
     bound = bind_gradients(program)
-    names = _printed(bound.program)
-    notes: list[str] = []
-    for new, rule in bound.gradients.items():
-        if rule.gradient_of is not None:
-            incoming = ", incoming" if rule.incoming else ""
-            notes.append(f"{names[new]}: Bar({rule.gradient_of.name}{incoming})")
-        elif rule.contents_of is not None:
-            notes.append(f"{names[new]}: {_when(rule.late)}({rule.contents_of.name})")
-    return Result((bound.program,), tuple(notes))
+    return Result((bound.program,), _roles(bound, bound.program))
 
 
-def _when(late: bool) -> str:
-    return "After" if late else "Before"
-
-
-def _roles(program: Program, word: str, of: Mapping[Array, Array]) -> list[str]:
-    """Return a line for each parameter that stands for something of a field."""
+def _roles(derived: Derived, program: Program) -> tuple[str, ...]:
+    """Return a line for each parameter of a form of a derived program that is not the primal's."""
     names = _printed(program)
-    known = [a for a in (*program.params, *program.temps) if isinstance(a, Array) and a in of]
-    return [f"{names[new]}: {word}({of[new].name})" for new in known]
+    roles = {p: derived.roles.get(p) for p in (*program.params, *program.temps)}
+    return tuple(
+        f"{names[p]}: {_role(role)}"
+        for p, role in roles.items()
+        if role is not None and not isinstance(role, Same) and role != Before(p)
+    )
+
+
+def _role(role: Role) -> str:
+    match role:
+        case Dot(of) | Lane(of):
+            inner = of.param.name if isinstance(of, Same) else _role(of)
+            return f"{type(role).__name__}({inner})"
+        case Before(array) | After(array) | Shape(array):
+            return f"{type(role).__name__}({array.name})"
+        case Bar(array, incoming):
+            return f"Bar({array.name}{', incoming' if incoming else ''})"
+        case Same(param):
+            return param.name
+        case Width() | Scratch():
+            return type(role).__name__
 
 
 def _reverse(program: Program, options: Options) -> Result:
@@ -275,24 +297,24 @@ def _reverse(program: Program, options: Options) -> Result:
     if options.flag("simplified", default=True):
         made = simplify(made)
     made = pruned(made)
-    bars = {bar: a for a, bar in adjoint.bars.items()}
-    notes = (*_roles(made, "After", adjoint.after), *_roles(made, "Bar", bars))
 
     def check() -> None:
-        meaning.check_reverse(program, made, adjoint.bars, adjoint.after, options)
+        after = {new: array for array, new in adjoint.of(After).items()}
+        meaning.check_reverse(program, made, adjoint.of(Bar), after, options)
 
-    return Result((made,), notes, check if options.flag("exact", default=True) else None)
+    exact = options.flag("exact", default=True)
+    return Result((made,), _roles(adjoint, made), check if exact else None)
 
 
 def _forward(program: Program, options: Options) -> Result:
-    tangents = forward(program, meaning.floats_of(program, options))
+    tangents = forward(primal(program), meaning.floats_of(program, options))
     made = simplify(tangents.program)
-    notes = tuple(_roles(made, "Dot", {dot: a for a, dot in tangents.dots.items()}))
 
     def check() -> None:
-        meaning.check_forward(program, made, tangents.dots, None, options)
+        meaning.check_forward(program, made, tangents.of(Dot), None, options)
 
-    return Result((made,), notes, check if options.flag("exact", default=True) else None)
+    exact = options.flag("exact", default=True)
+    return Result((made,), _roles(tangents, made), check if exact else None)
 
 
 def _tangent_only(program: Program, options: Options) -> Result:
@@ -300,27 +322,30 @@ def _tangent_only(program: Program, options: Options) -> Result:
     if apart is None:
         return Result(notes=("the stage would have to run again",))
     made = pruned(simplify(apart.program))
-    dots = {dot: a for a, dot in apart.dots.items()}
-    notes = (*_roles(made, "Before", apart.before), *_roles(made, "Dot", dots))
 
     def check() -> None:
-        meaning.check_forward(program, made, apart.dots, apart.before, options)
+        before = {old: array for array, old in apart.of(Before).items()}
+        meaning.check_forward(program, made, apart.of(Dot), before, options)
 
-    return Result((made,), notes, check if options.flag("exact", default=True) else None)
+    exact = options.flag("exact", default=True)
+    return Result((made,), _roles(apart, made), check if exact else None)
 
 
 def _batch(program: Program, options: Options) -> Result:
     arrays = [_array(program, name) for name in options.names("lanes")]
-    found = batch(program, arrays)
-    lanes = {new: a for new, a in found.of.items() if a is not None}
-    notes = tuple(_roles(found.program, "Lane", lanes))
+    found = batch(primal(program), arrays)
+    of: dict[Array, Array | None] = {}
+    for param, role in found.roles.items():
+        if isinstance(role, Lane) and isinstance(param, Array):
+            of[param] = next(iter(sources((role,))), None)
+    (width,) = (p for p, role in found.roles.items() if isinstance(role, Width))
     check = None
     if options.flag("runs", default=True):
 
         def check() -> None:
-            meaning.check_batch(program, found.program, found.of, found.width, options)
+            meaning.check_batch(program, found.program, of, width, options)
 
-    return Result((found.program,), notes, check)
+    return Result((found.program,), _roles(found, found.program), check)
 
 
 def _derive(program: Program, options: Options) -> Result:

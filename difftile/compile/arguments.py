@@ -1,0 +1,25 @@
+"""The arguments of one launch, in the order of the program's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from difftile.fields.field import Field
+
+Argument: TypeAlias = Field | float
+Arguments: TypeAlias = list[Argument]
+
+
+def field_at(values: Sequence[Argument], position: int) -> Field:
+    """Return the field at a position."""
+    value = values[position]
+    assert isinstance(value, Field)
+    return value
+
+
+def number_at(values: Sequence[Argument], position: int) -> float:
+    """Return the number at a position."""
+    value = values[position]
+    assert not isinstance(value, Field)
+    return value

@@ -1,0 +1,151 @@
+"""Programs that are derived from others, and the role of each of their parameters.
+
+The adjoint of a stage reads contents from before and after it and changes gradients; a tangent
+program carries tangents beside fields; a batched program has arrays with an axis more. Each
+parameter says which of these it is, so that derivations compose (the tangent of an adjoint has
+roles such as `Dot(Bar(x))`) and one binder serves every program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from difftile.ir.nodes import Array, Program, Var
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The primal's own parameter: a number, or a field in its present memory."""
+
+    param: Array | Var
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The contents of a field of the primal from before the stage."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """The contents of a field of the primal from after the stage."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The gradient of a field of the primal.
+
+    Where a rule tells them apart, `incoming` is the gradient with respect to the contents after the
+    launch; otherwise one buffer serves for both.
+    """
+
+    array: Array
+    incoming: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """The tangent of a parameter with another role."""
+
+    of: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A parameter with another role, for many directions along one more axis, the first."""
+
+    of: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Width:
+    """The number of directions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Memory of the program's own, of one element or of the shape of a field of the primal."""
+
+    like: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A field of the primal of which only the shape matters."""
+
+    array: Array
+
+
+Role: TypeAlias = Same | Before | After | Bar | Dot | Lane | Width | Scratch | Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A program and the roles of its parameters.
+
+    Args:
+        program: The program.
+        roles: The role of each parameter and hidden field; the others are scratch memory.
+    """
+
+    program: Program
+    roles: Mapping[Array | Var, Role]
+
+    def role(self, param: Array | Var) -> Role:
+        """Return the role of a parameter or hidden field."""
+        found = self.roles.get(param)
+        if found is None:
+            assert isinstance(param, Array)
+            return Scratch(param.like)
+        return found
+
+    def with_roles(self, program: Program, more: Mapping[Array | Var, Role]) -> Derived:
+        """Return a program that was derived from this one, with the roles of new parameters."""
+        return Derived(program, {**self.roles, **more})
+
+    def with_program(self, program: Program) -> Derived:
+        """Return the same roles for another form of the program."""
+        return replace(self, program=program)
+
+    def of(self, kind: type[Before | After | Bar | Dot]) -> dict[Array, Array]:
+        """Return the parameter that has a role of some kind, for each field of the primal."""
+        return {
+            array: param
+            for param, role in self.roles.items()
+            if isinstance(role, kind) and isinstance(param, Array)
+            for array in sources((role,))
+        }
+
+
+def primal(program: Program) -> Derived:
+    """Return a program as it stands: each parameter is itself."""
+    return Derived(program, {p: Same(p) for p in (*program.params, *program.temps)})
+
+
+def dots_of(derived: Derived, dots: Mapping[Array, Array]) -> dict[Array | Var, Role]:
+    """Return the roles of tangents.
+
+    Args:
+        derived: The program that they are tangents in.
+        dots: The tangent of each of its arrays that has one.
+    """
+    return {dot: Dot(derived.role(array)) for array, dot in dots.items()}
+
+
+def sources(roles: Iterable[Role]) -> set[Array]:
+    """Return the fields of the primal that roles stand for."""
+    found: set[Array] = set()
+    for role in roles:
+        match role:
+            case Dot(of) | Lane(of):
+                found |= sources((of,))
+            case Before(array) | After(array) | Bar(array) | Shape(array) | Same(Array() as array):
+                found.add(array)
+            case _:
+                pass
+    return found
