@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import TypeVar
@@ -11,6 +12,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    Const,
     For,
     If,
     Let,
@@ -59,7 +61,7 @@ class _Available:
     def stmt(self, stmt: Stmt) -> Stmt | None:
         match stmt:
             case Let(out, op, args):
-                return self.reuse(stmt, out, self.pure, (op, args, out.type))
+                return self.reuse(stmt, out, self.pure, (op, args, _signs(args), out.type))
             case Size(out, array, axis):
                 return self.reuse(stmt, out, self.pure, (array, axis))
             case Load(out, array, index):
@@ -92,3 +94,8 @@ class _Available:
         )
         self.forget(written)
         return changed
+
+
+def _signs(args: tuple[Value, ...]) -> tuple[float, ...]:
+    """Return the signs of literals: 0.0 and -0.0 are equal, and not the same argument."""
+    return tuple(math.copysign(1, arg.value) for arg in args if isinstance(arg, Const))
