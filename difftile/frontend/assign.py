@@ -32,7 +32,7 @@ from difftile.ir.types import BOOL, I32, Type, Vector, scalar_of, shape_of, shap
 
 
 def place_of(cx: Context, node: ast.expr) -> Item:
-    """Return what stands left of a '=': a place, or a struct of places, that can be assigned to.
+    """Return the place left of a '=', or a struct of places.
 
     Each index in it is lowered once. Anything else is returned as it is.
     """
@@ -161,7 +161,7 @@ def _put_local(
     value: ast.expr,
     stmt: ast.AST,
 ) -> None:
-    """Bind a local to what it holds once components of it, or of a member, are replaced."""
+    """Bind a local again with components of it, or of a member, replaced."""
     name = place.name.id
     if name not in cx.env:
         raise KernelError(

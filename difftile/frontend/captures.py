@@ -1,8 +1,8 @@
 """Names from outside a kernel: found while lowering, and looked up again at each launch.
 
-A captured float is passed at run time, so it is never stale. A captured integer, bool, text,
-function or type is part of what a compiled kernel is specialised on; a captured field is passed
-like a parameter. Of a container only what the kernel uses is looked up, element by element.
+A captured float is passed at run time, so it is never stale. A compiled kernel is specialised on
+captured integers, bools, texts, functions and types; a captured field is passed like a parameter.
+Only the elements of a container that the kernel uses are looked up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIBRARIES = ("math", "numpy", "taichi")
 
 
 class Missing:
-    """The value of a name that is not there any more."""
+    """The value of a name that no longer exists."""
 
 
 MISSING = Missing()
@@ -32,7 +32,7 @@ _NONE: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where a captured object was found, so that each launch can look there again.
+    """The way to a captured object, so that each launch can look there again.
 
     Args:
         function: The function whose globals and closure hold the first name.
@@ -62,8 +62,8 @@ class Capture:
 
     Args:
         path: Where it is found.
-        param: The parameter it is passed in; None for what the kernel is specialised on.
-        key: What the kernel was specialised on, when `param` is None.
+        param: The parameter it is passed in; None if the kernel is specialised on it.
+        key: The key of the specialisation, when `param` is None.
         same_as: The array of the parameter that was this same field.
     """
 
@@ -74,7 +74,7 @@ class Capture:
 
 
 class WiderField(Exception):
-    """A captured field has wider floats than those that literals were given.
+    """A captured field has wider floats than the type that literals were given.
 
     Attributes:
         scalar: Its float type: lowering has to begin again with literals of this one.
@@ -86,7 +86,7 @@ class WiderField(Exception):
 
 
 class SameObject:
-    """A key that one object alone is equal to; the object stays alive, so its id stays its own."""
+    """A key that is equal to one object only; the object stays alive, so its id stays its own."""
 
     __slots__ = ("value",)
 
@@ -101,7 +101,7 @@ class SameObject:
 
 
 def look_up(path: Path, arguments: Mapping[str, Any] = _NONE) -> Any:
-    """Return the object a path leads to now, or MISSING; `arguments` are those of a launch."""
+    """Return the object a path leads to now, or MISSING, given the arguments of a launch."""
     value: Any = MISSING
     for kind, key in path.steps:
         if kind == "name":
@@ -151,7 +151,7 @@ def visible_names(function: PythonFunction) -> list[str]:
 
 
 def local_names(function: PythonFunction) -> frozenset[str]:
-    """Return the names that a function binds itself, which hide what is outside."""
+    """Return the names that a function binds itself, which hide names outside."""
     return frozenset((*function.__code__.co_varnames, *function.__code__.co_cellvars))
 
 
@@ -166,7 +166,7 @@ def in_library(path: Path) -> bool:
 
 
 def key_of(value: Any) -> Hashable:
-    """Return what a kernel is specialised on for an object that is no run-time argument."""
+    """Return the key by which a kernel is specialised on an object."""
     if isinstance(value, (bool, int, float, str, type(None))):
         return (type(value).__name__, value)
     if isinstance(value, StructMeaning):

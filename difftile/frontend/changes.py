@@ -1,4 +1,4 @@
-"""Which locals statements change: by assignment, and through funcs that are handed a place."""
+"""The locals that statements change: by assignment, and through funcs that are handed a place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def assigned(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def _roots(target: ast.expr) -> list[str]:
-    """Return the names of which an assignment to a target changes something."""
+    """Return the names that an assignment to a target changes, in whole or in part."""
     if isinstance(target, (ast.Tuple, ast.List)):
         return [name for part in target.elts for name in _roots(part)]
     root = root_of(target)
@@ -68,7 +68,7 @@ def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
 
     Args:
         tree: The parameters of a func.
-        method: The first one is what stands before the dot.
+        method: The first one is the object before the dot.
     """
     every = (*tree.posonlyargs, *tree.args, *tree.kwonlyargs)
     found = {one.arg for one in every[:1]} if method else set[str]()
@@ -96,7 +96,7 @@ def _changed_parameters(function: PythonFunction, *, method: bool) -> set[str]:
 
 
 def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, ast.expr | None]:
-    """Return the func that is called, and what stands before the dot if it is a struct's method."""
+    """Return the func that is called, and the struct before the dot if it is a method of one."""
     found: list[tuple[PythonFunction | None, ast.expr | None]] = []
 
     def look() -> None:

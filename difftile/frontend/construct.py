@@ -36,7 +36,7 @@ def type_of(cx: Context, node: ast.expr) -> Type:
     """Return the type that an expression names.
 
     Raises:
-        TypeMismatch: It names none.
+        TypeMismatch: It does not name a type.
     """
     return type_named(cx, node, cx.operand(node))
 
@@ -45,7 +45,7 @@ def type_named(cx: Context, node: ast.expr, item: Item) -> Type:
     """Return the type that an item is.
 
     Raises:
-        TypeMismatch: It is none.
+        TypeMismatch: It is not a type.
     """
     meaning = cx.meaning(item)
     if not isinstance(meaning, TypeName):

@@ -1,4 +1,4 @@
-"""The state of lowering one kernel: the builder, the bindings of names, what was captured."""
+"""The state of lowering one kernel: the builder, the bindings of names, the captured objects."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Returning:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a kernel returns.
+    """The values that a kernel returns.
 
     Args:
         cells: Where each value stands after the launch.
@@ -133,7 +133,7 @@ class Outside:
     """The names and fields that a kernel takes from outside.
 
     Args:
-        captures: What was taken, by its path.
+        captures: Each captured object, by its path.
         arrays: The fields met so far, parameters included, by identity.
         memories: Their memory.
         views: The views of fields.
@@ -151,18 +151,18 @@ class Context:
 
     Args:
         scope: The function being lowered. Changed by `within` only.
-        meanings: What a Python object means in a kernel.
+        meanings: Gives the meaning of a Python object in a kernel.
         float_type: The type of float literals and of Python floats passed in.
         expressions: Handlers of expressions by syntax node.
         statements: Handlers of statements by syntax node.
         b: Builds the program.
-        outside: What was taken from outside.
+        outside: The captured objects.
         temps: Cells for locals that a parallel loop adds to, and for results.
         draws: Random draws so far.
         env: The bindings of names. Exchanged by `frame`.
         bound_at: The statement that bound each local last, for errors.
         serialize_next: The next loop is not parallel.
-        result: What the kernel returns, once its `return` was met.
+        result: The values that the kernel returns, once its `return` was met.
     """
 
     scope: FunctionScope
@@ -234,7 +234,7 @@ class Context:
             self.rule.check_write(array, self.b.span, adds=adds)
 
     def wide(self, value: Value) -> Value:
-        """Return a value that was read: half precision is for storage, arithmetic is in single."""
+        """Return a value as arithmetic takes it: half precision is for storage."""
         return self.b.cast(value, F32) if scalar_of(value.type) == F16 else value
 
     def numeric(self, node: ast.expr, name: str = "") -> Item:
@@ -315,7 +315,7 @@ class Context:
 
     @contextmanager
     def at(self, node: ast.AST) -> Generator[None, None, None]:
-        """Mark what is appended inside with the place of a node."""
+        """Mark statements that are appended inside with the place of a node."""
         before = self.b.span
         self.b.span = self.source.span(node)
         try:
@@ -377,7 +377,7 @@ class Context:
         return (Label(self.bound_at[name], text),) if name in self.bound_at else ()
 
     def meaning(self, item: Item) -> Meaning | None:
-        """Return what an item means in a kernel, if it is a Python object that means something."""
+        """Return the meaning of an item in a kernel, if it is a Python object that has one."""
         return self.meanings(item.value) if isinstance(item, Static) else None
 
     def special(self, node: ast.expr) -> str:

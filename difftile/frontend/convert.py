@@ -91,7 +91,7 @@ def assignable(cx: Context, node: ast.expr, item: Item, target: Type, what: str)
     Args:
         cx: The context.
         node: The expression of the item, for errors.
-        item: What is to be stored.
+        item: The item to store.
         target: The type of the place.
         what: The place in the user's words.
     """
@@ -192,7 +192,7 @@ def counted_arguments(cx: Context, node: ast.Call, low: int, high: int) -> list[
 
 
 def spread(cx: Context, arguments: Sequence[ast.expr]) -> list[tuple[ast.expr, Item]]:
-    """Lower arguments, those of `*values` one by one, each with its place."""
+    """Lower arguments, each with its place; `*values` are spread."""
     found: list[tuple[ast.expr, Item]] = []
     for node in arguments:
         if not isinstance(node, ast.Starred):

@@ -31,7 +31,7 @@ from difftile.ops.vocabulary import DerivativeOf
 
 
 def floats_in(item: Item) -> list[Value]:
-    """Return the float values that an item holds, those of structs and tuples one by one."""
+    """Return the float values that an item holds; structs and tuples are flattened."""
     return [v for v in leaves(item) if isinstance(v, (Var, Const)) and is_float(v.type)]
 
 
@@ -114,7 +114,7 @@ def derivative_call(cx: Context, node: ast.Call, of: DerivativeOf) -> Item:
 def adjoint(
     cx: Context, node: ast.Call, function: Item, items: Sequence[Item], d_out: Item
 ) -> list[Var]:
-    """Append the adjoint of a function at some arguments; return that of each of their floats."""
+    """Append the adjoint of a function; return the adjoint of each float of its arguments."""
     region, result = _region(cx, node, function, items)
     outs = [Var(f"d_{p.name}", p.type) for p in region.params]
     region.append(cx, node, outs, _seeds(cx, node, result, d_out), forward=False)
@@ -205,7 +205,7 @@ def _region(
     """Lower a call of a function with parameters in place of the floats of its arguments.
 
     Returns:
-        The region, and what the function returns.
+        The region, and the result of the function.
     """
     params: list[Var] = []
 
@@ -235,7 +235,7 @@ def _region(
 
 
 def _seeds(cx: Context, node: ast.Call, result: Item, given: Item) -> list[Value]:
-    """Return what is given for each float of a result, cast to its type."""
+    """Return the derivative given for each float of a result, cast to its type."""
     if not is_alike(result, given) or len(leaves(result)) != len(leaves(given)):
         raise TypeMismatch(
             cx.span(node), f"{describe(given)} is given for the derivative of {describe(result)}."

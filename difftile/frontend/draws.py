@@ -1,4 +1,4 @@
-"""The state of random draws while a kernel is lowered: who draws, and how often before.
+"""The state of random draws while a kernel is lowered: the threads, and their draws so far.
 
 A draw is numbered by the thread that makes it and by the draws that the thread has made before.
 The second number is a hidden local: branches join it and loops carry it like any other. Draws of

@@ -18,7 +18,7 @@ def hidden(name: str, kind: ViewKind) -> tuple[Var, ...]:
 
 
 def view_of(kind: ViewKind, numbers: tuple[Value, ...]) -> ViewBounds:
-    """Return a view, given what `hidden` lists."""
+    """Return a view, given the numbers that `hidden` lists."""
     rest = iter(numbers)
     starts = tuple(None if one.whole else next(rest) for one in kind.axes)
     sizes = tuple(None if axis in kind.whole else next(rest) for axis in range(kind.ndim))
@@ -35,7 +35,7 @@ def size_of(cx: Context, field: FieldRef, axis: int) -> Value:
 
 
 def element_of(cx: Context, field: FieldRef, index: tuple[Value, ...]) -> Place:
-    """Return an element, its index turned into that of the whole field."""
+    """Return an element, its index converted to the axes of the whole field."""
     view = field.view
     if view is None:
         return Place(Element(field.array, index))

@@ -1,4 +1,4 @@
-"""Python objects that cannot be called in a kernel, and what to write instead."""
+"""Python objects that cannot be called in a kernel, and hints about replacements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KNOWN: dict[tuple[str, str], str] = {
 
 
 def instead(value: Any) -> str:
-    """Return what to do about a Python object that is called in a kernel."""
+    """Return a hint about a Python object that is called in a kernel."""
     name = getattr(value, "__name__", "it")
     module = (getattr(value, "__module__", None) or "").partition(".")[0]
     owner = type(getattr(value, "__self__", None)).__module__

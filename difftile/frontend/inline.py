@@ -25,16 +25,16 @@ Argument: TypeAlias = tuple[ast.expr, Item]
 def inline(
     cx: Context, node: ast.Call, function: PythonFunction, receiver: Argument | None = None
 ) -> Item:
-    """Lower the body of a func in place of its call and return what it returns.
+    """Lower the body of a func in place of its call and return its result.
 
     Args:
         cx: The context.
         node: The call.
         function: The func.
-        receiver: What stands before the dot, if the func is a method: its first argument.
+        receiver: The object before the dot, if the func is a method: its first argument.
 
     Parameters annotated `ti.template()`, and the receiver, stand for the places that are passed:
-    what the func assigns to them is assigned to those.
+    assignments to them change these places.
     """
     source, env, places = bind_call(cx, node, function, receiver)
     before = dict(env)
@@ -129,7 +129,7 @@ def bind_call(
 
 
 def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
-    """Lower the body of a func; return what it returns, and the bindings at its end."""
+    """Lower the body of a func; return its result, and the bindings at its end."""
     outer, caller = cx.scope, cx.env
     callers = (*outer.callers, outer.source)
     scope = FunctionScope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
@@ -156,7 +156,7 @@ def call_with(
     Args:
         cx: The context.
         node: The place of the call.
-        function: What is called.
+        function: The function or other object that is called.
         items: The arguments by position.
         named: The arguments by name.
     """

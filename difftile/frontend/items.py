@@ -1,4 +1,4 @@
-"""What an expression of a kernel can stand for while it is lowered."""
+"""Items: the things that an expression of a kernel can stand for while it is lowered."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Static:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ViewBounds:
-    """Which elements of a field a view stands for.
+    """The elements of a field that a view stands for.
 
     Args:
-        kind: How its axes run along those of the field.
+        kind: How its axes run along the axes of the field.
         starts: The first index along each axis of the field; None for a whole axis.
         sizes: The elements along each axis of the view; None for a whole axis of the field.
     """
@@ -68,7 +68,7 @@ class Tuple:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Record:
-    """A struct: an item for each member; those of a struct field are fields.
+    """A struct: an item for each member; the members of a struct field are fields.
 
     Args:
         names: The members.
@@ -161,7 +161,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unbound:
-    """A name whose binding ended with a block: why, and what to write instead."""
+    """A name whose binding ended with a block, with the reason and a hint."""
 
     reason: str
     hint: str | None = None
@@ -176,7 +176,7 @@ def is_number(item: Item) -> bool:
 
 
 def leaves(item: Item) -> tuple[Item, ...]:
-    """Return what a struct or tuple holds in the end, or the item itself."""
+    """Return the innermost items of a struct or tuple, or the item itself."""
     if isinstance(item, (Tuple, Record)):
         return tuple(leaf for part in item.items for leaf in leaves(part))
     return (item,)

@@ -164,7 +164,7 @@ def join_branches(cx: Context, cond: Value, sides: tuple[Branch, Branch], span: 
 
 
 def type_hint(name: str, first: Type, second: Type) -> str | None:
-    """Return what to write where a local starts with one number type and goes on with another."""
+    """Return a hint about a local that starts with one number type and goes on with another."""
     if shape_of(first) != shape_of(second):
         return "use two names."
     scalars = (scalar_of(first), scalar_of(second))
@@ -176,7 +176,7 @@ def type_hint(name: str, first: Type, second: Type) -> str | None:
 
 
 def check_kept(cx: Context, name: str, before: Item, place: Span | None) -> None:
-    """Check that a loop did not bind a name to another thing that is no number.
+    """Check that a loop did not bind a name to another thing that is not a number.
 
     Raises:
         TypeMismatch: It did; which thing is meant then depends on the number of iterations.
@@ -200,5 +200,5 @@ def starts_as_number(item: Item) -> bool:
 
 
 def holds_numbers(item: Item) -> bool:
-    """Tell whether a local is a tuple or struct of numbers alone, or a number itself."""
+    """Tell whether a local is a number, or a tuple or struct of numbers only."""
     return all(starts_as_number(leaf) for leaf in leaves(item))

@@ -1,8 +1,8 @@
-"""`break`, `continue` and `return` in loops: flags that guard what follows, as the IR has no jumps.
+"""`break`, `continue` and `return` in loops: flags, as the IR has no jumps.
 
 `if c: continue` sets a flag, and the rest of the body runs under `if not flag`. A loop that may be
 left early becomes a `while` that also tests its flags. A flag that is known while compiling, as in
-loops unrolled by `ti.static`, guards nothing: what follows is lowered or left out.
+loops unrolled by `ti.static`, needs no test: later statements are lowered or left out.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _YES, _NO = Const(True, BOOL), Const(False, BOOL)
 
 
 def run_body(cx: Context, stmts: Sequence[ast.stmt]) -> None:
-    """Lower statements; those behind a possible jump run only if it was not taken."""
+    """Lower statements; after a possible jump they run only if it was not taken."""
     for position, stmt in enumerate(stmts):
         cx.run([stmt])
         rest = stmts[position + 1 :]
         if isinstance(stmt, (ast.Break, ast.Continue, ast.Return)):
-            return  # nothing behind it ever runs
+            return  # nothing after it ever runs
         if rest and any(True for _ in jumps([stmt])):
             unless_left(cx, stmt, partial(run_body, cx, rest))
             return
 
 
 def jumps(stmts: Sequence[ast.stmt]) -> Iterator[ast.Break | ast.Continue | ast.Return]:
-    """Yield the jumps that leave these statements; those that stay in loops inside them do not."""
+    """Yield the jumps that leave these statements, not only loops inside them."""
     for stmt in stmts:
         if isinstance(stmt, (ast.Break, ast.Continue, ast.Return)):
             yield stmt
@@ -112,7 +112,7 @@ def unless_set(cx: Context, flags: Sequence[str], stmts: list[Stmt], cond: Value
 
 
 def unless_left(cx: Context, stmt: ast.stmt, lower: Callable[[], None]) -> None:
-    """Lower what runs only if none of the jumps was taken that a statement may take."""
+    """Lower statements that run only if a statement before them took none of its jumps."""
     flags = [flag for flag in FLAGS if flag in cx.env]
     known = [cx.env[flag] for flag in flags if isinstance(cx.env[flag], Const)]
     if any(flag.value for flag in known if isinstance(flag, Const)):

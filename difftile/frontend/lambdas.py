@@ -1,4 +1,4 @@
-"""Where a lambda stands in its file: Python keeps its line alone, and a line can hold several.
+"""The place of a lambda in its file: Python keeps only its line, and a line can hold several.
 
 The file is compiled once more for each lambda on that line, and its code compared with the code at
 hand. Lambdas whose code is the same say the same; from Python 3.11 on the columns, which are
@@ -66,7 +66,7 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _content(code: CodeType) -> tuple[Any, ...]:
-    """Return what code says, apart from the lines where it stands."""
+    """Return the content of code, without the lines where it stands."""
     return (
         code.co_code,
         tuple(_content(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts),

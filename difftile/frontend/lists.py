@@ -14,7 +14,7 @@ _LONGEST = 4096
 
 
 def comprehension(cx: Context, node: ast.ListComp, name: str) -> Item:
-    """Lower `[f(k) for k in range(3)]`: what it runs over must be known while compiling."""
+    """Lower `[f(k) for k in range(3)]`, whose range must be known while compiling."""
     outside = dict(cx.env)
     parts = tuple(cx.operand(node.elt) for _ in _rounds(cx, node, node.generators))
     # The names that it binds end with it; a func in it may have changed others.

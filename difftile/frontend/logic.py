@@ -32,7 +32,7 @@ _COMPARE_OBJECTS: dict[type[ast.cmpop], tuple[str, str]] = {
 
 
 def tested(cx: Context, node: ast.expr) -> Item:
-    """Lower an expression of which the truth alone matters, as after 'if'."""
+    """Lower an expression of which only the truth matters, as after 'if'."""
     if isinstance(node, ast.BoolOp):
         return _chain(cx, node, tested=True)
     return cx.operand(node)
@@ -157,7 +157,7 @@ def _pair(
 
 
 class _Side(NamedTuple):
-    """One side of a conditional expression: its node, and what it lowers to."""
+    """One side of a conditional expression: its node, statements and item."""
 
     node: ast.expr
     stmts: list[Stmt]

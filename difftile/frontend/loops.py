@@ -181,7 +181,7 @@ class _Carried:
     Args:
         before: The bindings before the loop.
         places: The statements that made them.
-        kept: The names that the body binds and that must stay what they are.
+        kept: The names that the body binds and that must not change.
         variables: The variables that stand for each local at the start of an iteration: one for a
             number, one for each leaf of a struct or tuple.
         inits: Their values before the loop.
@@ -291,7 +291,7 @@ def _yielded(
 
 
 def _leave(cx: Context, carried: _Carried, outs: Sequence[Var]) -> None:
-    """Bind what a loop carried, after the loop; names that it bound first end with it."""
+    """Bind the carried locals after a loop; names that it bound first end with it."""
     before = carried.before
     new = [name for name in cx.env if name not in before and name not in FLAGS]
     cx.env = {**before, **carried.bindings(outs)}
@@ -413,7 +413,7 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
     """Give each outer local that a parallel loop adds to a cell in memory.
 
     Returns:
-        The outer names that must stay what they are, and the locals with their cells.
+        The outer names that must not change, and the locals with their cells.
 
     Raises:
         KernelError: The loop changes an outer local in another way, which would be a race.

@@ -53,7 +53,7 @@ class StaticArgument:
 
     Args:
         value: The value.
-        followed: What is in it is looked up at each launch, like what is captured; otherwise the
+        followed: Its contents are looked up at each launch, like captured objects; otherwise the
             value is part of the specialisation.
     """
 
@@ -70,7 +70,7 @@ FLOAT = PythonFloat()
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """A parameter that is given a field of structs: what its members are given, by name."""
+    """A parameter that is given a field of structs: the types of its members, by name."""
 
     fields: tuple[tuple[str, Given], ...]
     methods: tuple[tuple[str, Any], ...]
@@ -95,11 +95,11 @@ class Lowered:
 
     Args:
         program: The program; its parameters are the user's run-time ones, then the captured ones.
-        captures: What was taken from outside, in the order in which it was met.
+        captures: The captured objects, in the order in which they were met.
         streams: How many streams of random numbers a launch takes. If any, two numbers follow the
             captured parameters: the seed and the first stream.
-        result: What the kernel returns to Python.
-        form: What each call of a func returns, where that was asked for.
+        result: The values that the kernel returns to Python.
+        form: The type of a func's result, where that was asked for.
     """
 
     program: Program
@@ -123,7 +123,7 @@ def lower(
     Args:
         source: The decorated function.
         signature: Type of each parameter, by name, in order.
-        meanings: What a Python object means in a kernel.
+        meanings: Gives the meaning of a Python object in a kernel.
         float_type: The type of float literals and of Python floats.
         fields: The field passed for a parameter, to recognise it when it is captured too.
         roles: Declared roles ('In', 'Out', 'InOut') by parameter.
@@ -167,18 +167,18 @@ def lower_mapping(
     float_type: Scalar,
     fields: Mapping[str, FieldMeaning],
 ) -> Lowered:
-    """Lower the calls of a func on elements of fields; one without results is looked at alone.
+    """Lower the calls of a func on elements of fields; without results, find the form of one call.
 
     Args:
         source: The func.
         mapping: How the calls get their arguments, and where their results go.
         signature: Type of each argument and result, by name, in order.
-        meanings: What a Python object means in a kernel.
+        meanings: Gives the meaning of a Python object in a kernel.
         float_type: The type of float literals and of Python floats.
         fields: The field passed for a parameter, to recognise it when it is captured too.
 
     Raises:
-        KernelError: The func is none of the kernel language, or takes other arguments.
+        KernelError: The func is not of the kernel language, or takes other arguments.
     """
     form: list[Form] = []
 
@@ -230,8 +230,8 @@ class _Parameters:
 
     Args:
         cx: The context.
-        params: What a launch passes.
-        items: What each parameter stands for; members of struct fields as 'p.pos'.
+        params: The values that a launch passes.
+        items: The item of each parameter; members of struct fields as 'p.pos'.
     """
 
     cx: Context
@@ -239,7 +239,7 @@ class _Parameters:
     items: dict[str, Item] = field(default_factory=dict[str, Item])
 
     def item(self, name: str, given: Given) -> Item:
-        """Return what a parameter stands for."""
+        """Return the item of a parameter."""
         match given:
             case FieldType():
                 self.params.append(array := Array(name, given))

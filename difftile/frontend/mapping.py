@@ -31,7 +31,7 @@ from difftile.ir.types import I32, Struct, Type
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """An argument of which each call gets one element; what is no field it gets as it is."""
+    """An argument of which each call gets one element; anything but a field is passed as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Mapped:
     Args:
         function: The func, an object that has a meaning in kernels.
         arguments: Its arguments by name, and how each call gets them.
-        by_name: Those that are passed by name alone.
-        results: The parameters that take what it returns: one field or struct field, or one for
+        by_name: The arguments that are passed by name only.
+        results: The parameters that take its result: one field or struct field, or one for
             each part of a tuple.
         sizes: The parameters that are the sizes of the box, where there is no result to have them.
         ndim: The axes of the box.
@@ -91,10 +91,10 @@ def called_from_python(source: Source) -> Source:
 
 
 def form_of(cx: Context, mapping: Mapped) -> Form:
-    """Lower one call of a func; return what it returns.
+    """Lower one call of a func; return the type of its result.
 
     Raises:
-        TypeMismatch: It returns what no field holds.
+        TypeMismatch: No field holds it.
     """
     with cx.nested():
         indices = [Var("i", I32) for _ in range(mapping.ndim)]
@@ -107,7 +107,7 @@ def form_of(cx: Context, mapping: Mapped) -> Form:
 
 
 def run_mapping(cx: Context, mapping: Mapped) -> None:
-    """Lower the calls of a func, and what stores their results."""
+    """Lower the calls of a func, and store their results."""
     tree = cx.source.tree
     node = hidden_name(CALLED, tree)
     sizes: Sequence[Value]
@@ -154,7 +154,7 @@ def _element(cx: Context, item: Item) -> Type | Struct:
     """Return the type of a field that holds such items.
 
     Raises:
-        TypeMismatch: There is none.
+        TypeMismatch: No field holds them.
     """
     if isinstance(item, Record):
         members = zip(item.names, item.items, strict=True)

@@ -32,7 +32,7 @@ def exact(cx: Context, node: ast.Call, name: str) -> Item:
 
 
 def _marked(cx: Context, op: str, node: ast.expr, item: Item, name: str) -> Item:
-    """Return an item with a mark on each float, those of structs and tuples one by one."""
+    """Return an item with a mark on each float that it holds."""
 
     def mark(part: Item) -> Item:
         if is_number(part):
@@ -47,7 +47,7 @@ def _marked(cx: Context, op: str, node: ast.expr, item: Item, name: str) -> Item
 
 
 def _with_exact_results(stmts: Sequence[Stmt]) -> Iterator[Stmt]:
-    """Yield statements with a mark on each result that is rounded, those of regions included."""
+    """Yield statements with a mark on each result that is rounded, also inside regions."""
     for stmt in stmts:
         if isinstance(stmt, Let) and stmt.op in _ROUNDED and is_float(stmt.out.type):
             rounded = Var("", stmt.out.type)

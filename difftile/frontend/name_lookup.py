@@ -1,4 +1,4 @@
-"""What a name stands for: a local, a parameter, or something taken from outside."""
+"""The item of a name: a local, a parameter, or a captured object."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SEQUENCES: tuple[type, ...] = (tuple, list, range)
 
 
 def lookup(cx: Context, node: ast.Name) -> Item:
-    """Return what a name stands for: a local, a parameter, or something captured."""
+    """Return the item of a name: a local, a parameter, or something captured."""
     item = cx.env.get(node.id)
     if node.id in cx.scope.reductions:
         raise KernelError(
@@ -179,7 +179,7 @@ def _captured_field(
 
 
 def _captured_view(cx: Context, value: Any, meaning: ViewMeaning, path: Path | None) -> FieldRef:
-    """Return a view of a field from outside: the field, and the numbers that say which part."""
+    """Return a view of a field from outside, with its starts and sizes as captured numbers."""
     known = cx.outside.views.get(path) if path is not None else None
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""What a `for` ranges over: ranges, `ti.ndrange`, `ti.grouped`, a field."""
+"""The indices of a `for`: ranges, `ti.ndrange`, `ti.grouped`, a field."""
 
 from __future__ import annotations
 

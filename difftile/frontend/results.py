@@ -1,4 +1,4 @@
-"""What a kernel returns: values that it leaves in memory, where Python reads them."""
+"""The results of a kernel: values that it leaves in memory, where Python reads them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def check_declared(cx: Context) -> None:
 
 
 def _declared(cx: Context) -> object:
-    """Return the object after the arrow; None if there is none."""
+    """Return the object after the arrow, or None."""
     function = cx.source.function
     given: object = function.__annotations__.get("return")
     if not isinstance(given, str):

@@ -1,8 +1,8 @@
 """The body of a func: statements, and a `return` on every path.
 
-Where no `return` stands in a loop, what follows an `if` that returns is its other branch. Where one
-does, a `return` sets a flag, as `break` does, and leaves its result in locals. Their types must be
-known before the loop, so the body is lowered twice: the first time finds them out.
+Where no `return` stands in a loop, the statements after an `if` that returns are its other branch.
+Where one does, a `return` sets a flag, as `break` does, and leaves its result in locals. Their
+types must be known before the loop, so the body is lowered twice: the first time finds them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RESULT = "return value"  # no Python name has a space
 
 
 def lower_body(cx: Context, body: Sequence[ast.stmt]) -> Item:
-    """Lower the body of a func and return what it returns; None where it returns nothing."""
+    """Lower the body of a func and return its result: None where it has no `return`."""
     loops = [
         node for stmt in body for node in ast.walk(stmt) if isinstance(node, ast.For | ast.While)
     ]
@@ -164,7 +164,7 @@ def _body(cx: Context, body: Sequence[ast.stmt]) -> None:
                 cx.bind(_RESULT, _returned(cx, stmt), stmt)
             return
         if isinstance(stmt, ast.If) and any(True for _ in returns([stmt])):
-            # What follows an `if` that returns is the other branch.
+            # The statements after an `if` that returns are the other branch.
             with cx.at(stmt):
                 _branches(cx, stmt, body[position + 1 :])
             return
@@ -204,7 +204,7 @@ def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
 
 
 def _cast_results(cx: Context, sides: tuple[Branch, Branch]) -> None:
-    """Cast an integer returned beside a float, so that `return 0` goes with `return x`.
+    """Cast an integer returned in one branch to the float of the other: `return 0`, `return x`.
 
     Raises:
         TypeMismatch: The two sides return different kinds of things.

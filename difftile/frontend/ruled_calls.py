@@ -1,4 +1,4 @@
-"""Calls of funcs that have rules: the body, and beside it what stands for its derivative."""
+"""Calls of funcs that have rules: the body, and the rules for its derivative."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class RuledCall:
     Args:
         cx: The context.
         function: The func.
-        env: What its parameters stand for, in their order.
+        env: The items of its parameters, in their order.
         node: The call.
-        result: What the call returns.
+        result: The result of the call.
     """
 
     cx: Context
@@ -85,8 +85,8 @@ class RuledCall:
         Args:
             source: The rule.
             word: 'backward' or 'forward'.
-            what: What the rule does wrong.
-            label: What is expected of it.
+            what: The mistake of the rule.
+            label: The expected form.
         """
         typed = [f"{name}: {_type_of(item)}" for name, item in self.env.items()]
         out = _type_of(self.result)
@@ -116,7 +116,7 @@ def ruled_call(
 
     Raises:
         RuleMismatch: A rule does not fit the func.
-        KernelError: The arguments do not fit, or the func does what a func with rules cannot.
+        KernelError: The arguments do not fit, or the func has effects that rules do not allow.
     """
     source, env, _ = bind_call(cx, node, func.function, receiver)
     env = {name: settled(cx, item) for name, item in env.items()}
@@ -192,7 +192,7 @@ def _backward(
     d_out = adjoint_like(call.result, params)
 
     def left(part: Item) -> Item:
-        """Return a field that the func only writes as what the func leaves in it."""
+        """Return the contents after the call of a field that the func only writes."""
         if not isinstance(part, FieldRef) or part.array in loaded:
             return part
         return replace(part, array=scope.content(part.array, late=True))
@@ -250,7 +250,7 @@ def _forward(call: RuledCall, rule: RuleMeaning) -> Rule:
 def _run(
     call: RuledCall, source: Source, word: str, given: Sequence[Item]
 ) -> tuple[Item, list[Stmt]]:
-    """Lower the body of a rule; return what it returns, and its statements.
+    """Lower the body of a rule; return its result and its statements.
 
     Raises:
         RuleMismatch: It takes other parameters.
@@ -279,7 +279,7 @@ def _names(source: Source) -> list[str]:
 
 
 def _gradients(call: RuledCall, source: Source, name: str, like: Item, given: Item) -> list[Value]:
-    """Return what a rule gives for one argument, or '' for the result, float by float.
+    """Return the gradients that a rule gives for one argument, or '' for the result.
 
     Raises:
         RuleMismatch: It is of another form or type than the argument.
@@ -314,7 +314,7 @@ def _gradients(call: RuledCall, source: Source, name: str, like: Item, given: It
 
 
 def _matched(given: Record, like: Record) -> Record:
-    """Return a struct of gradients with nothing for the members that are no floats."""
+    """Return a struct of gradients with None for the members that are not floats."""
     known = dict(zip(given.names, given.items, strict=True))
     floats = {n for n, one in zip(like.names, like.items, strict=True) if floats_in(one)}
     if like.names == given.names or not floats <= set(known) <= set(like.names):
@@ -343,7 +343,7 @@ def _type_of(item: Item) -> str:
 
 
 def _stand_in(call: RuledCall, rules: Rules) -> Rule:
-    """Return the rule of a func whose derivative is that of another one, or differences."""
+    """Return the rule of a func whose derivative comes from another one, or from differences."""
     cx, params = call.cx, list[Var]()
     d_out = adjoint_like(call.result, params)
     draws = cx.env[DRAWS]

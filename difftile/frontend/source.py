@@ -24,7 +24,7 @@ class Source:
         file: The file that holds it.
         first_line: Line of the file on which the text begins.
         lines: The text.
-        call: Where users call it, if it is a func of the library: that is what errors show.
+        call: Where users call it, if it is a func of the library: errors show that place.
     """
 
     function: PythonFunction
@@ -46,7 +46,7 @@ class Source:
         return module.partition(".")[0] == __name__.partition(".")[0]
 
     def called(self, caller: Source, node: ast.AST) -> Source:
-        """Return the source as what is called in another one."""
+        """Return the source as the callee of another one."""
         if not self.in_library or (caller.in_library and caller.call is None):
             return self
         return replace(self, call=caller.call or caller.span(node))
@@ -87,7 +87,7 @@ def source_of(function: PythonFunction) -> Source:
     """Read and parse the source of a function.
 
     Raises:
-        KernelError: Python cannot find the source, or it is no plain `def` and no lambda.
+        KernelError: Python cannot find the source, or it is neither a plain `def` nor a lambda.
     """
     name = function.__name__
     if inspect.unwrap(function) is not function:
@@ -146,7 +146,7 @@ def _changed(name: str) -> KernelError:
 def _parsed(text: str) -> ast.stmt | None:
     """Parse a definition that may be indented, and leave its columns as they are in the file.
 
-    It is not dedented: comments, texts and continued lines may stand left of the definition.
+    The text is not dedented: comments, texts and continued lines may stand left of the definition.
     """
     indented = text[:1].isspace()
     try:

@@ -16,7 +16,7 @@ from difftile.ir.types import FLOATS, Struct, Type, promote, scalar_of, with_sca
 def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
     """Lower `P(...)`: members by place or by name; those left out are zero.
 
-    Float members are at least as wide as what they are given, as kernels follow their data.
+    Float members are at least as wide as the given values, as kernels follow their data.
     """
     names = [member for member, _ in struct.members]
     called = f"'{ast.unparse(node.func)}'"

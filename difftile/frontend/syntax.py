@@ -1,4 +1,4 @@
-"""Python that the kernel language does not have: what it is called, and what to write instead."""
+"""Python syntax that the kernel language does not have: names and replacements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LITERALS: dict[type, tuple[str, str]] = {
     type(...): ("'...'", "write the indices: 'x[i]'."),
 }
 
-# What a field has in Python and not in a kernel.
+# Attributes that a field has in Python and not in a kernel.
 ON_THE_HOST: dict[str, str] = {
     **dict.fromkeys(
         ("fill", "clear", "to_numpy", "from_numpy", "copy_from", "with_grads", "detach"),

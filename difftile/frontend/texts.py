@@ -87,7 +87,7 @@ def assert_statement(cx: Context, node: ast.Assert) -> None:
 
 
 def _arguments(cx: Context, nodes: Sequence[ast.expr]) -> list[tuple[ast.expr, Item | list[Text]]]:
-    """Lower arguments, those of `*values` one by one; f-strings become texts and values."""
+    """Lower arguments; `*values` are spread, and f-strings become texts and values."""
     found: list[tuple[ast.expr, Item | list[Text]]] = []
     for node in nodes:
         if not isinstance(node, ast.JoinedStr):
@@ -174,7 +174,7 @@ def _form(cx: Context, node: ast.expr, spec: str, scalar: Scalar) -> str:
     """Return a Python format as one of C.
 
     Raises:
-        TypeMismatch: There is none for this type of number.
+        TypeMismatch: C has no such format for this type of number.
     """
     if not spec:
         return ""

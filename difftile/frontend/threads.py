@@ -1,4 +1,4 @@
-"""Threads: what runs once for each index of a box, in any order."""
+"""Threads: statements that run once for each index of a box, in any order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def in_parallel(
     stops: Sequence[Value],
     span: Span | None,
 ) -> Generator[tuple[Var, ...]]:
-    """Lower what is appended inside into a parallel loop; give its indices.
+    """Put the statements appended inside into a parallel loop; give its indices.
 
     Args:
         cx: The context; it must be at the top level.
@@ -47,7 +47,7 @@ def in_parallel(
 def for_each(
     cx: Context, sizes: Sequence[Value], span: Span | None
 ) -> Generator[tuple[Value, ...]]:
-    """Lower what is appended inside for each index of a box; once if that has no axes."""
+    """Run the statements appended inside for each index of a box; once if that has no axes."""
     if not sizes:
         with cx.nested():
             yield ()
