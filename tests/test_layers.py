@@ -195,6 +195,17 @@ def test_only_the_backend_of_taichi_knows_taichi() -> None:
     assert not wrong
 
 
+def test_the_frontend_knows_no_package_of_the_language() -> None:
+    wrong = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in FILES
+        if _own_layer(file) == "frontend"
+        for node in _strings(file)
+        if node.value == "taichi"
+    ]
+    assert not wrong
+
+
 def test_one_module_chooses_the_backend() -> None:
     folder = ROOT / "difftile" / "substrate"
     found = {

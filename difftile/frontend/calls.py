@@ -69,6 +69,7 @@ from difftile.ops.vocabulary import (
     Compared,
     DerivativeOf,
     FuncMeaning,
+    HostOnly,
     OpName,
     Special,
     StructName,
@@ -92,7 +93,7 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             value = dict(owner.methods).get(node.func.attr)
             if value is None:
                 return attribute(cx, node.func, "")  # raises: there is none of that name
-            raise _not_callable(cx, node, value)
+            raise _not_callable(cx, node, instead(value))
         if not isinstance(owner, (Static, Record)):
             return method_call(cx, node, node.func, cx.value(owner), name)
     target = cx.expr(node.func)
@@ -122,13 +123,15 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return derivative_call(cx, node, derivative)
         case Compared(function):
             return compared_call(cx, node, function)
+        case HostOnly(hint):
+            raise _not_callable(cx, node, hint)
         case _:
-            raise _not_callable(cx, node, target.value)
+            raise _not_callable(cx, node, instead(target.value))
 
 
-def _not_callable(cx: Context, node: ast.Call, value: object) -> CallMismatch:
+def _not_callable(cx: Context, node: ast.Call, hint: str) -> CallMismatch:
     what = f"'{ast.unparse(node.func)}' cannot be called in a kernel."
-    return CallMismatch(cx.span(node.func), what, instead(value))
+    return CallMismatch(cx.span(node.func), what, hint)
 
 
 def _call_func(cx: Context, node: ast.Call, func: FuncMeaning, receiver: Argument | None) -> Item:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType
 from typing import Any, cast
 
 import numpy as np
@@ -18,8 +18,6 @@ import numpy as np
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Scalar
 from difftile.ops.vocabulary import PythonFunction, StructMeaning, is_lambda
-
-_LIBRARIES = ("math", "numpy", "taichi")
 
 
 class Missing:
@@ -153,16 +151,6 @@ def visible_names(function: PythonFunction) -> list[str]:
 def local_names(function: PythonFunction) -> frozenset[str]:
     """Return the names that a function binds itself, which hide names outside."""
     return frozenset((*function.__code__.co_varnames, *function.__code__.co_cellvars))
-
-
-def in_library(path: Path) -> bool:
-    """Tell whether a path leads into a library, whose names do not change: `math.pi`, `ti.sin`."""
-    root = look_up(Path(path.function, path.steps[:1]))
-    return (
-        isinstance(root, ModuleType)
-        and root.__name__.partition(".")[0] in _LIBRARIES
-        and len(path.steps) > 1
-    )
 
 
 def key_of(value: Any) -> Hashable:

@@ -25,9 +25,6 @@ _KNOWN: dict[tuple[str, str], str] = {
     **_each("builtins", ("list", "tuple", "dict", "set"), "write a tuple, or 'ti.Vector([...])'."),
     **_each("builtins", ("map", "filter", "reversed"), "write an explicit 'for' loop."),
     **_each("numpy", ("array", "asarray", "zeros", "ones", "full", "empty"), _SIZES),
-    **_each("taichi", ("sync", "init", "reset", "field", "ndarray", "Vector.field"), _FROM_PYTHON),
-    ("taichi", "static_assert"): "write 'assert', or check it in Python.",
-    ("taichi", "static_print"): "write 'print', or print it from Python.",
 }
 
 
@@ -47,18 +44,10 @@ def instead(value: Any) -> str:
         return "cast with 'ti.cast(value, type)', such as 'ti.cast(x, ti.f32)'."
     if module == "numpy" or type(value).__module__.startswith("numpy"):
         return "use the functions of 'ti' and 'ti.math', such as 'ti.sin'."
-    if module == "taichi":
-        return "it is not part of the kernel language."
     if module in ("difftile", "time"):
         return _FROM_PYTHON
     if isinstance(value, type):
         return "make the object in Python, and use its attributes in the kernel."
-    if getattr(value, "_is_taichi_function", False):
-        return f"decorate '{name}' with '@dt.func' instead of '@ti.func'."
-    if hasattr(value, "_primal"):
-        return f"kernels are launched from Python; make '{name}' a '@dt.func'."
-    if isinstance(value, FunctionType):
-        return f"decorate '{name}' with '@dt.func'."
-    if isinstance(getattr(value, "__func__", None), FunctionType):
+    if isinstance(getattr(value, "__func__", value), FunctionType):
         return f"decorate '{name}' with '@dt.func'."
     return "it is not part of the kernel language."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +14,6 @@ from difftile.frontend.captures import (
     Capture,
     Path,
     WiderField,
-    in_library,
     key_of,
     local_names,
     look_up,
@@ -26,6 +26,7 @@ from difftile.ir.nodes import Array, Var
 from difftile.ir.types import FLOATS, promote, scalar_of
 from difftile.ops.vocabulary import (
     FieldMeaning,
+    Library,
     Refused,
     StructMeaning,
     VectorMeaning,
@@ -82,6 +83,8 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
             return _captured_field(cx, meaning, path, path)
         case ViewMeaning():
             return _captured_view(cx, value, meaning, path)
+        case Library():
+            return Static(value, path)
         case StructMeaning(members, methods):
             if path is not None:  # later launches must find a struct like it
                 depend(cx, Static(meaning, path.then("meaning", cx.meanings)))
@@ -97,7 +100,7 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
         case _:
             pass
     plain: Any = cast(Any, value).item() if isinstance(value, np.generic) else value
-    if path is None or in_library(path):
+    if path is None or _in_library(cx, path):
         return Static(plain, path)
     if isinstance(plain, float):
         known = cx.outside.captures.get(path)
@@ -112,9 +115,16 @@ def captured(cx: Context, value: Any, path: Path | None) -> Item:
     return item
 
 
+def _in_library(cx: Context, path: Path) -> bool:
+    """Tell whether a path leads into a library, whose names do not change: `math.pi`, `ti.sin`."""
+    root = look_up(Path(path.function, path.steps[:1]))
+    is_library = isinstance(root, ModuleType) and isinstance(cx.meanings(root), Library)
+    return is_library and len(path.steps) > 1
+
+
 def depend(cx: Context, item: Item) -> None:
     """Record that the kernel is specialised on an object, if it came from outside."""
-    if isinstance(item, Static) and item.path is not None and not in_library(item.path):
+    if isinstance(item, Static) and item.path is not None and not _in_library(cx, item.path):
         cx.outside.captures.setdefault(item.path, Capture(item.path, None, key_of(item.value)))
 
 

@@ -177,6 +177,18 @@ class Refused:
     hint: str
 
 
+@dataclass(frozen=True, slots=True)
+class HostOnly:
+    """A function of the language's package that kernels do not call, and what to write instead."""
+
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A module whose names never change, such as `math`."""
+
+
 Meaning: TypeAlias = (
     OpName
     | Special
@@ -190,5 +202,7 @@ Meaning: TypeAlias = (
     | DerivativeOf
     | Compared
     | Refused
+    | HostOnly
+    | Library
 )
 Meanings: TypeAlias = Callable[[object], Meaning | None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from types import ModuleType
 from typing import Any, cast
 
 import taichi as ti
@@ -31,6 +32,8 @@ from difftile.ir.types import (
 )
 from difftile.ops.vocabulary import (
     FuncMeaning,
+    HostOnly,
+    Library,
     Meaning,
     OpName,
     Refused,
@@ -155,6 +158,19 @@ _REFUSED: list[tuple[Any, str, str]] = [
 ]
 
 
+_FROM_PYTHON = "call it from Python, before or after the launch."
+
+_HOST_ONLY: list[tuple[Any, str]] = [
+    *((one, _FROM_PYTHON) for one in (ti.sync, ti.init, ti.reset, ti.field, ti.ndarray)),
+    *((one, _FROM_PYTHON) for one in (ti.Vector.field, ti.Matrix.field)),
+    *((one, _FROM_PYTHON) for one in (ti.Vector.ndarray, ti.Matrix.ndarray)),
+    (ti.static_assert, "write 'assert', or check it in Python."),
+    (ti.static_print, "write 'print', or print it from Python."),
+]
+
+# Modules whose names never change.
+_LIBRARIES = ("math", "numpy", "taichi")
+
 # Taichi fixes the precision of these when it is imported; in difftile they follow the data.
 _OF_DEFAULT_PRECISION = (_TI.vec2, _TI.vec3, _TI.vec4, _TI.mat2, _TI.mat3, _TI.mat4)
 
@@ -168,6 +184,7 @@ _MEANINGS: dict[int, Meaning] = {
     **{_key(value): Special(name) for value, name in _SPECIAL},
     **{_key(value): TypeName(type_) for value, type_ in _TYPES},
     **{_key(value): Refused(what, hint) for value, what, hint in _REFUSED},
+    **{_key(value): HostOnly(hint) for value, hint in _HOST_ONLY},
 }
 
 
@@ -176,6 +193,8 @@ def meaning_of(value: object) -> Meaning | None:
     known = _MEANINGS.get(_key(value))
     if known is not None:
         return known
+    if isinstance(value, ModuleType):
+        return Library() if value.__name__.partition(".")[0] in _LIBRARIES else None
     type_ = value_type(value)
     if type_ is not None:
         return TypeName(type_)
@@ -196,6 +215,9 @@ def meaning_of(value: object) -> Meaning | None:
     module = getattr(type(value), "__module__", "")
     if module == "numpy" and type(value).__name__ == "ndarray":
         return Refused("A NumPy array", "make it a field: 'dt.from_numpy(array)'.")
+    package = (getattr(value, "__module__", None) or "").partition(".")[0]
+    if package == "taichi" and callable(value):
+        return HostOnly("it is not part of the kernel language.")
     return None
 
 
