@@ -16,8 +16,9 @@ from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import NotDifferentiable
 from difftile.ir.derived import primal
 from difftile.ir.nodes import Array, Block, Let, Print, Program, Shown, Var
-from difftile.ir.parse import MalformedProgram, parse
+from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
+from difftile.ir.tokens import MalformedProgram
 from difftile.ir.types import F64, I32, is_float
 from difftile.ir.walk import arrays_written
 from difftile.ops.table import OPS
@@ -236,6 +237,7 @@ def test_malformed_texts_are_refused(request: pytest.FixtureRequest) -> None:
                 "  x[n] = 1.0:f31",
                 "  x[n, n] = 1.0:f32",
                 "  x[n] + 1.0:f32",
+                "  x[n] += 1.0:f32  (exclusiv)",
                 "  n",
                 "  n: i32 = neg(n)",
                 "  m: i32 = negg(n)",

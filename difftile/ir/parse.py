@@ -1,18 +1,16 @@
 """The text of programs, read again: the inverse of `printer`.
 
-One statement stands on a line, and indentation makes blocks. Every name is defined once in a text,
-before its first use. A `#` begins a comment. Statements get spans that point into the text.
+Each statement has a line of its own, and indentation makes blocks. Every name is defined once in a
+text, before its first use. A `#` begins a comment. Statements get spans that point into the text.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
-from typing import NoReturn, TypeVar
+from dataclasses import dataclass
 
-from difftile.diagnostics import KernelError, Span, counted, did_you_mean
+from difftile.diagnostics import Span, counted, did_you_mean
 from difftile.ir.build import element_type
 from difftile.ir.failures import AssertionFailed, BadIndex, BrokenPromise, Failure
 from difftile.ir.nodes import (
@@ -42,30 +40,12 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
+from difftile.ir.tokens import Cursor, Token, lines_of
 from difftile.ir.types import FLOATS, I32, SCALARS, FieldType, Scalar, Type, scalar_of, shaped
 
-_T = TypeVar("_T")
-
-_TOKEN = re.compile(
-    r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-    | (?P<number>-?(?:inf|nan)\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)
-    | (?P<name>\w+)
-    | (?P<sign>\.\.|<-|\+=|[()\[\]<>:,;=])
-    | (?P<blank>\ +|\#.*)
-    | (?P<other>.)""",
-    re.VERBOSE,
-)
 _FAILURES: dict[str, Callable[..., Failure]] = {
     kind.__name__: kind for kind in (AssertionFailed, BadIndex, BrokenPromise)
 }
-
-
-class MalformedProgram(KernelError):
-    """The text of a program that cannot be read."""
-
-    def __init__(self, span: Span, message: str, hint: str | None = None) -> None:
-        where = f"line {span.line}, column {span.column + 1}"
-        super().__init__(f"Malformed program at {where}: {message}.", span, hint=hint)
 
 
 def parse(text: str, ops: Collection[str] | None = None, *, file: str = "<program>") -> Program:
@@ -74,33 +54,12 @@ def parse(text: str, ops: Collection[str] | None = None, *, file: str = "<progra
     Args:
         text: The text, as `print_program` writes it.
         ops: The names of all ops; by default any word is taken for one.
-        file: What spans give as the file.
+        file: The name of the file in spans.
 
     Raises:
-        MalformedProgram: The text is not that of a program.
+        MalformedProgram: The text does not describe a program.
     """
-    lines: list[list[_Token]] = []
-    written = text.splitlines()
-    for number, line in enumerate(written, 1):
-        tokens = [
-            _Token(m[0], m.lastgroup or "", Span(file, number, m.start(), m.end(), line))
-            for m in _TOKEN.finditer(line)
-            if m.lastgroup != "blank"
-        ]
-        end = len(line.rstrip())
-        if tokens:
-            lines.append([*tokens, _Token("", "end", Span(file, number, end, end, line))])
-    last = written[-1].rstrip() if written else ""
-    where = Span(file, max(1, len(written)), len(last), len(last), last)
-    lines.append([_Token("", "end", where)])
-    return _Parser(lines, ops).program()
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str
-    kind: str
-    span: Span
+    return _Parser(lines_of(text, file), ops).program()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,101 +68,18 @@ class _Declaration:
 
     type: FieldType
     size: int | None
-    others: dict[str, _Token]
+    others: dict[str, Token]
     incoming: bool
     late: bool
 
 
-class _Parser:
-    """A cursor over the tokens; methods take what they return.
+class _Parser(Cursor):
+    """Reads each part of a program by a method of its own."""
 
-    Each line ends with a token without a text, and so does the program, on a line of its own.
-    """
-
-    def __init__(self, lines: list[list[_Token]], ops: Collection[str] | None) -> None:
-        self.lines = lines
+    def __init__(self, lines: list[list[Token]], ops: Collection[str] | None) -> None:
+        super().__init__(lines)
         self.ops = ops
-        self.row = 0
-        self.at = 0
         self.names: dict[str, Var | Array] = {}
-
-    # Tokens
-
-    @property
-    def token(self) -> _Token:
-        return self.lines[self.row][self.at]
-
-    @property
-    def following(self) -> str:
-        """The text of the token after this one."""
-        return self.lines[self.row][self.at + 1].text if self.token.text else ""
-
-    @property
-    def indent(self) -> int:
-        """The indentation of the line, less than none at the end of the program."""
-        is_last = self.row == len(self.lines) - 1
-        return -1 if is_last else self.lines[self.row][0].span.column
-
-    def fail(self, message: str, token: _Token | None = None, hint: str | None = None) -> NoReturn:
-        raise MalformedProgram((token or self.token).span, message, hint)
-
-    def expected(self, what: str) -> NoReturn:
-        found = f"'{self.token.text}'" if self.token.text else "the end of the line"
-        self.fail(f"expected {what}, found {found}")
-
-    def take(self, kind: str, what: str) -> _Token:
-        token = self.token
-        if token.kind != kind:
-            self.expected(what)
-        self.at += 1
-        return token
-
-    def accept(self, text: str) -> bool:
-        found = self.token.text == text
-        self.at += found
-        return found
-
-    def want(self, text: str) -> None:
-        if not self.accept(text):
-            self.expected(f"'{text}'")
-
-    def several(self, one: Callable[[], _T], before: str) -> tuple[_T, ...]:
-        """Return the items separated by commas up to a sign, which is not taken."""
-        found: list[_T] = []
-        while self.token.text != before:
-            if found:
-                self.want(",")
-            found.append(one())
-        return tuple(found)
-
-    def enclosed(self, one: Callable[[], _T], signs: str = "()") -> tuple[_T, ...]:
-        self.want(signs[0])
-        found = self.several(one, signs[1])
-        self.want(signs[1])
-        return found
-
-    def integer(self) -> int:
-        token = self.take("number", "an integer")
-        try:
-            return int(token.text)
-        except ValueError:
-            self.fail("expected an integer", token)
-
-    def string(self) -> str:
-        return ast.literal_eval(self.take("string", "a text in quotes").text)
-
-    def name(self) -> _Token:
-        return self.take("name", "a name")
-
-    def marks(self) -> list[str]:
-        """Return what stands in brackets at the end of a statement or of its header."""
-        return list(self.enclosed(self.mark)) if self.token.text == "(" else []
-
-    def mark(self) -> str:
-        words = [self.name().text]
-        while self.token.kind == "name":
-            words.append(self.name().text)
-        return " ".join(words)
 
     # Types and values
 
@@ -223,13 +99,13 @@ class _Parser:
         self.want(">")
         return shaped(tuple(int(size) for size in match.groups() if size), scalar)
 
-    def define(self, token: _Token, type_: Type) -> Var:
+    def define(self, token: Token, type_: Type) -> Var:
         if token.text in self.names:
             self.fail(f"'{token.text}' is defined twice", token)
         self.names[token.text] = found = Var(token.text, type_)
         return found
 
-    def known(self, token: _Token) -> Var | Array:
+    def known(self, token: Token) -> Var | Array:
         thing = self.names.get(token.text)
         if thing is None:
             hint = did_you_mean(token.text, self.names)
@@ -281,7 +157,7 @@ class _Parser:
         declared: dict[str, _Declaration] = {}
         params = self.enclosed(lambda: self.declaration(declared))
         self.end_of_line()
-        temps: list[_Token] = []
+        temps: list[Token] = []
         while self.token.text in ("temp", "outside"):
             is_temp = self.token.text == "temp"
             self.at += 1
@@ -296,7 +172,7 @@ class _Parser:
         made = [self.names[token.text] for token in params]
         return Program(name, tuple(made), body, tuple(self.declare(t.text, {}) for t in temps))
 
-    def declaration(self, declared: dict[str, _Declaration]) -> _Token:
+    def declaration(self, declared: dict[str, _Declaration]) -> Token:
         """Note an array, or define a number that is passed in."""
         token = self.name()
         if token.text in declared or token.text in self.names:
@@ -313,7 +189,7 @@ class _Parser:
         return token
 
     def relations(self, element: Type | None) -> _Declaration:
-        """Return the rest of a declaration: the type, and what the array is of other arrays.
+        """Return the rest of a declaration: the type, and the relations to other arrays.
 
         Args:
             element: The type of the elements of a local array; None for a field, whose type comes.
@@ -329,7 +205,7 @@ class _Parser:
         else:
             ((size),) = self.enclosed(self.integer, "[]")
             ndim = 1
-        others: dict[str, _Token] = {}
+        others: dict[str, Token] = {}
         if self.accept("like"):
             others["like"] = self.name()
         incoming, late = self.accept("incoming"), self.accept("late")
@@ -340,7 +216,7 @@ class _Parser:
         return _Declaration(FieldType(element, ndim), size, others, incoming, late)
 
     def declare(self, name: str, declared: dict[str, _Declaration]) -> Array:
-        """Return an array with a name, made after those that it names."""
+        """Return the array with a name; the arrays that its declaration names are made first."""
         if name not in declared or name in self.names:
             found = self.names[name]
             assert isinstance(found, Array)
@@ -356,12 +232,6 @@ class _Parser:
         return made
 
     # Blocks and statements
-
-    def end_of_line(self) -> None:
-        if self.token.text:
-            self.expected("the end of the line")
-        self.row += 1
-        self.at = 0
 
     def opened(self, indent: int) -> Block:
         """Return the block after the ':' that ends a header."""
@@ -391,7 +261,7 @@ class _Parser:
 
     def statement(self) -> Stmt:
         span = self.whole_line()
-        outs: tuple[_Token, ...] = ()
+        outs: tuple[Token, ...] = ()
         if self.following in (",", "="):
             outs = self.several(self.name, "=")
             self.want("=")
@@ -403,18 +273,14 @@ class _Parser:
         self.at += 1
         return rule(self, outs, span)
 
-    def whole_line(self) -> Span:
-        line = self.lines[self.row]
-        return replace(line[0].span, end_column=line[-1].span.column)
-
-    def results(self, outs: tuple[_Token, ...], values: tuple[Value, ...]) -> tuple[Var, ...]:
-        """Define the results of a statement, whose types are those of some values."""
+    def results(self, outs: tuple[Token, ...], values: tuple[Value, ...]) -> tuple[Var, ...]:
+        """Define the results of a statement, with the types of some values."""
         if len(outs) != len(values):
             message = f"expected names for {counted(len(values), 'result')}, found {len(outs)}"
             self.fail(message, outs[0] if outs else self.lines[self.row - 1][0])
         return tuple(self.define(o, v.type) for o, v in zip(outs, values, strict=True))
 
-    def no_results(self, outs: tuple[_Token, ...]) -> None:
+    def no_results(self, outs: tuple[Token, ...]) -> None:
         if outs:
             self.fail("this statement has no results", outs[0])
 
@@ -436,16 +302,16 @@ class _Parser:
         self.end_of_line()
         return Let(self.define(name, type_), op, args, span)
 
-    def write(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def write(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         if self.following != "[":
             self.expected("a statement")
         array, index = self.place()
         if self.accept("+="):
             self.no_results(outs)
-            value, marks = self.value(), self.marks()
+            value = self.value()
+            exclusive, *flags = self.marks("exclusive", "single write", "aggregated")
             self.end_of_line()
-            flags = (mark in marks for mark in ("single write", "aggregated"))
-            return Accumulate(array, index, value, span, "exclusive" not in marks, *flags)
+            return Accumulate(array, index, value, span, not exclusive, *flags)
         if self.accept("="):
             self.no_results(outs)
             value = self.value()
@@ -458,7 +324,7 @@ class _Parser:
         defined = [self.define(out, element_type(array, index)) for out in outs]
         return Combine(defined[0] if defined else None, op, array, index, value, span)
 
-    def size(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def size(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.want("(")
         array = self.array()
         self.want(",")
@@ -468,7 +334,7 @@ class _Parser:
         (out,) = self.results(outs, (Const(0, I32),))
         return Size(out, array, axis, span)
 
-    def local(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def local(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         declared: dict[str, _Declaration] = {}
         token = self.declaration(declared)
@@ -478,7 +344,7 @@ class _Parser:
         self.end_of_line()
         return Alloc(array, span)
 
-    def print(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def print(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         parts = self.several(self.shown, "")
         self.end_of_line()
@@ -490,7 +356,7 @@ class _Parser:
         value = self.value()
         return Shown(value, self.string() if self.accept("as") else "")
 
-    def failure(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def failure(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         token = self.name()
         if token.text not in _FAILURES:
@@ -518,7 +384,7 @@ class _Parser:
                 break
         return tuple(found)
 
-    def branch(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def branch(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         cond = self.value()
         then = self.opened(span.column)
         orelse = Block(())
@@ -530,21 +396,21 @@ class _Parser:
         """Take a word that goes on with a statement, if it follows."""
         return self.indent == span.column and self.accept(word)
 
-    def range(self) -> tuple[_Token, Value, Value]:
+    def range(self) -> tuple[Token, Value, Value]:
         index = self.name()
         self.want("in")
         start = self.value()
         self.want("..")
         return index, start, self.value()
 
-    def carried(self) -> tuple[_Token, _Token, Value]:
+    def carried(self) -> tuple[Token, Token, Value]:
         out = self.name()
         self.want("<-")
         carry = self.name()
         self.want("=")
         return out, carry, self.value()
 
-    def loop(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def loop(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         index, start, stop = self.range()
         carried = self.several(self.carried, ":") if self.accept(",") else ()
@@ -555,14 +421,14 @@ class _Parser:
         ends = self.results(tuple(out for out, _, _ in carried), inits)
         return For(i, start, stop, carries, inits, body, ends, span)
 
-    def repeat(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def repeat(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
-        carried: list[tuple[_Token, _Token, Value]] = []
+        carried: list[tuple[Token, Token, Value]] = []
         while self.token.text not in (":", "("):
             if carried:
                 self.want(",")
             carried.append(self.carried())
-        is_finite = "ends" in self.marks()
+        (is_finite,) = self.marks("ends")
         carries = tuple(self.define(carry, init.type) for _, carry, init in carried)
         cond = self.opened(span.column)
         if not self.continues("do", span):
@@ -572,7 +438,7 @@ class _Parser:
         ends = self.results(tuple(out for out, _, _ in carried), inits)
         return While(carries, inits, cond, body, ends, span, is_finite)
 
-    def parallel(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def parallel(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         self.no_results(outs)
         self.want("for")
         box = self.several(self.range, ":")
@@ -580,7 +446,7 @@ class _Parser:
         starts, stops = tuple(start for _, start, _ in box), tuple(stop for _, _, stop in box)
         return ParallelFor(indices, starts, stops, self.opened(span.column), span)
 
-    def ruled(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def ruled(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         name, args = self.string(), self.values()
         body = self.opened(span.column)
         backward = self.rule("backward", span)
@@ -593,7 +459,7 @@ class _Parser:
         if not self.continues(word, span):
             return None
         params = self.enclosed(self.parameter)
-        approximate = "approximate" in self.marks()
+        (approximate,) = self.marks("approximate")
         return Rule(params, self.opened(span.column), approximate, where)
 
     def parameter(self) -> Var:
@@ -601,7 +467,7 @@ class _Parser:
         self.want(":")
         return self.define(name, self.type())
 
-    def derivative(self, outs: tuple[_Token, ...], span: Span) -> Stmt:
+    def derivative(self, outs: tuple[Token, ...], span: Span) -> Stmt:
         forward = self.accept("forward")
         if not forward:
             self.want("backward")
@@ -615,7 +481,7 @@ class _Parser:
         found = self.results(outs, body.results if forward else args)
         return Derivative(found, params, args, seeds, body, forward, gradients, span)
 
-    def binding(self) -> tuple[_Token, Value]:
+    def binding(self) -> tuple[Token, Value]:
         name = self.name()
         self.want("=")
         return name, self.value()
@@ -627,7 +493,7 @@ class _Parser:
 
 
 # Statements by their first word, or by the first one after '='.
-_STATEMENTS: dict[str, Callable[[_Parser, tuple[_Token, ...], Span], Stmt]] = {
+_STATEMENTS: dict[str, Callable[[_Parser, tuple[Token, ...], Span], Stmt]] = {
     "shape": _Parser.size,
     "local": _Parser.local,
     "print": _Parser.print,

@@ -1,8 +1,8 @@
 """Programs as text, for people and for golden tests; `parse` reads the text again.
 
-Names are unique and the text is stable. Defaults are not printed: a plain `+=` is atomic, a temp is
-like nothing. Literals name their types, `0.0:f32`; `zero:f32` is the zero that stands for nothing.
-Fields and other arrays that a program mentions and neither takes nor makes are `outside`.
+Names are unique and the text is stable. Defaults are not printed: a `+=` without a mark is atomic.
+Literals name their types: `0.0:f32`, and `zero:f32` for a structural zero. Arrays that a program
+mentions without taking or declaring them, such as gradients in rules, are listed as `outside`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Names:
         return name
 
     def new(self, wanted: str) -> str:
-        """Return a name that nothing has yet, as near to the wanted one as can be."""
+        """Return a new name, as near to the given one as possible."""
         base = re.sub(r"\W", "_", wanted)
         if not base.strip("_"):
             base = "k" if base else "t"
@@ -89,7 +89,7 @@ def print_program(program: Program) -> str:
 
 
 def _outside(program: Program) -> list[Array]:
-    """Return the arrays that the program mentions, but for those that it takes or makes."""
+    """Return the arrays that the program mentions without taking or declaring them."""
     known = {*program.params, *program.temps}
     mentioned = {a: None for a in (*program.params, *program.temps) if isinstance(a, Array)}
     for stmt in walk(program.body):
