@@ -28,18 +28,18 @@ lint: $(VENV)/installed-dev ## check format, lint and types
 	@$(BIN)/ruff check .
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
-format: $(VENV)/installed-dev ## format the code and mend what ruff can mend by itself
+format: $(VENV)/installed-dev ## format the code and apply the fixes that ruff can make
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-docs: ## build the documentation; demos that have changed run, for its gallery
+docs: ## build the documentation, running the demos that changed for its gallery
 pages: ## build the documentation without running demos
 docs pages: $(VENV)/installed-docs
 	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --conf-dir docs --doctree-dir build/doctrees \
 	    $(if $(filter pages,$@),-D plot_gallery=0) . build/docs
 	@echo "build/docs/docs/index.html"
 
-clean: ## remove .venv, build products, caches and what the demos wrote
+clean: ## remove .venv, build products, caches and the output of demos
 	rm -rf $(VENV) build docs/gallery dist out *.egg-info .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -61,8 +61,8 @@ $(VENV)/installed-dev: $(VENV)/created pyproject.toml
 	@$(PIP_INSTALL) '.[dev]'
 	@touch $@ $(VENV)/installed
 
-# Apart from the stamp of `test`, which needs none of it.
+# Separate from the stamp of `test`, which does not need these packages.
 $(VENV)/installed-docs: $(VENV)/created pyproject.toml
-	@echo "installing difftile and what builds its documentation into $(VENV)"
+	@echo "installing difftile and its documentation tools into $(VENV)"
 	@$(PIP_INSTALL) '.[docs]'
 	@touch $@ $(VENV)/installed

@@ -49,12 +49,12 @@ class Row:
     """One line of the table.
 
     Attributes:
-        label: What was measured.
+        label: Name of the measurement.
         ours: Seconds, once for every turn.
-        theirs: Those of the peer, if there is one.
-        ratio: The most that the ratio may be.
-        rate: The fewest that there should be in a second.
-        good: So many are good.
+        theirs: Times of the peer, if there is one.
+        ratio: The largest acceptable ratio.
+        rate: The required number per second.
+        good: The sufficient number per second.
     """
 
     label: str

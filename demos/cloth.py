@@ -86,7 +86,7 @@ class FallingCloth:
         self.radius, self.friction = scene.radius, scene.friction
 
     def start(self) -> None:
-        """Put the cloth where it starts, at rest."""
+        """Put the cloth in its initial position, at rest."""
         self.x.from_numpy(self.scene.cloth.positions)
         self.v.fill(0.0)
         self.loss.fill(0.0)
@@ -133,7 +133,7 @@ class FallingCloth:
 
     @dt.kernel
     def look(self, k: int):
-        """Add the mean square distance [cm²] of masses from where they were seen."""
+        """Add the mean squared distance [cm²] of masses from their observed positions."""
         for i in self.masses:
             off = 100.0 * (self.x[self.masses[i]] - self.places[k, i])
             self.loss[None] += off.norm_sqr() / (self.places.shape[0] * self.places.shape[1])

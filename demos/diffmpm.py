@@ -117,7 +117,7 @@ class Mpm:
                 self.loss[None] -= self.x[p].x / self.scene.n_solid
 
     def start(self) -> None:
-        """Put all where it starts, at rest."""
+        """Put everything in its initial position, at rest."""
         self.x.from_numpy(self.scene.positions)
         self.F.fill(np.eye(self.dim))
         self.v.fill(0.0)

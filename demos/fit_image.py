@@ -142,7 +142,7 @@ class Painting:
         dt.render.l2(self.image, self.target, self.loss, mask=self.weights)
 
     def move(self, n: int) -> None:
-        """Take the n gaussians that do least to where the image is most off."""
+        """Move the n Gaussians that contribute least to the largest errors of the image."""
         values = {name: field.to_numpy() for name, field in self.parameters.items()}
         strength = np.square(values["colours"]).sum(axis=1)
         if "opacities" in values:

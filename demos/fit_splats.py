@@ -72,7 +72,7 @@ def see(gaussians: dt.Rows, eyes: np.ndarray) -> np.ndarray:
 
 
 def make_knot(scene: TorusKnot, dtype=ti.f32) -> dt.Rows:
-    """Return the gaussians that are to be found, or others that look the same."""
+    """Return the Gaussians to recover, or others with the same appearance."""
     return dt.render.make_gaussians(
         means=scene.means,
         scales=np.log(scene.widths),

@@ -164,11 +164,11 @@ class Strip:
         lay_out(self.bend, self.rest, self.scene.rows, self.scene.spacing, self.scene.width)
 
     def straighten(self) -> None:
-        """Hold the strip straight, where it is not in balance."""
+        """Hold the strip straight, out of balance."""
         self.x.from_numpy(self.scene.straight[self.scene.rows :])
 
     def relax(self, steps: int) -> None:
-        """Let go of the strip where it is, and let it come to rest."""
+        """Release the strip, and let it come to rest."""
         self.v.fill(0.0)
         fields = self.x, self.v, self.force, self.rest, self.corners, self.weights
         for _ in range(steps):

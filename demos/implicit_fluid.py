@@ -156,7 +156,7 @@ class Fluid:
         self.accelerate()
 
     def start(self) -> None:
-        """Put the smoke where it starts, and stir the air."""
+        """Put the smoke in its initial place, and stir the air."""
         self.smoke.from_numpy(self.box.smoke)
         self.p.fill(0.0)
         self.project(self.u0, self.v0)

@@ -127,7 +127,7 @@ class Walker:
         self.loss[None] = abs(self.x[self.head].x - self.goal[None].x)
 
     def start(self) -> None:
-        """Put the robot where it starts, at rest."""
+        """Put the robot in its initial position, at rest."""
         self.x.from_numpy(self.scene.robot.positions)
         self.v.fill(0.0)
 

@@ -85,7 +85,7 @@ class Throw:
         self.loss[None] = 0.5 * (self.center[None] - self.target[None]).norm_sqr()
 
     def start(self) -> None:
-        """Put the block where it starts and throw it."""
+        """Put the block in its initial position and throw it."""
         self.x.from_numpy(self.scene.positions)
         self.F.fill(np.eye(2))
         self.C.fill(0.0)

@@ -83,7 +83,7 @@ class Arm:
         self.world = scene.stiffness, scene.damping, scene.drag, scene.gravity, scene.time_step
 
     def move(self, rest: dt.Field) -> dt.Field:
-        """Return where the masses are after the last step."""
+        """Return the positions of the masses after the last step."""
         x = dt.zeros_like(self.start)
         x.copy_from(self.start)
         v, force = dt.zeros_like(x), dt.zeros_like(x)
@@ -98,7 +98,7 @@ class Arm:
         return loss
 
     def nodes(self, lengths: np.ndarray) -> np.ndarray:
-        """Return where the masses get with these rest lengths [m], shape (n, 2)."""
+        """Return the final positions of the masses for these rest lengths [m], shape (n, 2)."""
         return self.move(dt.from_numpy(lengths)).to_numpy()
 
     def measure(self, lengths: np.ndarray) -> float:
@@ -136,7 +136,7 @@ def descend(
         arm: What is fitted, from the lengths of the start on.
         label: The method.
         direction: What works out the direction from rest lengths and the gradient there.
-        iterations: The most that are done; fewer where the loss is down to rounding before.
+        iterations: The maximum number; fewer if the loss reaches the level of rounding.
         grow: What the length of a step is tried with, relative to the one before; by default each
             is tried as the direction says.
     """

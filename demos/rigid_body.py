@@ -177,7 +177,7 @@ class RigidBodies:
         self.loss[None] = (self.x[self.head].xy - self.goal[None]).norm()
 
     def start(self) -> None:
-        """Put the robot where it starts, at rest."""
+        """Put the robot in its initial position, at rest."""
         self.x.from_numpy(self.scene.robot.places)
         self.v.fill(0.0)
 

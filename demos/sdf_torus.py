@@ -73,7 +73,7 @@ def implicit(eye, way, t, centre, radii, tilt):
 
 @dt.func
 def slope(eye, way, t, centre, radii, tilt):
-    """Return how fast the distance grows along a ray; it is zero where the ray comes closest."""
+    """Return the slope of the distance along a ray, which is zero at the closest approach."""
     return normal(eye + t * way, centre, radii, tilt).dot(way)
 
 
@@ -137,7 +137,7 @@ class SdfTorus:
 
     @dt.kernel
     def trace(self):
-        """Find where rays meet the torus first, if they do, and where they come closest to it."""
+        """Find the first hits of rays on the torus, if any, and their closest approaches."""
         for view, i, j in self.met:
             eye, way = self.eyes[view], self.ray(view, i, j)
             t, before, met = 0.0, 0.0, -1.0
@@ -178,7 +178,7 @@ class SdfTorus:
 
     @dt.kernel
     def shade(self, meet):
-        """Light the points that rays meet; `meet` gives their places derivatives."""
+        """Light the hit points; `meet` gives derivatives to their positions."""
         for view, i, j in self.image:
             eye, way = self.eyes[view], self.ray(view, i, j)
             torus = self.centre[None], self.radii[None], self.tilt[None]
@@ -237,7 +237,7 @@ def differentiate(torus: SdfTorus, meet) -> tuple[np.ndarray, float]:
 
     Args:
         torus: The torus with its pictures.
-        meet: What gives the points where rays meet the surface derivatives.
+        meet: The func that gives derivatives to the points where rays hit the surface.
     """
     with dt.Tape(torus.loss):
         torus.run(meet)
@@ -249,7 +249,7 @@ def differentiate(torus: SdfTorus, meet) -> tuple[np.ndarray, float]:
 
 
 def compare_gradients(torus: SdfTorus) -> None:
-    """Print how the derivative through all steps of the loop differs from the implicit one."""
+    """Print the difference of the derivative through all steps and the implicit one."""
     rule, rule_seconds = differentiate(torus, implicit)
     steps, steps_seconds = differentiate(torus, unrolled)
     print(f"gradient by the implicit rule  {np.array2string(rule, precision=5)}")

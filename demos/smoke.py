@@ -33,7 +33,7 @@ class Smoke:
     """Smoke in an incompressible flow, updated in place.
 
     Args:
-        scene: What there is at the start.
+        scene: The initial state.
         original: Project as the program of the paper does: by an index that is one off, with the
             last but one pressure of the step before.
         dtype: Of all fields.
@@ -96,7 +96,7 @@ class Smoke:
             self.loss[None] += (self.target[i, j] - self.smoke[i, j]) ** 2 / self.n**2
 
     def start(self) -> None:
-        """Put smoke and velocities where they start; there is no pressure yet."""
+        """Set the initial smoke and velocities, without pressure."""
         self.v.copy_from(self.v0)
         self.smoke.from_numpy(self.scene.smoke)
         for field in (self.p, self.q, self.loss):

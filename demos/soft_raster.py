@@ -105,7 +105,7 @@ class SoftRaster:
 
 
 def slopes_of_area(raster: SoftRaster, covered) -> np.ndarray:
-    """Return how the area that the picture shows changes as vertices move, shape (3, 2)."""
+    """Return the derivative of the displayed area by the vertices, shape (3, 2)."""
     with dt.Tape() as tape:
         raster.draw(covered)
     tape.backward({raster.image: np.full((raster.n,) * 2, 1.0 / raster.n**2)})
@@ -113,7 +113,7 @@ def slopes_of_area(raster: SoftRaster, covered) -> np.ndarray:
 
 
 def true_slopes_of_area(vertices: np.ndarray) -> np.ndarray:
-    """Return how the area of a triangle changes as its vertices move, shape (3, 2)."""
+    """Return the derivative of the area of a triangle by its vertices, shape (3, 2)."""
     (ax, ay), (bx, by), (cx, cy) = vertices
     turn = np.sign((bx - ax) * (cy - ay) - (by - ay) * (cx - ax))
     return turn / 2 * np.array([[by - cy, cx - bx], [cy - ay, ax - cx], [ay - by, bx - ax]])
@@ -149,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     raster = SoftRaster(scene)
 
     def miss() -> float:
-        """Return the largest distance of a vertex from where it should be."""
+        """Return the largest distance of a vertex from its target."""
         return float(np.hypot(*(raster.vertices.to_numpy() - scene.vertices).T).max())
 
     rate = dt.optim.schedules.exponential(STEP_SIZE, SHORTER)

@@ -32,7 +32,7 @@ _LIGHT = np.array([0.4, 0.3, 0.866])  # the direction towards it, above
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A camera, and where it stands.
+    """A camera, and its position.
 
     Args:
         name: Of its picture, without an ending.

@@ -21,7 +21,7 @@ class BilliardsScene:
         cue_position: Where the cue ball starts before the optimisation [m], shape (2,).
         cue_velocity: Its velocity [m/s], shape (2,).
         corner: Center of the first ball of the triangle [m], shape (2,).
-        goal: Where the last ball of the triangle is to be at the end [m], shape (2,).
+        goal: Desired final position of the last ball of the triangle [m], shape (2,).
     """
 
     layers: int = 4

@@ -21,7 +21,7 @@ class Box:
         goal: Where the smoke should be in the end, (x, y).
         radius: How near to the goal counts as there.
         steps: Time steps of a run.
-        softness: What flows out of a cell where the pressure is 1 and the same everywhere. Without
+        softness: Outflow of a cell where the pressure is 1 and the same everywhere. Without
             any, pressures would be known up to a constant.
     """
 

@@ -131,8 +131,8 @@ class MassSpringScene:
         time_step: [s].
         gravity: Acceleration along y [m/s^2].
         drag: Rate at which velocities decay [1/s].
-        floor: Height of the floor [m]. A mass that meets it sticks until it is lifted off.
-        goal: What the network is told to go for [m], shape (2,).
+        floor: Height of the floor [m]. A mass that hits it sticks until it is lifted off.
+        goal: The goal given to the network [m], shape (2,).
         n_clock: Number of sine inputs.
         clock_rate: Their angular frequency [rad/s].
         sense_gain: Factor on positions and velocities before they enter the network.

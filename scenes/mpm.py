@@ -113,7 +113,7 @@ class BlockScene:
 
     Attributes:
         positions: Initial positions of the particles [m], shape (n, 2).
-        target: Where their centre is to be at the end [m], shape (2,).
+        target: Desired final position of their centre [m], shape (2,).
         n_grid: Cells along a side of the unit square.
         time_step: [s].
         gravity: Acceleration along -y [m/s^2].

@@ -95,7 +95,7 @@ class Robot:
 
 
 def _crawler() -> Robot:
-    """A bar on three feet, each of which hangs on two springs, with a mast on top."""
+    """A bar on three feet, each on two springs, with a mast on top."""
     feet = [Box((x, 0.15), (0.03, 0.02)) for x in (0.2, 0.3, 0.4)]
     sides = [(1, -0.03), (1, -0.1), (2, -0.03), (2, 0.03), (3, 0.03), (3, 0.1)]
     springs = [Link(0, foot, (x, 0.0), (0.0, 0.0), 15.0, 0.12) for foot, x in sides]

@@ -12,13 +12,13 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class SpringArm:
-    """Unit point masses joined by springs, and where they should get.
+    """Unit point masses joined by springs, and their target.
 
     Attributes:
         positions: Initial positions of the masses [m], at rest, shape (n, 2); the first two are
             fixed.
         springs: The two masses each spring joins, shape (m, 2), int32.
-        target: Where the masses should be after the last step [m], shape (n, 2).
+        target: Desired positions of the masses after the last step [m], shape (n, 2).
         stiffness: Force per unit of strain [N].
         damping: Force per speed at which the ends of a spring part [N s/m].
         drag: Rate at which velocities decay [1/s].

@@ -38,7 +38,7 @@ class Chase:
 
     @property
     def distance(self) -> np.ndarray:
-        """Root mean square of the distances from the goals, of each way [m], shape (ways,)."""
+        """Root mean square of the distances from the goals, for each path [m], shape (ways,)."""
         away = self.positions - self.goals
         return np.sqrt((away**2).sum(axis=2).mean(axis=0))
 
@@ -98,7 +98,7 @@ def save_chase_animation(path: Path, chases: Sequence[Chase], charges: np.ndarra
 
 
 def _draw_square(axes: Axes, charges: np.ndarray) -> PathCollection:
-    """Add the charges that are held; return them, to be coloured."""
+    """Add the fixed charges; return them, to be coloured."""
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xticks=[], yticks=[])
     for spine in axes.spines.values():
         spine.set_color(PALE)

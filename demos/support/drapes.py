@@ -107,7 +107,7 @@ class Fall:
         self.start()
 
     def start(self) -> None:
-        """Put the cloth where it falls from, and the ball where it is pushed to."""
+        """Put the cloth in its initial position, and the ball in its target position."""
         self.cloth.start()
         self.cloth.center.from_numpy(self.settings.ball)
         dt.zero_grads()

@@ -37,7 +37,7 @@ class Measured:
 
     @property
     def seconds(self) -> float:
-        """The time of both ways [s]."""
+        """The time in both directions [s]."""
         return self.forward + self.backward
 
     def apart(self, other: "Measured") -> float:

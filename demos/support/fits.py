@@ -149,7 +149,7 @@ def save_fit_curve(
         path: The PNG to write.
         fit: How it went.
         label: What the loss is.
-        goals: PSNR that others reached after a number of iterations [dB], to be marked.
+        goals: PSNR of other libraries after numbers of iterations [dB], to be marked.
     """
     figure = make_figure(9.6, 3.4)
     left, right = figure.subplots(1, 2)

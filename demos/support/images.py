@@ -112,7 +112,7 @@ def save_images_animation(
 def _make_grid(
     rows: int, columns: int, look: Look, panels: Sequence[Panel]
 ) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with places for images, and a key at the right if there is one.
+    """Return a figure with places for images, and a key at the right if requested.
 
     The images have one shape. Placed by hand: the automatic layouts leave gaps around images.
     """

@@ -51,7 +51,7 @@ class Descent:
 
 
 def save_arm(path: Path, scene: SpringArm, lengths: np.ndarray, fitted: np.ndarray) -> None:
-    """Draw the arm at the start, the target, and where the fitted one gets.
+    """Draw the arm at the start, the target, and the fitted arm.
 
     Args:
         path: The PNG to write.

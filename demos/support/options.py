@@ -25,7 +25,7 @@ def make_parser(
     Args:
         name: The demo, as the command line calls it.
         description: What `--help` begins with.
-        steps: Default number of simulation steps; without it there is no such option.
+        steps: Default number of simulation steps; without it the option is left out.
         iterations: Default number of iterations of the optimisation.
         memory: Whether the tape may be given a limit.
         limit: What it is by default.
@@ -75,7 +75,7 @@ def start(parser: Parser, argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def start_on(arch: str) -> None:
-    """Start difftile; the tests, which run many demos in a process, go on where they are."""
+    """Start difftile; tests, which run many demos in a process, keep the running one."""
     dt.init(arch=arch)
 
 

@@ -17,8 +17,8 @@ def read_photograph(source: str, size: int) -> np.ndarray:
     """Return the square in the middle of a photograph, resized.
 
     Args:
-        source: A path, or one of `SAMPLES`. Without scikit-image these are Matplotlib's sample, of
-            which one line is said.
+        source: A path, or one of `SAMPLES`. Without scikit-image, Matplotlib's sample is used, with
+            a note of one line.
         size: Pixels along each side.
 
     Returns:
