@@ -56,7 +56,7 @@ html_show_sphinx = False
 
 
 def as_rst(*about: object) -> None:
-    """Turn what docstrings have of Markdown into reStructuredText: indented code, and signs."""
+    """Turn the Markdown in docstrings into reStructuredText: indented code, and signs."""
     lines = cast("list[str]", about[-1])
     written: list[str] = []
     in_code = False
