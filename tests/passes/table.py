@@ -306,8 +306,22 @@ def _reverse(program: Program, options: Options) -> Result:
     return Result((made,), _roles(adjoint, made), check if exact else None)
 
 
+def _form(program: Program, options: Options) -> Derived:
+    """Return the program, or the adjoint of it if the option `of` says so."""
+    if options.text("of") != "reverse":
+        return primal(program)
+    adjoint = reverse(program, meaning.floats_of(program, options))
+    return replace(adjoint, program=pruned(simplify(adjoint.program)))
+
+
 def _forward(program: Program, options: Options) -> Result:
-    tangents = forward(primal(program), meaning.floats_of(program, options))
+    form = _form(program, options)
+    if form.program is not program:
+        varying = frozenset(_array(form.program, name) for name in options.names("varying"))
+        tangents = forward(form, varying)
+        made = simplify(tangents.program)
+        return Result((made,), _roles(tangents, made))
+    tangents = forward(form, meaning.floats_of(program, options))
     made = simplify(tangents.program)
 
     def check() -> None:
@@ -332,15 +346,16 @@ def _tangent_only(program: Program, options: Options) -> Result:
 
 
 def _batch(program: Program, options: Options) -> Result:
-    arrays = [_array(program, name) for name in options.names("lanes")]
-    found = batch(primal(program), arrays)
+    form = _form(program, options)
+    arrays = [_array(form.program, name) for name in options.names("lanes")]
+    found = batch(form, arrays)
     of: dict[Array, Array | None] = {}
     for param, role in found.roles.items():
         if isinstance(role, Lane) and isinstance(param, Array):
             of[param] = next(iter(sources((role,))), None)
     (width,) = (p for p, role in found.roles.items() if isinstance(role, Width))
     check = None
-    if options.flag("runs", default=True):
+    if form.program is program:
 
         def check() -> None:
             meaning.check_batch(program, found.program, of, width, options)
