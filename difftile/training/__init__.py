@@ -1,4 +1,4 @@
-"""`dt.training`: training of splats: what grows, what goes, and the command that does it all.
+"""`dt.training`: training of splats: densification, pruning, and the command `difftile train`.
 
 Names load on first use, so that the command line answers without starting Taichi.
 """

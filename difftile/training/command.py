@@ -1,4 +1,4 @@
-"""`difftile train`: its arguments. What they start is imported after they are understood."""
+"""`difftile train`: its arguments; the training itself is imported after they are parsed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Train as the arguments say; return the exit code."""
     parser = _parser()
     given = vars(parser.parse_args(argv))
-    # Only now, since it starts Taichi: --help and mistakes are answered at once.
+    # Imported late, since it starts Taichi: --help and mistakes are answered at once.
     run = importlib.import_module("difftile.training.run")
     return run.run(given, parser)
 
 
 def _parser() -> Parser:
-    """Return the parser; options of training that are not given are left out of what it returns."""
+    """Return the parser; its result has only the options of training that are given."""
     parser = Parser("difftile train", _ABOUT, epilog=_RESULTS)
     default = Options()
     parser.add_argument(

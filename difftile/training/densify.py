@@ -1,4 +1,4 @@
-"""Densification: gaussians that must move much are doubled or split, those that are faint go.
+"""Densification: gaussians with large gradients are duplicated or split, faint ones removed.
 
 Source: Kerbl, Kopanas, Leimkuehler and Drettakis, 3D Gaussian Splatting for Real-Time Radiance
 Field Rendering, 2023, section 5; numbers as in gsplat 1.6.
@@ -24,7 +24,7 @@ from difftile.training.numbers import logit, rotations, sigmoid
 
 
 class ScreenGradients(Protocol):
-    """What is looked at of a `render.Splatter` after the reverse of a tape.
+    """The gradients of a `render.Splatter` on the image plane, after the reverse of a tape.
 
     Attributes:
         width: The width of the images [pixels].
@@ -46,11 +46,11 @@ class ScreenGradients(Protocol):
 
     @property
     def means2d_absgrad(self) -> Field:
-        """Sums over pixels of absolute values of those, of the same shape."""
+        """Sums over pixels of the absolute values of `means2d_grad`, of the same shape."""
         ...
 
 
-SHRINK = 1.6  # what the scales of the two halves are divided by
+SHRINK = 1.6  # the divisor of the scales of the two halves
 
 
 @kernel
@@ -65,35 +65,35 @@ def _observe(gradients, radii, across: float, down: float, sums, counts):
 
 @final
 class Densification:
-    """Doubles, splits and drops gaussians by what their centres have felt since the last time.
+    """Duplicates, splits and prunes gaussians by the gradients of their centres.
 
     Each step adds up, over the cameras that see a gaussian, the length of the gradient of its
-    centre on the image plane, in units of half the image. Every `every` steps gaussians where the
-    mean of that is above `threshold` become two: small ones are doubled, large ones replaced by two
-    samples of themselves with scales divided by 1.6. Then gaussians go whose opacity is below
-    `min_opacity`, and after the first reset those that are too large. Every `reset_every` steps
-    opacities are set to twice `min_opacity` at most: what is not needed does not rise again.
+    centre on the image plane, in units of half the image. Every `every` steps, gaussians whose mean
+    gradient is above `threshold` become two: small ones are duplicated, large ones replaced by two
+    samples of themselves with scales divided by 1.6. Gaussians with an opacity below `min_opacity`
+    are then pruned, and after the first reset too large ones as well. Every `reset_every` steps
+    opacities are set to at most twice `min_opacity`: only those of needed gaussians rise again.
 
-    Optimisers that were made of the gaussians follow: doubled gaussians keep what is remembered of
-    them, their copies and both halves of split ones start anew.
+    Optimisers of the gaussians follow: duplicated gaussians keep their state; their copies, and
+    both halves of split ones, start with none.
 
     Args:
-        scene_scale: The size of the scene [scene units]: about how far cameras are from its middle.
-        start: Up to which step nothing is refined.
-        stop: The step from which on gaussians stay as they are.
+        scene_scale: The size of the scene [scene units]: about the distance of cameras from its
+            centre.
+        start: The last step without refinement.
+        stop: The step from which on gaussians neither come nor go.
         every: The steps between refinements.
         reset_every: The steps between resets of opacities.
-        pause: For how many steps after a reset nothing is refined.
-        threshold: The mean gradient above which gaussians become two; by default 2e-4, and 8e-4 of
+        pause: The number of steps after a reset without refinement.
+        threshold: The mean gradient above which gaussians become two; by default 2e-4, and 8e-4 for
             absolute ones.
         absolute: Take the sums over pixels of absolute gradients, `Splatter(absgrad=True)`. They do
             not cancel within large gaussians. (Ye and others, AbsGS, 2024.)
-        small: The largest scale up to which gaussians are doubled, in units of the scene's.
-        large: The largest scale beyond which they go, in units of the scene's.
-        min_opacity: The opacity below which they go.
-        most: The number of gaussians that is not passed; those with the largest gradients are
-            refined first.
-        seed: Of the samples, which depend on it and on the step alone.
+        small: The largest scale of gaussians that are duplicated, relative to the scene's.
+        large: The largest scale of gaussians that are kept, relative to the scene's.
+        min_opacity: The opacity below which gaussians are pruned.
+        most: The largest number of gaussians; those with the largest gradients are refined first.
+        seed: The seed of the samples, which depend only on it and on the step.
 
     Raises:
         LaunchError: An option is out of range.
@@ -134,21 +134,21 @@ class Densification:
         self._counts: Field | None = None
 
     def after_step(self, step: int, gaussians: Rows, splatter: ScreenGradients) -> dict[str, int]:
-        """Look at the gradients of a step, and refine if it is time.
+        """Accumulate the gradients of a step, and refine the gaussians if the step is due.
 
         Args:
-            step: How many steps have been made with this one, the optimiser's included: a change of
-                rows sets their gradients to zero.
-            gaussians: What was drawn; see `render.Gaussians`.
-            splatter: What drew them, with the gradients of the step's tape. The loss is taken for a
-                mean over its cameras.
+            step: The number of steps made, this one included. Call it after the optimiser's step: a
+                change of rows sets their gradients to zero.
+            gaussians: The gaussians that were drawn; see `render.make_gaussians`.
+            splatter: The splatter that drew them, with the gradients of the step's tape. The loss
+                is assumed to be a mean over its cameras.
 
         Returns:
-            How many gaussians were "duplicated", "split" and "pruned"; empty where it was not time.
+            The numbers of "duplicated", "split" and "pruned" gaussians; empty between refinements.
 
         Raises:
             SolverError: No gaussian would be left.
-            LaunchError: The gaussians are others than those that were looked at before.
+            LaunchError: The gaussians differ from those of earlier calls.
             TapeError: A tape is open.
         """
         if step >= self.stop:
@@ -171,10 +171,10 @@ class Densification:
         if gradients.shape[1] != count or self._sums.shape != (count,):
             raise LaunchError(
                 f"Densification: there are {count} gaussians, {gradients.shape[1]} were drawn and "
-                f"{len(self._sums)} looked at before. Call it after each step, with the same ones."
+                f"{len(self._sums)} seen before. Call it after each step, with the same gaussians."
             )
         gaussians.followed_by(self)
-        half = 0.5 * gradients.shape[0]  # a mean over cameras has their number in its gradients
+        half = 0.5 * gradients.shape[0]  # the loss is a mean over so many cameras
         width, height = half * splatter.width, half * splatter.height
         _observe(gradients, splatter.radii, width, height, self._sums, self._counts)
 
@@ -186,15 +186,19 @@ class Densification:
         index = np.concatenate((kept, doubled, split, split))
         means, scales = means[index], scales[index]
         halves = slice(len(kept) + len(doubled), None)
-        turns = gaussians.quaternions.to_numpy()[index[halves]]
-        means[halves] += _samples(scales[halves], turns, np.random.default_rng((self.seed, step)))
+        # A sample from each split gaussian, relative to its centre.
+        draws = np.random.default_rng((self.seed, step)).normal(size=scales[halves].shape)
+        turns = rotations(gaussians.quaternions.to_numpy()[index[halves]])
+        means[halves] += np.einsum("nij,nj->ni", turns, np.exp(scales[halves]) * draws)
         scales[halves] -= math.log(SHRINK)
         faint = sigmoid(gaussians.opacities.to_numpy()[index]) < self.min_opacity
-        gone = faint | ((step > self.reset_every) & (_largest(scales) > self._most_large))
+        too_large = _largest(scales) > self.large * self.scene_scale
+        gone = faint | ((step > self.reset_every) & too_large)
         if gone.all():
             raise SolverError(
                 f"Densification: in step {step} all {len(gaussians)} gaussians are fainter than "
-                f"{self.min_opacity} or too large, and none would be left."
+                f"{self.min_opacity} or too large, and none would be left. Lower min_opacity, "
+                "raise large, or check the loss."
             )
         fresh = np.arange(len(index)) >= len(kept)
         if len(doubled) or len(split) or gone.any():
@@ -206,14 +210,10 @@ class Densification:
                 seen.fill(0.0)
         return {"duplicated": len(doubled), "split": len(split), "pruned": int(gone.sum())}
 
-    @property
-    def _most_large(self) -> float:
-        return self.large * self.scene_scale
-
     def _growing(
         self, scales: npt.NDArray[Any]
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Return which gaussians become two, and which are small."""
+        """Return masks of the gaussians that become two, and of the small ones."""
         assert self._sums is not None
         assert self._counts is not None
         mean = self._sums.to_numpy() / np.maximum(self._counts.to_numpy(), 1.0)
@@ -229,29 +229,31 @@ class Densification:
         gaussians.forget("opacities")
 
     def follow(self, change: Change) -> None:
-        """Go on with other rows: what was seen of a gaussian goes with it."""
+        """Continue with other rows; the sums of each gaussian go with it."""
         if self._sums is not None and self._counts is not None:
             self._sums, self._counts = change.beside(self._sums), change.beside(self._counts)
 
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what later steps depend on beside gaussians and options, as arrays by name."""
+        """Return, by name, the arrays that later steps need beyond gaussians and options."""
         if self._sums is None or self._counts is None:
             return {}
         return {"sums": self._sums.to_numpy(), "counts": self._counts.to_numpy()}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Go on from a state that `state_dict` returned; give the gaussians their rows first.
+        """Continue from a state that `state_dict` returned; restore the rows of gaussians first.
 
         Raises:
-            LaunchError: It is not one.
+            LaunchError: The arrays are not such a state.
         """
         if not len(saved):
             self._sums = self._counts = None
             return
         if sorted(saved) != ["counts", "sums"]:
-            raise LaunchError("Densification: load_state_dict() takes what state_dict() returned.")
+            raise LaunchError(
+                "Densification: load_state_dict() takes a state that state_dict() returned."
+            )
         sums, counts = (np.asarray(saved[name]) for name in ("sums", "counts"))
         for array in (sums, counts):
             if array.dtype.kind != "f" or array.ndim != 1 or array.shape != sums.shape:
@@ -262,14 +264,6 @@ class Densification:
             if not (np.isfinite(array) & (array >= 0)).all():
                 raise LaunchError("Densification: load_state_dict() takes numbers from 0.")
         self._sums, self._counts = from_numpy(sums), from_numpy(counts)
-
-
-def _samples(
-    scales: npt.NDArray[Any], quaternions: npt.NDArray[Any], rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
-    """Return a draw from each gaussian, relative to its centre."""
-    along = np.exp(scales) * rng.normal(size=scales.shape)
-    return np.einsum("nij,nj->ni", rotations(quaternions), along)
 
 
 def _largest(scales: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Gaussians to begin with: one for each point that is known of a scene."""
+"""Initial gaussians: one for each known point of a scene."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from difftile.training.numbers import logit
 SH0 = 0.28209479177387814  # the harmonic of band 0
 NEIGHBOURS = 3
 _AT_ONCE = 2_000_000  # pairs of points whose distances are computed together
-_ASKED = 256  # points whose neighbours give the size of the first cells
+_ASKED = 256  # sample points whose neighbours give the size of the first cells
 
 
 def gaussians_at(
@@ -27,18 +27,18 @@ def gaussians_at(
 ) -> dict[str, npt.NDArray[np.float32]]:
     """Return parameters for `render.make_gaussians`, of gaussians at points.
 
-    They are round, as wide as their three nearest neighbours are far on average, and have the same
-    colour from everywhere.
+    The gaussians are round, as wide as the average distance of their three nearest neighbours, and
+    have the same colour in all directions.
 
     Args:
-        points: Places [scene units], shape (n, 3).
+        points: Positions [scene units], shape (n, 3).
         colours: Their colours in 0..1, shape (n, 3).
         degree: The last band of harmonics, 0 to 3; "shN" is left out for 0.
-        opacity: Of all gaussians.
+        opacity: The opacity of all gaussians.
         size: A factor of their scales.
 
     Raises:
-        LaunchError: The shapes are others, or all points are in one place.
+        LaunchError: The shapes do not fit, or all points are in one place.
     """
     places, shades = np.asarray(points, np.float64), np.asarray(colours, np.float64)
     if places.ndim != 2 or places.shape[1] != 3 or shades.shape != places.shape:
@@ -65,18 +65,18 @@ def gaussians_at(
 def distances_of_neighbours(
     points: npt.NDArray[np.float64], count: int = NEIGHBOURS
 ) -> npt.NDArray[np.float64]:
-    """Return how far the nearest points in other places are.
+    """Return the distances of the nearest points in other places.
 
-    Points are sorted into the cells of a grid. Those that have enough neighbours no farther than a
-    cell is wide have found the nearest ones in the cells around theirs; the others look again with
-    cells of twice the width.
+    Points are sorted into the cells of a grid. A point with enough neighbours within the width of a
+    cell has found the nearest ones in the cells around its own; the search is repeated for the
+    others with cells of twice the width.
 
     Args:
         points: Shape (n, 3).
         count: The number of neighbours.
 
     Returns:
-        Distances in ascending order, shape (n, count), or fewer where there are not so many places.
+        Distances in ascending order, shape (n, count), or fewer if there are not so many places.
 
     Raises:
         LaunchError: All points are in one place, or a coordinate is not finite.
@@ -86,7 +86,7 @@ def distances_of_neighbours(
     places, back = np.unique(points, axis=0, return_inverse=True)
     count = min(count, len(places) - 1)
     if count < 1:
-        raise LaunchError("Neighbours are looked for among points in two places or more.")
+        raise LaunchError("Neighbours need points in at least two places. Pass more points.")
     found = np.full((len(places), count), np.inf)
     width = _first_width(places, count)
     left = np.arange(len(places))
@@ -100,7 +100,7 @@ def distances_of_neighbours(
 
 
 def _first_width(places: npt.NDArray[np.float64], count: int) -> float:
-    """Return how far the last neighbour is of a point whose neighbours are rather near."""
+    """Return the distance of the last neighbour, the lower quartile over a sample of points."""
     step = -(-len(places) // _ASKED)
     last = [
         np.partition(((places - place) ** 2).sum(axis=1), count)[count] for place in places[::step]
@@ -119,8 +119,8 @@ class _Cells:
     def __init__(self, places: npt.NDArray[np.float64], width: float) -> None:
         self._places = places
         cells = np.floor((places - places.min(axis=0)) / width)
-        # Empty rows between cells that are far apart are left out, so that numbers stay small; two
-        # rows stay next to each other if they were, and only then.
+        # Empty rows between cells that are far apart are left out, so that numbers stay small; only
+        # adjacent rows stay adjacent.
         self._cells = np.stack([_without_gaps(cells[:, axis]) for axis in range(3)], axis=1)
         self._strides = np.array([1, *np.cumprod(self._cells.max(axis=0)[:2] + 2)])
         keys = self._cells @ self._strides
@@ -130,18 +130,18 @@ class _Cells:
         )
 
     def _around(self, which: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], ...]:
-        """Return where the points in the 27 cells around some begin, and how many those are."""
+        """Return the start and the number of the points in each of the 27 cells around some."""
         steps = np.array(list(itertools.product((-1, 0, 1), repeat=3))) @ self._strides
         keys = (self._cells[which] @ self._strides)[:, None] + steps
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return self._starts[at], np.where(self._keys[at] == keys, self._counts[at], 0)
 
     def pairs(self, which: npt.NDArray[np.intp]) -> int:
-        """Return how many pairs there are of some points and those around them."""
+        """Return the number of pairs of some points and the points around them."""
         return int(self._around(which)[1].sum())
 
     def nearest(self, which: npt.NDArray[np.intp], count: int) -> npt.NDArray[np.float64]:
-        """Return how far the nearest of the points around some are; infinite where there is none.
+        """Return the distances of the nearest points around some; infinite for missing ones.
 
         Args:
             which: Some points, shape (m,).
@@ -166,7 +166,7 @@ class _Cells:
 
 
 def _without_gaps(rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return numbers of rows with gaps of any size shortened to one."""
+    """Return the numbers of rows with gaps of any size shortened to one."""
     present, back = np.unique(rows, return_inverse=True)
     steps = np.minimum(np.diff(present, prepend=present[0] - 1), 2.0)
     return np.cumsum(steps).astype(np.intp)[back.reshape(-1)]

@@ -1,4 +1,4 @@
-"""Gaussians that a run begins with, and gaussians as splats that files hold."""
+"""The initial gaussians of a run, and conversion between gaussians and splats of files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _OPACITY, _SIZE = {"mcmc": 0.5}, {"mcmc": 0.1}  # 0.1 and 1 for other strategies
 
 
 def first_gaussians(data: Dataset, options: Options) -> Rows:
-    """Return the gaussians that a run begins with, at the points of the scene.
+    """Return the initial gaussians of a run, at the points of the scene.
 
-    Without points they are drawn from the cube around the point that all cameras look at, half as
-    wide in each direction as cameras are away from it.
+    Without points, their centres are random in the cube around the point that all cameras look at,
+    whose side is the distance of the cameras from it.
 
     Args:
-        data: What is trained on.
-        options: Of the run.
+        data: The data set to train on.
+        options: The options of the run.
     """
     draw = np.random.default_rng((options.seed, 1))
     if data.points is None:
-        places, colours = _drawn(data, options.points, draw)
+        places, colours = _random_points(data, options.points, draw)
     else:
         count = len(data.points)
         some = np.sort(draw.permutation(count)[: options.most])
@@ -45,14 +45,14 @@ def first_gaussians(data: Dataset, options: Options) -> Rows:
     )
 
 
-def _drawn(
+def _random_points(
     data: Dataset, count: int, draw: np.random.Generator
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return random places before the cameras, in grey."""
+    """Return random points in front of the cameras, and a grey colour for each."""
     centres = np.stack([view.centre for view in data.views])
     axes = np.stack([view.world_to_camera[2, :3] for view in data.views])
-    # The point with the least sum of squared distances from all optical axes. Where those are
-    # parallel a little weight on a point before the cameras decides.
+    # The point with the least sum of squared distances from all optical axes. Where these are
+    # parallel, a little weight on a point in front of the cameras decides.
     across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
     light = 1e-6 * len(axes)
     before = (centres + data.scale * axes).mean(axis=0)
@@ -68,7 +68,7 @@ def gaussians_of(splats: Splats) -> Rows:
 
 
 def splats_of(gaussians: Rows) -> Splats:
-    """Return gaussians as splats, which files hold."""
+    """Return gaussians as splats for files."""
     arrays = gaussians.to_numpy()
     arrays.setdefault("shN", np.zeros((len(gaussians), 0, 3), np.float32))
     return Splats(**arrays)

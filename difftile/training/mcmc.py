@@ -1,4 +1,4 @@
-"""MCMC: gaussians as samples, which wander, and are moved to where they matter when they fade.
+"""MCMC: gaussians as samples with noise, relocated to places that matter when they fade.
 
 Source: Kheradmand and others, 3D Gaussian Splatting as Markov Chain Monte Carlo, 2024; numbers as
 in gsplat 1.6.
@@ -25,14 +25,14 @@ from difftile.substrate import ti
 from difftile.training import numbers
 from difftile.training.densify import ScreenGradients
 
-MOST_IN_ONE_PLACE = 51  # copies of a gaussian that the formula is made for; more count as so many
+MOST_IN_ONE_PLACE = 51  # the largest number of copies in the formula; more count as so many
 _BELOW_ONE = 1.0 - float(np.finfo(np.float32).eps)
 _STEEPNESS = 100.0  # of the noise between gaussians that fade and gaussians that stay
 
 _COUNTS = np.arange(MOST_IN_ONE_PLACE + 1)
 _CHOICES = np.array([[math.comb(n, j) for j in _COUNTS] for n in _COUNTS], np.float64)
-# By number of copies n and power j: C(n, j) (-1)^(j + 1) / sqrt(j). The C(n, j) are what the sums
-# of C(i - 1, j - 1) over i <= n add up to, as which they are published.
+# By number of copies n and power j: C(n, j) (-1)^(j + 1) / sqrt(j). The source has the sum of
+# C(i - 1, j - 1) over i <= n in the place of C(n, j), which is the same.
 _SERIES = _CHOICES * np.where(_COUNTS % 2, 1.0, -1.0) / np.sqrt(np.maximum(_COUNTS, 1))
 
 
@@ -41,12 +41,12 @@ def shared(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return opacity and scales with which n equal gaussians look like one.
 
-    Together they cover its centre as it did, and as much of any line through the centre
+    Together they cover its centre as much as it did, and as much of any line through the centre
     (Kheradmand and others, equation 9).
 
     Args:
-        opacities: Of the one, in (0, 1), shape (m,).
-        scales: Of the one, shape (m, 3).
+        opacities: The opacity of the one, in (0, 1), shape (m,).
+        scales: The scales of the one, shape (m, 3).
         counts: n, from 1 on, shape (m,).
     """
     opacity, n = opacities.astype(np.float64), np.minimum(counts, MOST_IN_ONE_PLACE)
@@ -58,7 +58,7 @@ def shared(
 
 
 @func
-def _shaken(mean, scales, quaternion, opacity, x, y, z, length):
+def _perturbed(mean, scales, quaternion, opacity, x, y, z, length):
     turn = rotation_of(quaternion)
     along = ti.exp(2.0 * scales) * (turn.transpose() @ ti.Vector([x, y, z]))
     return mean + length * sigmoid(-_STEEPNESS * (sigmoid(opacity) - 0.005)) * (turn @ along)
@@ -75,30 +75,30 @@ def _penalise(opacities, scales, opacity_weight: float, scale_weight: float, los
 
 @final
 class MCMC:
-    """Moves gaussians that have faded to others, adds some, and shakes those that are faint.
+    """Relocates gaussians that have faded, adds some, and adds noise to the centres of faint ones.
 
-    Every `every` steps a gaussian whose opacity is at most `min_opacity` is given the place of
-    another, drawn with a probability in proportion to opacity; all that then share a place share
-    its opacity so that the image stays as it was (`shared`). Likewise their number grows by 5 % up
-    to `most`. After each step the centres are shaken along the gaussians' axes, the more the
-    fainter. `penalty` is the part of the loss that lets gaussians fade which are not needed.
+    Every `every` steps a gaussian whose opacity is at most `min_opacity` is moved to the place of
+    another, drawn with a probability in proportion to opacity; gaussians in one place then share
+    its opacity so that the image does not change (`shared`). In the same way their number grows by
+    5 % up to `most`. Each step adds noise to the centres along the gaussians' axes, more to fainter
+    ones. `penalty` is the part of the loss that lets unneeded gaussians fade.
 
-    Optimisers that were made of the gaussians follow: those that share a place after a move start
-    anew, those that were copied to grow go on.
+    Optimisers of the gaussians follow: after a relocation all gaussians in that place start without
+    a state; those that were copied for growth keep theirs.
 
     Args:
         rate: The learning rate of the centres, a number or a function of the steps made before, as
-            the optimiser has it.
-        most: The number of gaussians that is not passed.
-        start: Up to which step none is moved or added.
-        stop: The step from which on none is; shaking goes on.
-        every: The steps between.
+            in the optimiser.
+        most: The largest number of gaussians.
+        start: The last step without relocation and growth.
+        stop: The step from which on there is only noise.
+        every: The steps between relocations.
         min_opacity: The opacity up to which gaussians have faded.
         growth: The factor by which their number grows, rounded down.
-        noise: The length of the shaking in units of `rate`.
-        opacity_weight: Of the mean opacity in `penalty`.
-        scale_weight: Of the mean scale [1/scene unit] in `penalty`.
-        seed: Of all draws, which depend on it and on the step alone.
+        noise: The size of the noise in units of `rate`.
+        opacity_weight: The weight of the mean opacity in `penalty`.
+        scale_weight: The weight of the mean scale [1/scene unit] in `penalty`.
+        seed: The seed of all random numbers, which depend only on it and on the step.
 
     Raises:
         LaunchError: An option is out of range.
@@ -137,8 +137,8 @@ class MCMC:
         """Add the weighted means of opacities and scales to a loss, on an open tape.
 
         Args:
-            gaussians: They.
-            loss: Shape ().
+            gaussians: The gaussians.
+            loss: The loss to add to, shape ().
         """
         weights = self.opacity_weight, self.scale_weight
         _penalise(gaussians.opacities, gaussians.scales, *weights, loss)
@@ -146,15 +146,15 @@ class MCMC:
     def after_step(
         self, step: int, gaussians: Rows, splatter: ScreenGradients | None = None
     ) -> dict[str, int]:
-        """Move and add gaussians if it is time, and shake them.
+        """Relocate and add gaussians if the step is due, and add noise to their centres.
 
         Args:
-            step: How many steps have been made with this one, the optimiser's included.
-            gaussians: They; see `render.Gaussians`.
-            splatter: Is not looked at; other strategies look at its gradients.
+            step: The number of steps made, this one included; call it after the optimiser's step.
+            gaussians: The gaussians; see `render.make_gaussians`.
+            splatter: Is not used; other strategies use its gradients.
 
         Returns:
-            How many gaussians were "relocated" and "added"; empty where it was not time.
+            The numbers of "relocated" and "added" gaussians; empty between relocations.
 
         Raises:
             SolverError: All gaussians have faded.
@@ -163,7 +163,7 @@ class MCMC:
         done: dict[str, int] = {}
         if self.start < step < self.stop and step % self.every == 0:
             done = self._move(step, gaussians)
-        self._shake(step, gaussians)
+        self._add_noise(step, gaussians)
         return done
 
     def _move(self, step: int, gaussians: Rows) -> dict[str, int]:
@@ -175,16 +175,16 @@ class MCMC:
         if dead.all():
             raise SolverError(
                 f"MCMC: in step {step} the opacities of all {len(dead)} gaussians are "
-                f"{self.min_opacity} or less."
+                f"{self.min_opacity} or less. Lower min_opacity, or check the loss."
             )
-        to = _drawn(np.where(dead, 0.0, opacities), int(dead.sum()), rng)
+        to = _sampled(np.where(dead, 0.0, opacities), int(dead.sum()), rng)
         self._share(opacities, scales, to)
         index[dead] = to
         fresh = dead.copy()
         fresh[to] = True
         opacities, scales = opacities[index], scales[index]
         added = max(min(self.most, int(self.growth * len(index))) - len(index), 0)
-        copies = _drawn(opacities, added, rng)
+        copies = _sampled(opacities, added, rng)
         self._share(opacities, scales, copies)
         if len(to) or added:
             rows = np.concatenate((np.arange(len(index)), copies))
@@ -199,24 +199,24 @@ class MCMC:
         scales: npt.NDArray[np.float64],
         drawn: npt.NDArray[np.intp],
     ) -> None:
-        """Let gaussians share what they have with those that come to them, in place.
+        """Share the opacities and scales of gaussians with those that come to them, in place.
 
         Args:
             opacities: Shape (n,).
             scales: Shape (n, 3).
-            drawn: To which ones others come, each as often as others do.
+            drawn: The index of the gaussian that each one comes to.
         """
         places, times = np.unique(drawn, return_counts=True)
         given = np.minimum(opacities[places], _BELOW_ONE)
         new, scales[places] = shared(given, scales[places], times + 1)
         opacities[places] = np.clip(new, self.min_opacity, _BELOW_ONE)
 
-    def _shake(self, step: int, gaussians: Rows) -> None:
+    def _add_noise(self, step: int, gaussians: Rows) -> None:
         rate = self.rate(step - 1) if callable(self.rate) else self.rate
         if not rate * self.noise:
             return
         seeds = np.random.SeedSequence((self.seed, step)).generate_state(3) >> 1
-        moved = _shaken(
+        moved = _perturbed(
             gaussians.means,
             gaussians.scales,
             gaussians.quaternions,
@@ -229,17 +229,17 @@ class MCMC:
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return nothing: steps depend on gaussians, options and the number of the step alone."""
+        """Return no arrays: steps depend only on gaussians, options and the number of the step."""
         return {}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Go on from a state that `state_dict` returned."""
+        """Continue from a state that `state_dict` returned."""
         if len(saved):
-            raise LaunchError("MCMC: load_state_dict() takes what state_dict() returned: nothing.")
+            raise LaunchError("MCMC: load_state_dict() takes the empty state of state_dict().")
 
 
-def _drawn(
+def _sampled(
     weights: npt.NDArray[np.float64], count: int, rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
-    """Draw indices with probabilities in proportion to weights."""
+    """Return random indices with probabilities in proportion to weights."""
     return rng.choice(len(weights), size=count, p=weights / weights.sum())

@@ -1,4 +1,4 @@
-"""What raw parameters of gaussians stand for, in NumPy and double precision."""
+"""Raw parameters of gaussians converted in NumPy and double precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def sigmoid(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return the opacities that logits stand for."""
+    """Return the opacities for logits."""
     return 0.5 * (1.0 + np.tanh(0.5 * logits.astype(np.float64)))
 
 

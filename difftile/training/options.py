@@ -1,4 +1,4 @@
-"""What a run of training is told."""
+"""The options of a run of training."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ STRATEGIES = ("default", "mcmc", "none")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """All that decides how gaussians train, beside the data set.
+    """The options that, together with the data set, determine a run.
 
     Args:
-        steps: How many steps there are; rates and refinement are spread over them.
-        strategy: How gaussians come and go: "default", "mcmc" or "none".
+        steps: The number of steps; rates and refinement are spread over them.
+        strategy: The strategy to add and remove gaussians: "default", "mcmc" or "none".
         sh_degree: The last band of harmonics, 0 to 3; they join one after the other.
-        points: How many gaussians to begin with where the data set has no points.
-        most: The number of gaussians that is not passed.
+        points: The number of initial gaussians if the data set has no points.
+        most: The largest number of gaussians.
         antialiased: See `render.Splatter`.
-        background: What is behind the gaussians, and shows where pictures are transparent.
-        downscale: How many pixels of a picture are one.
+        background: The colour of the background, which shows where pictures are transparent.
+        downscale: The factor by which pictures are reduced.
         images: The folder of pictures of a COLMAP model.
         hold_out: Every so many-th view is held out; none if 0.
-        seed: Of all that is random.
+        seed: The seed of all random numbers.
     """
 
     steps: int = 30_000

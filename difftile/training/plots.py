@@ -1,4 +1,4 @@
-"""What a run of training shows: strips of images beside their pictures, and its curves."""
+"""Plots of a run of training: strips of images next to their pictures, and its curves."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ROWS = 6  # views on a strip
 
 
 def save_strip(path: Path, scores: Sequence[Score]) -> None:
-    """Draw target, result and error of views beside each other, a row a view.
+    """Draw target, result and error of views next to each other, a row for each view.
 
     Args:
         path: The PNG to write.
-        scores: Of the views; some of them are shown, from the first to the last.
+        scores: The scores of the views, some of which are shown, from the first to the last.
     """
     picked = np.unique(np.linspace(0, len(scores) - 1, min(_ROWS, len(scores))).astype(int))
     shown = [scores[k] for k in picked]
@@ -47,7 +47,7 @@ def save_strip(path: Path, scores: Sequence[Score]) -> None:
 
 
 def save_curve(path: Path, history: npt.NDArray[np.float64]) -> None:
-    """Draw loss, PSNR of the views trained on, and the number of gaussians over the steps.
+    """Draw loss, PSNR of training views, and the number of gaussians over the steps.
 
     Args:
         path: The PNG to write.
@@ -57,22 +57,18 @@ def save_curve(path: Path, history: npt.NDArray[np.float64]) -> None:
     labels = ("loss", "PSNR of the view of the step [dB]", "gaussians")
     steps = history[:, 0]
     for ax, label, values in zip(figure.subplots(1, 3), labels, history.T[1:], strict=True):
-        smooth = _smoothed(values) if label != "gaussians" else values
+        smooth = values
         if label != "gaussians":
             ax.plot(steps, values, color=_PALE, linewidth=0.6, alpha=0.6)
+            size = 2 * (len(values) // 60) + 1  # means over a thirtieth of all values
+            around = np.pad(values, size // 2, mode="edge")
+            smooth = np.convolve(around, np.full(size, 1.0 / size), mode="valid")
         ax.plot(steps, smooth, color=_LINE, linewidth=1.6)
         ax.set(xlabel="step", ylabel=label)
         ax.grid(color=_PALE, alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
     figure.axes[0].set_yscale("log")
     _save(figure, path)
-
-
-def _smoothed(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return means over the neighbours of each value, a thirtieth of all of them."""
-    size = 2 * (len(values) // 60) + 1
-    around = np.pad(values, size // 2, mode="edge")
-    return np.convolve(around, np.full(size, 1.0 / size), mode="valid")
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How fast gaussians learn: the rates and schedules of gsplat 1.6."""
+"""Learning rates of gaussians: the rates and schedules of gsplat 1.6."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from difftile.optim.optimiser import Rate
 from difftile.optim.schedules import exponential
 from difftile.render.harmonics import MAX_DEGREE
 
-CENTRES = 1.6e-4  # in units of the scene's scale, at first
-AT_THE_END = 0.01  # what is left of that after all steps
+CENTRES = 1.6e-4  # the first rate, in units of the scene's scale
+AT_THE_END = 0.01  # the factor of the rate after all steps
 RATES = {
     "scales": 5e-3,
     "quaternions": 1e-3,
@@ -26,11 +26,11 @@ STEPS_PER_DEGREE = 1000
 
 
 def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
-    """Return the schedule of the centres, which goes down to a hundredth in so many steps.
+    """Return the schedule of the centres, which falls to a hundredth in so many steps.
 
     Args:
         scene_scale: The size of the scene [scene units].
-        steps: All steps that will be made.
+        steps: The number of steps of the run.
     """
     return exponential(CENTRES * scene_scale, AT_THE_END, steps)
 
@@ -38,18 +38,18 @@ def rate_of_centres(scene_scale: float, steps: int = STEPS) -> Rate:
 def optimiser(gaussians: Rows, scene_scale: float, *, steps: int = STEPS, batch: int = 1) -> Adam:
     """Return the optimiser of gaussians, which follows when their rows change.
 
-    Rates for several images a step are those for one times the root of their number, and the
-    averages forget as fast by images (Malladi and others, On the SDEs and Scaling Rules for
-    Adaptive Gradient Algorithms, 2022).
+    Rates for several images per step are the rates for one times the root of their number, and
+    averages decay at the same speed per image (Malladi and others, On the SDEs and Scaling Rules
+    for Adaptive Gradient Algorithms, 2022).
 
     Args:
-        gaussians: They, with fields that `RATES` has a rate for.
+        gaussians: Gaussians whose fields have a rate in `RATES`.
         scene_scale: The size of the scene [scene units].
-        steps: All steps that will be made.
-        batch: The images that the loss of a step is a mean over.
+        steps: The number of steps of the run.
+        batch: The number of images in the mean that is the loss of a step.
 
     Raises:
-        LaunchError: A field is none that has a rate.
+        LaunchError: A field has no rate.
     """
     root = math.sqrt(batch)
     rates: dict[str, Rate] = {"means": rate_of_centres(scene_scale * root, steps)}
@@ -66,7 +66,7 @@ def degree_at(step: int, most: int = MAX_DEGREE) -> int:
     """Return the last band of harmonics that a step uses: one more every 1000 steps.
 
     Args:
-        step: How many steps have been made before it.
-        most: The last band of all.
+        step: The number of steps before it.
+        most: The last band.
     """
     return min(step // STEPS_PER_DEGREE, most)

@@ -1,4 +1,4 @@
-"""A run of `difftile train`: it trains, saves, and writes what came out into a folder."""
+"""A run of `difftile train`: trains, saves, and writes the results into a folder."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from difftile.training.initial import splats_of
 from difftile.training.options import Options
 from difftile.training.plots import save_curve, save_strip
 from difftile.training.run_checkpoint import Checkpoint, latest, read, save
-from difftile.training.trainer import Score, Trainer
+from difftile.training.trainer import Trainer
 
-_INTERRUPTED = 130  # what a shell reports for a program that SIGINT ended
+_INTERRUPTED = 130  # the exit code that a shell reports for a program ended by SIGINT
 _FAILED = 1
-_MAY_CHANGE = ("steps",)  # options that a run may be resumed with otherwise
-_MEASURED = 1000  # how often loss and PSNR are kept, about
+_MAY_CHANGE = ("steps",)  # options that may differ when a run is resumed
+_MEASURED = 1000  # the approximate number of times that loss and PSNR are recorded
 
 
 def run(given: Mapping[str, Any], parser: Parser) -> int:
     """Train as the arguments say.
 
     Args:
-        given: The arguments by name, those of `Options` where they are given.
-        parser: Answers mistakes.
+        given: The arguments by name; of `Options` only those on the command line.
+        parser: The parser, which reports mistakes.
 
     Returns:
         The exit code: 0, 1 if training failed, 130 if it was interrupted.
 
     Raises:
-        SystemExit: With code 2: the data set or the folder is not what it should be.
+        SystemExit: With code 2: the data set or the folder is invalid.
     """
     out: Path = given["out"]
     chosen = {one.name: given[one.name] for one in fields(Options) if one.name in given}
@@ -79,7 +79,7 @@ def run(given: Mapping[str, Any], parser: Parser) -> int:
 def _before(
     out: Path, resume: bool, chosen: Mapping[str, Any], parser: Parser
 ) -> Checkpoint | None:
-    """Return the run to go on with, if that is wanted; it must fit the arguments."""
+    """Return the run to resume, if requested; it must fit the arguments."""
     last = latest(out)
     if not resume:
         if last is not None:
@@ -98,10 +98,10 @@ def _before(
 
 @final
 class _Interruption:
-    """Lets Ctrl-C wait for the end of a step, from which a run can go on; the second one does not.
+    """Defers Ctrl-C to the end of a step, from which a run can be resumed; a second one is not.
 
     Attributes:
-        wanted: Whether it was pressed.
+        wanted: Whether Ctrl-C was pressed.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Session:
             self._seconds = before.seconds
 
     def train(self, save_every: int) -> bool:
-        """Make the steps that are left; return whether all were made, and none interrupted."""
+        """Make the remaining steps; return whether all were made without an interruption."""
         trainer, steps = self._trainer, self._options.steps
         each = max(1, steps // _MEASURED)
         began = time.perf_counter() - self._seconds
@@ -207,7 +207,10 @@ class _Session:
             "gaussians_not_finite": dropped,
             "views": {"training": len(trainer.training), "held_out": len(trainer.held_out)},
             "measured_on": "held_out" if trainer.held_out else "training",
-            "mean": _means(scores),
+            "mean": {
+                "psnr": float(np.mean([one.psnr for one in scores])),
+                "ssim": float(np.mean([one.ssim for one in scores])),
+            },
             "each": {one.name: {"psnr": one.psnr, "ssim": one.ssim} for one in scores},
         }
         write_bytes(self._out / "metrics.json", (json.dumps(metrics, indent=1) + "\n").encode())
@@ -220,10 +223,3 @@ class _Session:
             f"{metrics['measured_on'].replace('_', ' ')} views; {len(trainer.gaussians)} gaussians "
             f"after {trainer.step} steps in {self._seconds:.0f} s; {self._out}"
         )
-
-
-def _means(scores: list[Score]) -> dict[str, float]:
-    return {
-        "psnr": float(np.mean([one.psnr for one in scores])),
-        "ssim": float(np.mean([one.ssim for one in scores])),
-    }

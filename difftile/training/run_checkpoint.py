@@ -1,4 +1,4 @@
-"""Runs of training as files, from which they go on exactly."""
+"""Checkpoints of runs of training, files from which a run continues exactly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from difftile.files.writing import PART
 from difftile.training.options import STRATEGIES, Options
 
 _FOLDER = "checkpoints"
-_KEPT = 2  # the latest, and the one before it
+_KEPT = 2  # the number of checkpoints that are kept
 _VERSION = 1
 _ABOUT, _HISTORY = "about", "history"  # the names of the arrays that are not of the state
 _EXPECTED = "a checkpoint of difftile train"
@@ -28,12 +28,12 @@ _HINT = "remove it, to go on from the one before."
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A run, as far as it is.
+    """The state of a run between two steps.
 
     Args:
-        options: How it was started.
-        views: The names of the views that it is trained on, and then of those held out.
-        seconds: How long it has taken.
+        options: The options of the run.
+        views: The names of the views that it is trained on, and then of the held-out ones.
+        seconds: The time that it has taken.
         history: Step, loss, PSNR [dB] and number of gaussians on the way, shape (m, 4).
         state: See `Trainer.state_dict`.
         path: The file that it was read from.
@@ -48,7 +48,7 @@ class Checkpoint:
 
 
 def latest(folder: Path) -> Path | None:
-    """Return the checkpoint of the run in a folder that has come farthest, or None."""
+    """Return the latest checkpoint of the run in a folder, or None."""
     return next(reversed(_all(folder)), None)
 
 
@@ -59,8 +59,8 @@ def _all(folder: Path) -> list[Path]:
 def save(folder: Path, checkpoint: Checkpoint) -> Path:
     """Write a checkpoint into the folder of a run; return its file.
 
-    It appears under its name when it is whole, so that an interruption leaves none in halves. Of
-    those before it only the latest is kept.
+    The file appears under its name when it is whole, so an interruption leaves no partial one. Only
+    the latest of the earlier checkpoints is kept.
     """
     path = folder / _FOLDER / f"step_{int(checkpoint.state['step']):08d}.npz"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,23 +82,26 @@ def save(folder: Path, checkpoint: Checkpoint) -> Path:
 
 
 def read(path: Path) -> Checkpoint:
-    """Return a checkpoint whose numbers are finite. Whether it fits a run is for the run to say.
+    """Return a checkpoint whose numbers are finite; the caller checks that it fits the run.
 
     Raises:
-        DatasetError: The file is broken, is no checkpoint, or was written by a later version.
+        DatasetError: The file is broken, is not a checkpoint, or was written by a later version.
     """
     try:
         arrays = read_arrays(path)
         about = _about(path, arrays)
-        history = _history(path, arrays)
+        history = arrays.pop(_HISTORY, np.empty(0))
+        if history.dtype.kind != "f" or history.shape[1:] != (4,):
+            found = f"'{_HISTORY}' has the shape {history.shape}"
+            raise DatasetError(path, found, "(m, 4), of floats")
         _check_state(path, arrays)
+        options = _options(about.member("options", "those of the run"))
+        views = [one.text() for one in about.member("views", "the names of views").items()]
+        seconds = about.member("seconds", "the time it has taken")
+        if seconds.number() < 0:
+            raise seconds.wrong("a number from 0")
         return Checkpoint(
-            _options(about.member("options", "those of the run")),
-            [one.text() for one in about.member("views", "the names of views").items()],
-            _seconds(about.member("seconds", "the time it has taken")),
-            history,
-            arrays,
-            path,
+            options, views, seconds.number(), history.astype(np.float64), arrays, path
         )
     except DatasetError as error:
         raise DatasetError(error.path, error.found, error.expected, hint=_HINT) from None
@@ -110,16 +113,9 @@ def _about(path: Path, arrays: Arrays) -> Value:
         raise DatasetError(path, f"has no text '{_ABOUT}'", _EXPECTED)
     about = parse_json(path, str(text))
     version = about.get("version")
-    if version is not None:  # those before the first number had none
+    if version is not None:  # the first checkpoints had no version
         version.whole(1, _VERSION)
     return about
-
-
-def _history(path: Path, arrays: Arrays) -> npt.NDArray[np.float64]:
-    history = arrays.pop(_HISTORY, np.empty(0))
-    if history.dtype.kind != "f" or history.shape[1:] != (4,):
-        raise DatasetError(path, f"'{_HISTORY}' has the shape {history.shape}", "(m, 4), of floats")
-    return history.astype(np.float64)
 
 
 def _check_state(path: Path, arrays: Arrays) -> None:
@@ -135,12 +131,6 @@ def _check_state(path: Path, arrays: Arrays) -> None:
             at = tuple(int(k) for k in bad[0])
             found = f"has {array[at]:g} in {shown(name)} at index {at}"
             raise DatasetError(path, found, "finite numbers in single precision")
-
-
-def _seconds(value: Value) -> float:
-    if value.number() < 0:
-        raise value.wrong("a number from 0")
-    return value.number()
 
 
 def _options(value: Value) -> Options:

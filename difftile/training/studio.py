@@ -1,4 +1,4 @@
-"""The views of a run: their cameras, their pictures, and what draws their gaussians."""
+"""The views of a run: their cameras, pictures and splatters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEPT = 2**31  # bytes of pictures that stay in memory; others are read each tim
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """All views of one size: their cameras, what draws them, and the picture at hand."""
+    """All views of one size: their splatter, their cameras, and a field for a picture."""
 
     splatter: Splatter
     cameras: Cameras
@@ -31,11 +31,11 @@ class _Size:
 
 @final
 class Studio:
-    """Draws gaussians as views show them, beside the pictures.
+    """Draws gaussians as views show them, and provides the pictures of the views.
 
     Args:
-        views: They, of any sizes.
-        make: Makes what draws images of a width and a height.
+        views: The views, of any sizes.
+        make: Makes a splatter for images of a width and a height.
     """
 
     def __init__(self, views: Sequence[View], make: Callable[[int, int], Splatter]) -> None:
@@ -59,11 +59,11 @@ class Studio:
         return len(self.views)
 
     def splatter(self, k: int) -> Splatter:
-        """Return what draws a view."""
+        """Return the splatter of a view."""
         return self._place[k][0].splatter
 
     def draw(self, k: int, gaussians: Rows) -> Rendering:
-        """Draw gaussians as a view shows them; tapes record it."""
+        """Draw gaussians as a view shows them, by launches that tapes record."""
         size, place = self._place[k]
         return size.splatter(gaussians, size.cameras[place])
 

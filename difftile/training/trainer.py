@@ -1,4 +1,4 @@
-"""`Trainer`: gaussians that learn to look like the pictures of a data set."""
+"""`Trainer`: gaussians that are fitted to the pictures of a data set."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from difftile.training.options import Options
 from difftile.training.rates import STEPS, STEPS_PER_DEGREE, optimiser, rate_of_centres
 from difftile.training.studio import Studio
 
-DISSIMILARITY = 0.2  # its weight in the loss; the rest is that of absolute differences
+DISSIMILARITY = 0.2  # the weight of 1 - SSIM in the loss; the rest is the weight of differences
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How much an image is like its picture.
+    """The similarity of an image to its picture.
 
     Args:
-        name: Of the view.
-        psnr: The ratio of the peak, 1, to the mean square that it is off [dB].
-        ssim: Its structural similarity, windows within the image alone ("valid").
-        image: It, shape (height, width, 3).
-        picture: What it should be, of the same shape.
+        name: The name of the view.
+        psnr: The ratio of the peak, 1, to the mean square error [dB].
+        ssim: The structural similarity, with windows within the image ("valid").
+        image: The image, shape (height, width, 3).
+        picture: The picture, of the same shape.
     """
 
     name: str
@@ -50,19 +50,19 @@ class Score:
 
 @final
 class Trainer:
-    """A run of training: gaussians, their optimiser, and what lets them come and go.
+    """A run of training: gaussians, their optimiser, and the strategy to add and remove them.
 
     Each step draws the gaussians as one view shows them, and moves them against the gradient of
-    0.8 times the mean absolute difference from the picture and 0.2 times 1 - SSIM. Which view it
-    is, and all that is random, depends on the seed and the number of the step alone.
+    0.8 times the mean absolute difference from the picture plus 0.2 times 1 - SSIM. The view, and
+    all random numbers, depend only on the seed and the number of the step.
 
-    Rates and numbers are those of gsplat for 30,000 steps. In a run of other steps what changes in
-    their course is spread likewise: the rate of centres, when bands of harmonics join, when
-    gaussians start and stop to come and go.
+    Rates and numbers are those of gsplat for 30,000 steps. A run of another length scales their
+    schedule: the rate of centres, the steps at which bands of harmonics join, and the range of
+    steps in which gaussians come and go.
 
     Args:
-        data: What to learn.
-        options: How.
+        data: The data set.
+        options: The options of the run.
 
     Raises:
         DatasetError: All views are held out.
@@ -106,7 +106,7 @@ class Trainer:
         return min(self.step // every, self.options.sh_degree)
 
     def advance(self) -> None:
-        """Make a step; `loss` and `psnr` say how it went before it."""
+        """Make a step; `loss` and `psnr` then belong to the gaussians before it."""
         k = self._next()
         splatter = self._studio.splatter(k)
         splatter.sh_degree = self.degree
@@ -126,7 +126,7 @@ class Trainer:
             self.strategy.after_step(self.step, self.gaussians, splatter)
 
     def _next(self) -> int:
-        """Return the view of the next step: each is there once before one comes again."""
+        """Return the view of the next step, from one random order of all views after another."""
         turn, place = divmod(self.step, len(self.training))
         order = np.random.default_rng((self.options.seed, 2, turn)).permutation(len(self.training))
         return int(order[place])
@@ -142,7 +142,7 @@ class Trainer:
         return psnr(self._image, self._target)
 
     def scores(self, which: Sequence[int]) -> list[Score]:
-        """Return how much images are like their pictures.
+        """Return the similarity of images to their pictures.
 
         Args:
             which: Views, by their place in `views`.
@@ -168,7 +168,7 @@ class Trainer:
     # Saving
 
     def state_dict(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that later steps depend on beside data set and options, as arrays by name."""
+        """Return, as arrays by name, all that later steps depend on except data set and options."""
         parts = {
             "gaussians": self.gaussians.to_numpy(),
             "optimiser": self.optimiser.state_dict(),
@@ -178,27 +178,36 @@ class Trainer:
         return {**arrays, "step": np.array(self.step)}
 
     def load_state_dict(self, saved: Mapping[str, npt.ArrayLike]) -> None:
-        """Go on from a state that `state_dict` returned.
+        """Continue from a state that `state_dict` returned.
 
         Raises:
-            LaunchError: It is that of a run with other options, or has numbers that are not finite.
-            FieldError: Likewise.
-            DatasetError: It is that of a file, which cannot be read.
+            LaunchError: The state belongs to a run with other options, or has numbers that are not
+                finite.
+            FieldError: The rows of the gaussians do not fit.
+            DatasetError: The state is in a file that cannot be read.
         """
         arrays = arrays_of(saved)
         step = arrays.pop("step", np.array(-1))
-        parts = {name: _part(arrays, name) for name in ("gaussians", "optimiser", "strategy")}
+        parts: dict[str, Arrays] = {
+            part: {k.partition(".")[2]: v for k, v in arrays.items() if k.startswith(f"{part}.")}
+            for part in ("gaussians", "optimiser", "strategy")
+        }
         if step.dtype.kind not in "iu" or step.shape or step < 0:
-            raise LaunchError("Trainer: load_state_dict() takes what state_dict() returned.")
+            raise LaunchError(
+                "Trainer: load_state_dict() takes a state that state_dict() returned."
+            )
         unknown = [name for name in arrays if name.partition(".")[0] not in parts]
         if unknown or (parts["strategy"] and self.strategy is None):
             extra = unknown or ["strategy"]
             raise LaunchError(
-                f"Trainer: load_state_dict() is given '{extra[0]}', which is unknown."
+                f"Trainer: load_state_dict() is given '{extra[0]}', which is unknown. Use the "
+                "options of the saved run."
             )
         for name, array in parts["gaussians"].items():
             if array.dtype.kind != "f" or not np.isfinite(array).all():
-                raise LaunchError(f"Trainer: load_state_dict(): '{name}' is not of finite floats.")
+                raise LaunchError(
+                    f"Trainer: load_state_dict(): '{name}' must be an array of finite floats."
+                )
         self.gaussians.from_numpy(parts["gaussians"])
         self.optimiser.load_state_dict(parts["optimiser"])
         if self.strategy is not None:
@@ -212,12 +221,8 @@ class Trainer:
         self.step = int(step)
 
 
-def _part(arrays: Arrays, name: str) -> Arrays:
-    return {k.removeprefix(f"{name}."): v for k, v in arrays.items() if k.startswith(f"{name}.")}
-
-
 def _padding(splatter: Splatter) -> str:
-    """Return where windows of SSIM are: within the image, if they fit into it."""
+    """Return the padding of SSIM: windows within the image, if they fit into it."""
     return "valid" if min(splatter.width, splatter.height) >= SIZE else "same"
 
 

@@ -85,7 +85,7 @@ def test_points_that_single_precision_cannot_tell_apart_are_one_place() -> None:
     np.testing.assert_allclose(made["scales"], 0.0, atol=1e-6)  # all are 1 from their neighbour
     tiny = gaussians_at(near * [1e-30, 0, 0], colours)
     assert all(np.isfinite(array).all() for array in tiny.values())
-    with pytest.raises(dt.LaunchError, match="two places or more"):
+    with pytest.raises(dt.LaunchError, match="at least two places"):
         gaussians_at(near[:3], colours[:3])
     with pytest.raises(dt.LaunchError, match="are not finite"):
         gaussians_at(near + np.array([1e39, 0, 0]), colours)

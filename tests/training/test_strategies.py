@@ -219,7 +219,7 @@ def test_densification_goes_on_exactly_where_it_was_saved() -> None:
         np.testing.assert_array_equal(other[name].to_numpy(), values)
     again.load_state_dict({})
     assert again.state_dict() == {}
-    with pytest.raises(dt.LaunchError, match="what state_dict"):
+    with pytest.raises(dt.LaunchError, match="a state that state_dict"):
         again.load_state_dict({"sums": np.zeros(3)})
 
 
@@ -234,7 +234,7 @@ def test_what_was_seen_goes_with_its_gaussian() -> None:
 def test_what_densification_refuses() -> None:
     strategy = Densification(1.0, **options(every=2))
     strategy.after_step(1, gaussians(3), seen(np.zeros((1, 3, 2))))
-    with pytest.raises(dt.LaunchError, match="3 looked at before"):
+    with pytest.raises(dt.LaunchError, match="3 seen before"):
         strategy.after_step(2, gaussians(2), seen(np.zeros((1, 2, 2))))
     with pytest.raises(dt.LaunchError, match="above 0"):
         Densification(0.0)
@@ -374,5 +374,5 @@ def test_what_mcmc_refuses() -> None:
     with pytest.raises(dt.LaunchError, match="growth 1 or more"):
         MCMC(0.0, growth=0.9)
     assert quiet().state_dict() == {}
-    with pytest.raises(dt.LaunchError, match="nothing"):
+    with pytest.raises(dt.LaunchError, match="the empty state"):
         quiet().load_state_dict({"sums": [1.0]})
