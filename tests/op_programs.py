@@ -35,6 +35,7 @@ from difftile.ops.formula import adjoints, composite
 from difftile.ops.row import Op, OpTypeError
 from difftile.ops.table import ELEMENTWISE
 
+ORDERED = ("zeta", "polygamma")  # the first argument is an integer
 DENSE = ("inverse", "solve", "solve_lower", "solve_upper", "cholesky")
 Values: TypeAlias = list[npt.NDArray[Any]]
 
@@ -84,6 +85,8 @@ def _candidates(op: Op) -> Iterator[tuple[Type, ...]]:
     places = [(F64, *shaped)] * arity
     if op.name == "select":
         places[0] = conditions
+    if op.name in ORDERED:
+        places[0] = (I32,)
     yield from itertools.product(*places)
 
 
@@ -104,10 +107,11 @@ def draw(case: Case, rng: np.random.Generator) -> Values:
     limits = iter(shape_of(case.types[0]))
     values: Values = []
     for k, type_ in enumerate(case.types):
-        if type_ == I32:
-            values.append(np.array(rng.integers(next(limits)), np.int32))
-            continue
         low, high = domain[k]
+        if type_ == I32:
+            drawn = rng.integers(low, high) if case.op.domain else rng.integers(next(limits))
+            values.append(np.array(drawn, np.int32))
+            continue
         drawn = rng.uniform(low, high, shape_of(type_))
         values.append(np.asarray(drawn > 0.5 if scalar_of(type_) == BOOL else drawn))
     if case.op.name in DENSE:

@@ -18,6 +18,7 @@ from PIL import Image
 
 import difftile as dt
 from difftile import diagnostics
+from difftile.ops.table import NAMED
 from difftile.ops.vocabulary import Refused
 from difftile.substrate.taichi import names
 
@@ -161,6 +162,14 @@ def test_known_functions_are_listed() -> None:
     listed_ones = {names._key(resolved(name)) for name in listed()}
     meant = {names._key(value) for value, _ in (*names._OPS, *names._SPECIAL)}
     assert not {known[key] for key in meant - listed_ones}
+
+
+def test_functions_of_rows_and_composites_are_listed() -> None:
+    text = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    section = text.split("\n## Functions\n")[1].split("\n## ")[0]
+    rest = text.split("dt.unique")[1:]  # it has a section of its own
+    assert not [name for name in NAMED if f"`{name}" not in section and name != "dt.unique"]
+    assert rest
 
 
 def test_what_is_said_to_be_refused_is_refused() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from difftile.ir.types import BOOL, F64, Type, shape_of, shaped
+from difftile.ir.types import BOOL, F64, I32, Type, shape_of, shaped
 from difftile.ops.composites import COMPOSITES
 from difftile.ops.kinks import kink_table
 from difftile.ops.table import OPS
@@ -29,6 +29,8 @@ def test_page_is_made_from_the_rows(request: pytest.FixtureRequest) -> None:
 
 
 def _type(value: Any) -> Type:
+    if isinstance(value, np.int32):
+        return I32
     return BOOL if isinstance(value, bool) else shaped(np.shape(value), F64)
 
 
@@ -102,6 +104,13 @@ _ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("logit", (1,), INF, (INF,)),
     ("log1pexp", (-1000,), 0, (0,)),
     ("log1pexp", (1000,), 1000, (1,)),
+    ("lgamma", (0,), INF, (-INF,)),
+    ("lgamma", (-1,), INF, (NAN,)),
+    ("digamma", (0,), -INF, (INF,)),
+    ("digamma", (-1,), NAN, (INF,)),
+    ("trigamma", (0,), INF, (-INF,)),
+    ("zeta", (np.int32(2), 0), INF, (None, -INF)),
+    ("polygamma", (np.int32(2), 0), -INF, (None, INF)),
     ("logsumexp", ([1000, 1000],), 1000 + math.log(2), ([0.5, 0.5],)),
     ("logsumexp", ([0, -INF],), 0, ([1, 0],)),
     ("logsumexp", ([-INF, -INF],), -INF, ([NAN, NAN],)),
@@ -150,7 +159,9 @@ def test_row(name: str, arguments: tuple[Any, ...], value: Any, expected: tuple[
     op = OPS[name]
     types = tuple(_type(a) for a in arguments)
     case = Case(op, types, op.typing(types))
-    values = [np.asarray(a, bool if isinstance(a, bool) else float) for a in arguments]
+    values = [
+        np.asarray(a, type(a) if isinstance(a, (bool, np.int32)) else float) for a in arguments
+    ]
     if value is not None:
         np.testing.assert_allclose(evaluate(case, values), value, rtol=1e-15)
     found = row_adjoints(case, values, np.ones(shape_of(case.result)))
@@ -225,7 +236,7 @@ _COMPOSITES: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
 def test_composite(
     name: str, arguments: tuple[Any, ...], value: Any, expected: tuple[Any, ...]
 ) -> None:
-    assert len(arguments) == len(COMPOSITES[name][0])
+    assert len(arguments) == len(COMPOSITES[name].parameters)
     f = composite_program(name, tuple(_type(a) for a in arguments))
     values = [np.asarray(a, float) for a in arguments]
     z = f(values)

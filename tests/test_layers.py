@@ -53,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
         "fields",
         "compile",
         "launch",
+        "ops",
         "runtime",
         "solvers",
         "optim",
@@ -125,7 +126,7 @@ def layer_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else "__init__"
 
 
-FILES = sorted((ROOT / "difftile").rglob("*.py"))
+FILES = sorted((*(ROOT / "difftile").rglob("*.py"), *(ROOT / "difftile").rglob("*.pyi")))
 
 
 def _own_layer(file: Path) -> str:

@@ -191,7 +191,7 @@ def _examples(case: Case, rng: np.random.Generator) -> Iterator[Values]:
             if case.op.domain
             else [rng.uniform(-2, 2, shape_of(t)) for t in case.types]
         )
-        yield [v if v.dtype == bool else np.full(v.shape, number) for v in values]
+        yield [np.full(v.shape, number) if v.dtype == float else v for v in values]
 
 
 @pytest.mark.parametrize("cases", _chunks(), ids=lambda cases: f"{cases[0]}..")

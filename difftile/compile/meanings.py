@@ -13,6 +13,7 @@ from difftile.compile.surrogates import BLENDED, SurrogateIf
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
+from difftile.ops.table import NAMED, OPS
 from difftile.ops.vocabulary import (
     Compared,
     DerivativeOf,
@@ -28,11 +29,12 @@ from difftile.ops.vocabulary import (
 )
 from difftile.substrate import meaning_of as language_meaning
 
-_OPS = (
-    *(functions.expm1, functions.log1p, functions.logit, functions.sigmoid, functions.softplus),
-    *(functions.safe_divide, functions.safe_norm, functions.unique),
-    *(functions.cholesky, functions.inverse, functions.solve),
-)
+
+def _function(name: str) -> object:
+    """Return the function of Python of a name such as `dt.erf`: as a rule the meaning itself."""
+    return getattr(functions, name.removeprefix("dt."), None) or OPS[NAMED[name]].numpy
+
+
 _SPECIAL = (
     *(rand, randn, randint),
     *(bwd_diff, fwd_diff),
@@ -40,7 +42,7 @@ _SPECIAL = (
     functions.exact,
 )
 _OWN: dict[object, Meaning] = {
-    **{one: OpName(one.__name__) for one in _OPS},
+    **{_function(name): OpName(op) for name, op in NAMED.items() if name.startswith("dt.")},
     **{one: Special(one.__name__) for one in _SPECIAL},
 }
 

@@ -58,6 +58,7 @@ ROWS = (
         ("z_bar * b", "z_bar * a"),
         (_WIDE, _WIDE),
         jvp=BILINEAR,
+        names="ti.math.dot",
     ),
     Op(
         "cross",
@@ -66,6 +67,7 @@ ROWS = (
         ("cross(b, z_bar)", "cross(z_bar, a)"),
         (_WIDE, _WIDE),
         jvp=BILINEAR,
+        names="ti.math.cross",
     ),
     Op(
         "outer",
@@ -84,6 +86,7 @@ ROWS = (
         kinks="0 at the zero vector",
         tie="z == 0",
         jvp="select(z > 0, sum(a * a_dot) / z, 0)",
+        names="ti.math.length",
     ),
     Op(
         "normalized",
@@ -94,6 +97,7 @@ ROWS = (
         kinks="0 at the zero vector",
         tie="norm(a) == 0",
         jvp="select(norm(a) > 0, 1 / norm(a), 0) * (a_dot - z * dot(z, a_dot))",
+        names="ti.math.normalize",
     ),
     Op(
         "logsumexp",
@@ -139,6 +143,7 @@ ROWS = (
         ("z_bar * cofactor(a)",),
         (_WIDE,),
         jvp="sum(cofactor(a) * a_dot)",
+        names="ti.math.determinant",
     ),
     Op(
         "inverse",
@@ -149,6 +154,7 @@ ROWS = (
         singular=True,
         kinks="not finite at a singular matrix",
         jvp="-matmul(z, matmul(a_dot, z))",
+        names="ti.math.inverse dt.inverse",
     ),
     Op(
         "solve",
@@ -162,6 +168,7 @@ ROWS = (
         singular=True,
         kinks="not finite at a singular matrix",
         jvp="solve(a, b_dot - matmul(a_dot, z))",
+        names="ti.solve dt.solve",
     ),
     Op(
         "solve_lower",
@@ -203,6 +210,7 @@ ROWS = (
         singular=True,
         kinks="not finite where the symmetric part of a is not positive definite",
         jvp="matmul(z, phi(z) * solve_lower(z, transpose(solve_lower(z, symmetric(a_dot)))))",
+        names="dt.cholesky",
     ),
     Op(
         "svd",

@@ -32,9 +32,9 @@ LOGIC = (
     Op("and", np.logical_and, logical),
     Op("or", np.logical_or, logical),
     Op("not", np.logical_not, logical),
-    Op("isnan", np.isnan, predicate),
-    Op("isinf", np.isinf, predicate),
-    Op("isfinite", np.isfinite, predicate),
+    Op("isnan", np.isnan, predicate, names="ti.math.isnan math.isnan"),
+    Op("isinf", np.isinf, predicate, names="ti.math.isinf math.isinf"),
+    Op("isfinite", np.isfinite, predicate, names="math.isfinite"),
 )
 
 INTEGER = (
@@ -45,13 +45,14 @@ INTEGER = (
     Op("invert", np.invert, whole),
     Op("shl", np.left_shift, whole),
     Op("shr", np.right_shift, whole),
-    Op("shr_logical", meaning.shr_logical, whole),
-    Op("raw_div", meaning.raw_div, whole),
-    Op("raw_mod", meaning.raw_mod, whole),
+    Op("shr_logical", meaning.shr_logical, whole, names="ti.bit_shr"),
+    Op("raw_div", meaning.raw_div, whole, names="ti.raw_div"),
+    Op("raw_mod", meaning.raw_mod, whole, names="ti.raw_mod"),
     Op("ipow", meaning.whole_power, whole),
-    Op("popcnt", meaning.popcnt, whole),
-    Op("clz", meaning.clz, whole),
-    Op("unique", meaning.identity, whole),  # what it promises, the analysis of races reads
+    Op("popcnt", meaning.popcnt, whole, names="ti.math.popcnt"),
+    Op("clz", meaning.clz, whole, names="ti.math.clz"),
+    # The analysis of races reads what it promises.
+    Op("unique", meaning.identity, whole, names="dt.unique"),
 )
 
 CHOICE = (
@@ -64,6 +65,7 @@ CHOICE = (
         masks=True,
         kinks="all to the side that was taken",
         jvp="select(a, b_dot, c_dot)",
+        names="ti.select",
     ),
 )
 

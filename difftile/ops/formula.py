@@ -2,7 +2,8 @@
 
 A formula is a Python expression over the op's arguments `a`, `b`, `c`, its result `z` and the
 adjoint `z_bar`. `x[0]` is a component, a list of lists a matrix. Functions are rows, composites, or
-one of the few macros at the end of this file.
+one of the few macros at the end of this file. `polynomial(x, NAME)` and `fraction(x, NAME)` take
+their coefficients from a table.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from functools import cache
 import numpy as np
 
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import FLOATS, I32, Type, is_float, scalar_of, shape_of, shaped
+from difftile.ir.types import F64, FLOATS, I32, Type, is_float, scalar_of, shape_of, shaped
 from difftile.ops import spectral
 from difftile.ops.build import OpBuilder, zero
+from difftile.ops.coefficients import TABLES
 from difftile.ops.composites import COMPOSITES
+from difftile.ops.numeric import parsed_lines
 from difftile.ops.row import BILINEAR, LINEAR, Op
 from difftile.ops.table import ELEMENTWISE
 
@@ -34,6 +37,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "eq",
     ast.NotEq: "ne",
     ast.GtE: "ge",
+    ast.LtE: "le",
 }
 _PARAMETERS = "abc"
 
@@ -194,9 +198,20 @@ def tie(b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value) -> Value:
 
 def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:
     """Append a function of the table of composites and return its value."""
-    parameters, text = COMPOSITES[name]
-    names = dict(zip(parameters, args, strict=True))
-    return _evaluate(_parsed(text), _Scope(b, names, args, structural=False), args[0].type)
+    one = COMPOSITES[name]
+    names = dict(zip(one.parameters, args, strict=True))
+    return _evaluate(_parsed(one.formula), _Scope(b, names, args, structural=False), args[0].type)
+
+
+def value(b: OpBuilder, op: Op, args: tuple[Value, ...]) -> Value:
+    """Append the formula that an op is, in double precision, and return its value."""
+    wide = tuple(b.cast(arg, F64) if is_float(arg.type) else arg for arg in args)
+    names = dict(zip(_PARAMETERS, wide, strict=False))
+    scope = _Scope(b, names, wide, structural=False)
+    assignments, last = parsed_lines(op.value)
+    for name, text in assignments:
+        names[name] = _evaluate(text, scope, wide[-1].type)
+    return b.cast(_evaluate(last, scope, wide[-1].type), scalar_of(args[-1].type))
 
 
 @cache
@@ -224,6 +239,12 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
             return _component(b, _evaluate(whole, scope, like), position)
         case ast.List(rows):
             return _matrix(rows, scope, like)
+        case ast.Call(ast.Name("polynomial"), [x, ast.Name(table)]):
+            return _polynomial(scope, _evaluate(x, scope, like), table)
+        case ast.Call(ast.Name("fraction"), [x, ast.Name(table)]):
+            at = _evaluate(x, scope, like)
+            over, under = (_polynomial(scope, at, name) for name in (table, f"{table}_UNDER"))
+            return b.call("div", over, under)
         case ast.Call(ast.Name(function), arguments):
             if function in _MACROS:
                 values = [_evaluate(a, scope, like) for a in arguments]
@@ -272,6 +293,15 @@ def _component(b: OpBuilder, value: Value, position: int) -> Value:
     return b.call("extract", value, *index)
 
 
+def _polynomial(scope: _Scope, x: Value, table: str) -> Value:
+    """Append the polynomial with the coefficients of a table, by Horner's rule."""
+    b, scalar = scope.builder, scalar_of(x.type)
+    *rest, total = (Const(number, scalar) for number in TABLES[table])
+    for number in reversed(rest):
+        total = b.call("add", number, b.call("mul", x, total))
+    return total
+
+
 # Macros
 
 
@@ -299,6 +329,12 @@ def _taken(scope: _Scope, whole: Value) -> Value:
 
 def _astype(scope: _Scope, value: Value, like: Value) -> Value:
     return scope.builder.cast(value, scalar_of(like.type))
+
+
+def _whole(scope: _Scope, number: Value) -> Value:
+    """Return a literal as an integer."""
+    assert isinstance(number, Const)
+    return Const(int(number.value), I32)
 
 
 def _ones(scope: _Scope, like: Value) -> Value:
@@ -378,6 +414,7 @@ _MACROS: dict[str, Callable[..., Value]] = {
     "without": _without,
     "taken": _taken,
     "astype": _astype,
+    "whole": _whole,
     "ones": _ones,
     "zeros": _zeros,
     "identity": _pattern(lambda i, j: i == j),

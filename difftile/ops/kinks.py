@@ -53,8 +53,8 @@ def kink_table() -> str:
     lines += [f"| `{_call(op)}` | {op.kinks} | {_adjoints(op)} |" for op in rows]
     lines += ["", _BRANCHES, _DECOMPOSED, _COMPOSED, "| Function | Formula |", "|---|---|"]
     lines += [
-        f"| `{name}({', '.join(parameters)})` | `{formula}` |"
-        for name, (parameters, formula) in COMPOSITES.items()
+        f"| `{name}({', '.join(one.parameters)})` | `{one.formula}` |"
+        for name, one in COMPOSITES.items()
     ]
     return "\n".join(lines) + "\n"
 

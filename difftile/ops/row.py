@@ -63,6 +63,9 @@ class Op:
             of the arguments; or LINEAR or BILINEAR. Empty: from `vjp`, component by component.
         tie: The condition, as a formula, that the arguments are at the kink exactly, where the
             derivative is a convention.
+        value: The op as a formula over other rows, for an op that Taichi does not have: lines
+            `name = ...`, and the value. Computed in double precision, after differentiation.
+        names: What kernels call it, separated by spaces: `ti.sin math.sin`.
     """
 
     name: str
@@ -75,6 +78,8 @@ class Op:
     kinks: str = ""
     jvp: str = ""
     tie: str = ""
+    value: str = ""
+    names: str = ""
 
     @property
     def arity(self) -> int:

@@ -56,6 +56,7 @@ ROWS = (
         (_WIDE, _POSITIVE),
         singular=True,
         kinks="at a jump the slopes of the piece that starts there; not finite at a divisor of 0",
+        names="ti.math.mod",
     ),
     Op(
         "pow",
@@ -69,6 +70,7 @@ ROWS = (
         singular=True,
         kinks="by the base infinite at 0 under an exponent below 1 that is not 0; "
         "by the exponent 0 at a base of 0 or less",
+        names="math.pow",
     ),
     Op(
         "max",
@@ -82,6 +84,7 @@ ROWS = (
         masks=True,
         kinks="half to each where neither is larger",
         tie="a == b",
+        names="ti.max max",
     ),
     Op(
         "min",
@@ -95,6 +98,7 @@ ROWS = (
         masks=True,
         kinks="half to each where neither is smaller",
         tie="a == b",
+        names="ti.min min",
     ),
     Op(
         "clamp",
@@ -109,6 +113,7 @@ ROWS = (
         masks=True,
         kinks="at either bound all to the clamped value; bounds out of order give the upper one",
         tie="(a - b) * (a - c) == 0",
+        names="ti.math.clamp",
     ),
     Op(
         "abs",
@@ -119,10 +124,11 @@ ROWS = (
         masks=True,
         kinks="0 at 0",
         tie="a == 0",
+        names="ti.abs math.fabs abs",
     ),
-    Op("sin", np.sin, real, ("z_bar * cos(a)",), (_WIDE,)),
-    Op("cos", np.cos, real, ("-z_bar * sin(a)",), (_WIDE,)),
-    Op("tan", np.tan, real, ("z_bar * (1 + z * z)",), ((-1.2, 1.2),)),
+    Op("sin", np.sin, real, ("z_bar * cos(a)",), (_WIDE,), names="ti.sin math.sin"),
+    Op("cos", np.cos, real, ("-z_bar * sin(a)",), (_WIDE,), names="ti.cos math.cos"),
+    Op("tan", np.tan, real, ("z_bar * (1 + z * z)",), ((-1.2, 1.2),), names="ti.tan math.tan"),
     Op(
         "asin",
         np.arcsin,
@@ -131,6 +137,7 @@ ROWS = (
         (_UNIT,),
         singular=True,
         kinks="infinite at -1 and 1",
+        names="ti.asin math.asin",
     ),
     Op(
         "acos",
@@ -140,6 +147,7 @@ ROWS = (
         (_UNIT,),
         singular=True,
         kinks="infinite at -1 and 1",
+        names="ti.acos math.acos",
     ),
     Op(
         "atan2",
@@ -149,8 +157,9 @@ ROWS = (
         (_WIDE, _WIDE),
         singular=True,
         kinks="NaN at (0, 0)",
+        names="ti.atan2 math.atan2",
     ),
-    Op("tanh", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,)),
+    Op("tanh", np.tanh, real, ("z_bar * (1 - z * z)",), (_WIDE,), names="ti.tanh math.tanh"),
     Op(
         "sigmoid",
         meaning.sigmoid,
@@ -158,6 +167,7 @@ ROWS = (
         # From the result: exp(-a) may have overflowed.
         ("z_bar * z * (1 - z)",),
         (_WIDE,),
+        names="dt.sigmoid",
     ),
     Op(
         "exp",
@@ -167,6 +177,7 @@ ROWS = (
         (_WIDE,),
         singular=True,  # it overflows: at 89 in f32
         kinks="infinite where the value overflows",
+        names="ti.exp math.exp",
     ),
     Op(
         "expm1",
@@ -176,6 +187,7 @@ ROWS = (
         (_WIDE,),
         singular=True,
         kinks="infinite where the value overflows",
+        names="math.expm1 dt.expm1",
     ),
     Op(
         "log1pexp",
@@ -192,6 +204,7 @@ ROWS = (
         (_POSITIVE,),
         singular=True,
         kinks="infinite at 0",
+        names="ti.log math.log",
     ),
     Op(
         "log1p",
@@ -201,6 +214,7 @@ ROWS = (
         ((-0.8, 2.0),),
         singular=True,
         kinks="infinite at -1",
+        names="math.log1p dt.log1p",
     ),
     Op(
         "logit",
@@ -210,6 +224,7 @@ ROWS = (
         ((0.1, 0.9),),
         singular=True,
         kinks="infinite at 0 and 1",
+        names="dt.logit",
     ),
     Op(
         "sqrt",
@@ -220,6 +235,7 @@ ROWS = (
         singular=True,  # NaN for negative numbers
         kinks="0 at 0",
         tie="a == 0",
+        names="ti.sqrt math.sqrt",
     ),
     Op(
         "rsqrt",
@@ -229,6 +245,7 @@ ROWS = (
         (_POSITIVE,),
         singular=True,
         kinks="minus infinite at 0",
+        names="ti.rsqrt",
     ),
 )
 
@@ -237,16 +254,10 @@ EXACT = Op("exact", meaning.identity, real, ("z_bar",), (_WIDE,))
 
 # No formula: they cut the gradient, which is reported where one was wanted.
 PIECEWISE_CONSTANT = (
-    Op(
-        "sign",
-        meaning.sign,
-        elementwise,
-        domain=(_WIDE,),
-        kinks="0",
-    ),
-    Op("floor", meaning.floor, real, domain=(_WIDE,), kinks="0"),
-    Op("ceil", meaning.ceil, real, domain=(_WIDE,), kinks="0"),
-    Op("round", meaning.rounded, real, domain=(_WIDE,), kinks="0"),
+    Op("sign", meaning.sign, elementwise, domain=(_WIDE,), kinks="0", names="ti.math.sign"),
+    Op("floor", meaning.floor, real, domain=(_WIDE,), kinks="0", names="ti.floor math.floor"),
+    Op("ceil", meaning.ceil, real, domain=(_WIDE,), kinks="0", names="ti.ceil math.ceil"),
+    Op("round", meaning.rounded, real, domain=(_WIDE,), kinks="0", names="ti.round round"),
     # Not constant: the user cuts it here.
     Op("stop_grad", meaning.stop_grad, real, domain=(_WIDE,), kinks="0, by its meaning"),
 )

@@ -1,22 +1,26 @@
-"""The table of ops: the rows of every family by name."""
+"""The tables of ops by name: the rows of every family, and what kernels call them."""
 
 from __future__ import annotations
 
-from difftile.ops import algebra, discrete, random, scalar
+from difftile.ops import algebra, discrete, random, scalar, special
+from difftile.ops.composites import COMPOSITES
 from difftile.ops.row import Op
 
-OPS: dict[str, Op] = {
-    op.name: op
-    for op in (
-        *scalar.ROWS,
-        *scalar.PIECEWISE_CONSTANT,
-        scalar.EXACT,
-        *discrete.ROWS,
-        discrete.BIT_CAST,
-        *algebra.ROWS,
-        *random.ROWS,
-    )
-}
-ELEMENTWISE = frozenset(
-    op.name for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, scalar.EXACT, *discrete.ROWS)
+_ELEMENTWISE = (
+    *scalar.ROWS,
+    *scalar.PIECEWISE_CONSTANT,
+    scalar.EXACT,
+    *special.ROWS,
+    *discrete.ROWS,
 )
+
+OPS: dict[str, Op] = {
+    op.name: op for op in (*_ELEMENTWISE, discrete.BIT_CAST, *algebra.ROWS, *random.ROWS)
+}
+ELEMENTWISE = frozenset(op.name for op in _ELEMENTWISE)
+# The row or composite of each function of kernels: "ti.math.mix" is "mix".
+NAMED: dict[str, str] = {
+    called: name
+    for name, one in (*OPS.items(), *COMPOSITES.items())
+    for called in one.names.split()
+}

@@ -41,6 +41,7 @@ from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, count_uses, operands, walk
 from difftile.substrate.expressions import Expressions
+from difftile.substrate.functions import functions_of
 from difftile.substrate.parallel import (
     Part,
     Range,
@@ -99,7 +100,8 @@ def emit(
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
     """
-    names = Names(RESERVED)
+    functions = functions_of(program.body, guarded, spellings)
+    names = Names(RESERVED | functions.keys())
     emitter = _Emitter(
         names=names,
         values=Expressions(names, count_uses(program.body), guarded, spellings),
@@ -109,7 +111,8 @@ def emit(
         fresh=frozenset(fresh),
         report=report,
     )
-    return emitter.kernel(program)
+    lines = [line for text in functions.values() for line in text]
+    return emitter.kernel(program, lines)
 
 
 @dataclass
@@ -130,7 +133,7 @@ class _Emitter:
 
     # The kernel
 
-    def kernel(self, program: Program) -> Emitted:
+    def kernel(self, program: Program, functions: list[str]) -> Emitted:
         name = self.names.new(program.name)
         annotations: dict[str, FieldType] = {}
         params: list[str] = []
@@ -143,6 +146,7 @@ class _Emitter:
             params.append(f"{self.names[param]}: {hint}")
         self.lines = [
             *helpers(program, self.values.spellings),
+            *functions,
             "@ti.kernel",
             *signature(name, params),
         ]

@@ -15,13 +15,14 @@ import numpy as np
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, FLOATS, Matrix, is_float, scalar_of, shape_of
-from difftile.substrate.spelling import literal
+from difftile.substrate.spelling import function_name, literal
 from difftile.substrate.spellings import (
     ATOM,
     COMPARE,
     NOT,
     PRODUCT,
     SUM,
+    Formula,
     Spelling,
     places,
     written,
@@ -223,6 +224,8 @@ class Expressions:
                 spelling = self.spellings[f"bit_{let.op}"]
             case _:
                 spelling = self.spellings[let.op]
+        if isinstance(spelling, Formula):
+            return Expression(f"{function_name(let)}({plain})", ATOM, reads)
         tight = places(spelling, len(args))
         texts = [self.text(arg, place) for arg, place in zip(args, tight, strict=True)]
         text = written(spelling, texts, scalar_of(args[0].type))

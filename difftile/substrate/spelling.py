@@ -42,6 +42,12 @@ def annotation(type_: FieldType) -> str:
     return f"{prefix}{scalar}_{type_.ndim}d"
 
 
+def function_name(let: Let) -> str:
+    """Return the name of the function that an op is by its formula; types tell functions apart."""
+    last = let.args[-1].type
+    return f"{let.op}_{'x'.join(map(str, shape_of(last)))}{scalar_of(last)}"
+
+
 def literal(value: float | int | bool, type_: Type) -> str:
     """Return the text of a literal; every literal carries its type."""
     shape = shape_of(type_)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from difftile.ops.random import INCREMENT, MULTIPLIER
+from difftile.ops.table import OPS
 
 # How tight an operator binds in the grammar of Python, the loosest first; ATOM is for calls, names
 # and indexing.
@@ -82,7 +83,14 @@ class Form:
     precedence: int = ATOM
 
 
-Spelling: TypeAlias = Infix | Prefix | Call | Method | Template | Operand | Form
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A call of a function that the kernel brings along, written from the formula in the row."""
+
+    precedence: int = ATOM
+
+
+Spelling: TypeAlias = Infix | Prefix | Call | Method | Template | Operand | Form | Formula
 
 
 def places(spelling: Spelling, count: int) -> list[int]:
@@ -121,15 +129,15 @@ def written(spelling: Spelling, texts: Sequence[str], scalar: object = "") -> st
             return text.format(*texts)
         case Operand():
             return texts[0]
-        case Form():
-            raise AssertionError("the emitter writes these itself")
+        case Form() | Formula():
+            raise AssertionError("their text depends on types")
 
 
 def op_text(op: str, texts: Sequence[str]) -> str:
     """Return the text of an op of numbers as messages show it: without the names of modules."""
     spelling = SPELLINGS[op]
     match spelling:
-        case Form() | Call(typed=True):
+        case Form() | Formula() | Call(typed=True):
             return f"{op}({', '.join(texts)})"
         case Infix() | Prefix():
             return written(spelling, [f"({t})" if t.startswith("-") else t for t in texts])
@@ -235,4 +243,5 @@ SPELLINGS: dict[str, Spelling] = {
     "stop_grad": Operand(),
     "unique": Operand(),
     "random_bits": Call("random_bits", source=_RANDOM_BITS),
+    **{op.name: Formula() for op in OPS.values() if op.value},
 }

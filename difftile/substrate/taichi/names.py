@@ -30,6 +30,7 @@ from difftile.ir.types import (
     Type,
     Vector,
 )
+from difftile.ops.table import NAMED
 from difftile.ops.vocabulary import (
     FuncMeaning,
     HostOnly,
@@ -62,38 +63,16 @@ TAICHI_DTYPE: dict[Scalar, Any] = {scalar: dtype for dtype, scalar in _DTYPES}
 
 _TI = ti.math
 
-_OPS: list[tuple[Any, str]] = [
-    *((getattr(ti, name), name) for name in ("sin", "cos", "tan", "asin", "acos", "atan2", "tanh")),
-    *((getattr(ti, name), name) for name in ("exp", "log", "sqrt", "rsqrt", "floor", "ceil")),
-    *((getattr(ti, name), name) for name in ("round", "abs", "max", "min", "select")),
-    *((getattr(_TI, name), name) for name in ("clamp", "mix", "fract", "sign", "degrees", "mod")),
-    *((getattr(_TI, name), name) for name in ("radians", "step", "log2", "dot", "cross")),
-    *((getattr(_TI, name), name) for name in ("distance", "determinant", "inverse", "isnan")),
-    (_TI.isinf, "isinf"),
-    *((getattr(_TI, name), name) for name in ("smoothstep", "reflect", "refract", "vdir")),
-    *((getattr(_TI, name), name) for name in ("translate", "scale", "rotation2d", "rotation3d")),
-    *((getattr(_TI, name), name) for name in ("rot_by_axis", "rot_yaw_pitch_roll")),
-    *((getattr(_TI, name), name) for name in ("cconj", "cmul", "cdiv", "cinv", "cexp", "clog")),
-    *((getattr(_TI, name), name) for name in ("csqrt", "cpow", "popcnt", "clz")),
-    *((getattr(ti, name), name) for name in ("raw_div", "raw_mod", "solve")),
-    (ti.bit_shr, "shr_logical"),
-    (math.copysign, "copysign"),
-    (_TI.length, "norm"),
-    (_TI.normalize, "normalized"),
-    (_TI.atan2, "atan2"),
-    *((getattr(math, name), name) for name in ("sin", "cos", "tan", "asin", "acos", "atan")),
-    *((getattr(math, name), name) for name in ("atan2", "tanh", "sinh", "cosh", "exp", "log")),
-    *((getattr(math, name), name) for name in ("sqrt", "floor", "ceil", "log2", "log10", "pow")),
-    *((getattr(math, name), name) for name in ("radians", "degrees", "isnan", "isinf")),
-    *((getattr(math, name), name) for name in ("log1p", "expm1", "isfinite")),
-    (math.fabs, "abs"),
-    (math.fmod, "fmod"),
-    (math.trunc, "trunc"),
-    (builtins.abs, "abs"),
-    (builtins.max, "max"),
-    (builtins.min, "min"),
-    (builtins.round, "round"),
-]
+_MODULES: dict[str, Any] = {"": builtins, "math": math, "ti": ti, "ti.math": ti.math}
+
+
+def _named(name: str) -> Any:
+    """Return the object that kernels call by a name, such as `ti.math.mix`."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(_MODULES[module], attribute)
+
+
+_OPS = [(_named(name), op) for name, op in NAMED.items() if not name.startswith("dt.")]
 
 namespace: Any = ti  # for kernels of the library, which do not import Taichi
 

@@ -1,0 +1,175 @@
+"""The public names of difftile, each with the module that defines it.
+
+Type checkers read this file, and `__init__.py` finds names by it, which load on first use.
+"""
+
+from difftile import (
+    datasets as datasets,
+    optim as optim,
+    render as render,
+    training as training,
+    viewer as viewer,
+)
+from difftile.compile.annotations import (
+    In as In,
+    InOut as InOut,
+    Out as Out,
+    template as template,
+)
+from difftile.compile.functions import (
+    cholesky as cholesky,
+    exact as exact,
+    expm1 as expm1,
+    inverse as inverse,
+    log1p as log1p,
+    logit as logit,
+    logsumexp as logsumexp,
+    safe_divide as safe_divide,
+    safe_norm as safe_norm,
+    sigmoid as sigmoid,
+    softplus as softplus,
+    solve as solve,
+    solve_triangular as solve_triangular,
+    stop_grad as stop_grad,
+    unique as unique,
+)
+from difftile.compile.generated import (
+    call_id as call_id,
+    grid as grid,
+    rand as rand,
+    randint as randint,
+    randn as randn,
+)
+from difftile.compile.methods import (
+    data_oriented as data_oriented,
+)
+from difftile.compile.rules import (
+    bwd_diff as bwd_diff,
+    fwd_diff as fwd_diff,
+    register_backward as register_backward,
+    register_forward as register_forward,
+    register_substitute as register_substitute,
+)
+from difftile.compile.surrogates import (
+    surrogate_if as surrogate_if,
+)
+from difftile.diagnostics import (
+    DatasetError as DatasetError,
+    DifftileError as DifftileError,
+    FieldError as FieldError,
+    GradientCut as GradientCut,
+    GradientMismatch as GradientMismatch,
+    GradientWarning as GradientWarning,
+    KernelError as KernelError,
+    LaunchError as LaunchError,
+    NotConverged as NotConverged,
+    SolverError as SolverError,
+    TapeError as TapeError,
+    ViewerError as ViewerError,
+)
+from difftile.fields.create import (
+    empty as empty,
+    empty_like as empty_like,
+    field as field,
+    from_numpy as from_numpy,
+    full as full,
+    full_like as full_like,
+    mat as mat,
+    ones as ones,
+    ones_like as ones_like,
+    vec as vec,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from difftile.fields.field import (
+    Field as Field,
+    zero_grads as zero_grads,
+)
+from difftile.fields.rows import (
+    Rows as Rows,
+)
+from difftile.fields.structs import (
+    StructField as StructField,
+)
+from difftile.launch.start import (
+    init as init,
+)
+from difftile.ops.special import (
+    digamma as digamma,
+    erf as erf,
+    erfc as erfc,
+    lgamma as lgamma,
+    trigamma as trigamma,
+)
+from difftile.runtime.checkpoint import (
+    checkpoint as checkpoint,
+)
+from difftile.runtime.custom_op import (
+    custom_op as custom_op,
+)
+from difftile.runtime.funcs import (
+    clip_grad as clip_grad,
+    finite_difference as finite_difference,
+    func as func,
+    lookup as lookup,
+    scale_grad as scale_grad,
+    straight_through as straight_through,
+    surrogate as surrogate,
+)
+from difftile.runtime.kernel import (
+    kernel as kernel,
+)
+from difftile.runtime.tape import (
+    Tape as Tape,
+    no_grad as no_grad,
+)
+from difftile.solvers.fixed_point import (
+    fixed_point as fixed_point,
+)
+from difftile.solvers.linear import (
+    linear_solve as linear_solve,
+)
+from difftile.solvers.minimize import (
+    minimize_implicit as minimize_implicit,
+)
+from difftile.solvers.odeint import (
+    odeint as odeint,
+)
+from difftile.solvers.root import (
+    root as root,
+)
+from difftile.testing.gradcheck import (
+    gradcheck as gradcheck,
+)
+from difftile.testing.gradcheck_report import (
+    GradCheck as GradCheck,
+)
+from difftile.testing.rulecheck import (
+    check_rule as check_rule,
+)
+from difftile.testing.rulecheck_report import (
+    RuleCheck as RuleCheck,
+)
+from difftile.textures.texture import (
+    Texture as Texture,
+)
+from difftile.transforms.forward_mode import (
+    hvp as hvp,
+    jvp as jvp,
+    linearize as linearize,
+)
+from difftile.transforms.jacobians import (
+    hessian as hessian,
+    jacfwd as jacfwd,
+    jacrev as jacrev,
+)
+from difftile.transforms.reverse_mode import (
+    grad as grad,
+    value_and_grad as value_and_grad,
+    vjp as vjp,
+)
+from difftile.transforms.sparse import (
+    sparse_jacobian as sparse_jacobian,
+)
+
+__version__: str

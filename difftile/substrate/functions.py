@@ -1,0 +1,58 @@
+"""Taichi functions for the ops that are formulas: a kernel brings along those that it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from difftile.ir.nodes import Block, Let, Var
+from difftile.ir.printer import Names
+from difftile.ir.walk import count_uses, walk
+from difftile.ops.build import OpBuilder
+from difftile.ops.formula import value
+from difftile.ops.table import OPS
+from difftile.substrate.expressions import Expressions
+from difftile.substrate.spelling import RESERVED, function_name
+from difftile.substrate.spellings import Formula, Spelling
+
+
+def functions_of(
+    block: Block, guarded: bool, spellings: Mapping[str, Spelling]
+) -> dict[str, list[str]]:
+    """Return the lines of each function that a block needs, by name; those called come first.
+
+    Args:
+        block: The body of the kernel.
+        guarded: The compiler of the device takes it that no number is NaN.
+        spellings: How the backend writes each op.
+    """
+    found: dict[str, list[str]] = {}
+    for let in walk(block):
+        if not isinstance(let, Let) or not isinstance(spellings[let.op], Formula):
+            continue
+        if function_name(let) not in found:
+            body = _body(let)
+            found |= functions_of(body, guarded, spellings)
+            found[function_name(let)] = _lines(let, body, guarded, spellings)
+    return found
+
+
+def _body(let: Let) -> Block:
+    """Return the formula of an op as statements; its results are the parameters and the value."""
+    b = OpBuilder()
+    parameters = tuple(Var(name, arg.type) for name, arg in zip("abc", let.args, strict=False))
+    result = value(b, OPS[let.op], parameters)
+    return Block(b.block().stmts, (*parameters, result))
+
+
+def _lines(let: Let, body: Block, guarded: bool, spellings: Mapping[str, Spelling]) -> list[str]:
+    *parameters, result = body.results
+    uses = count_uses(body)
+    values = Expressions(Names(RESERVED), uses, guarded, spellings)
+    names = [values.text(parameter) for parameter in parameters]
+    lines = ["@ti.func", f"def {function_name(let)}({', '.join(names)}):"]
+    for stmt in body.stmts:
+        assert isinstance(stmt, Let)
+        expression = values.let(stmt)
+        values.consumed(stmt.args)
+        lines += [f"    {line}" for line in values.define(stmt.out, expression, uses)]
+    return [*lines, f"    return {values.text(result)}", "", ""]
