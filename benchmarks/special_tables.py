@@ -32,6 +32,23 @@ def _erfc(t: Any) -> Any:
     return x * mp.exp(x * x) * mp.erfc(x) - mpf("0.5")
 
 
+def _erfinv_near(w: Any) -> Any:
+    """erfinv(x) / x of w = -log(1 - x^2)."""
+    x = mp.sqrt(-mp.expm1(-w))
+    return mpf(mp.erfinv(x)) / x if w else mp.sqrt(mp.pi) / 2
+
+
+def _erfinv_far(u: Any) -> Any:
+    """erfinv(x) of u = sqrt(-log(1 - x^2)), by Newton's method for log(erfc(y)) = log(1 - x)."""
+    q = mp.exp(-u * u)
+    wanted = mp.log(q / (1 + mp.sqrt(1 - q)))
+    y = u / mp.sqrt(mpf("1.3"))
+    for _ in range(12):
+        c = mp.erfc(y)
+        y += (mp.log(c) - wanted) / (2 / mp.sqrt(mp.pi) * mp.exp(-y * y) / c)
+    return y
+
+
 def _lgamma(t: Any) -> Any:
     """lgamma(1 + t) / (t (t - 1)) - 1/2: without the zeros, and small."""
     for zero, slope in ((0, mp.euler), (1, 1 - mp.euler)):
@@ -77,6 +94,8 @@ _TINY = mpf("1e-12")  # the end of asymptotic series, where only the first term 
 TABLES: dict[str, tuple[Function, Any, Any, int, int]] = {
     "ERF": (_erf, 0, 1, 13, 0),
     "ERFC": (_erfc, -4.25 / 6.25, 22.75 / 33.25, 20, 0),
+    "ERFINV": (_erfinv_near, 0, 3, 7, 7),
+    "ERFINV_FAR": (_erfinv_far, 1.73, 6.02, 6, 6),
     "LGAMMA": (_lgamma, -0.2, 1.5, 8, 8),
     "STIRLING": (_stirling, _TINY, 1 / mpf("6.5") ** 2, 8, 0),
     "DIGAMMA": (_digamma_near, -0.2, 2, 7, 7),

@@ -98,6 +98,7 @@ from difftile.ops.special import (
     digamma as digamma,
     erf as erf,
     erfc as erfc,
+    erfinv as erfinv,
     lgamma as lgamma,
     trigamma as trigamma,
 )

@@ -22,6 +22,7 @@ _OTHER: dict[str, Callable[[Any], Any]] = {
 EXACT: dict[str, Callable[[Any], Any]] = {
     "erf": mp.erf,
     "erfc": mp.erfc,
+    "erfinv": mp.erfinv,
     "lgamma": lambda x: mp.loggamma(x).real,
     "digamma": mp.digamma,
     "trigamma": lambda x: mp.psi(1, x),
@@ -66,6 +67,7 @@ def arguments(count: int, dtype: Any, seed: int = 5) -> Numbers:
     parts = {
         "erf": (between(-7, 7), between(-1.1, 1.1), either * sizes(smallest, 2), near(1, -1)),
         "erfc": (between(-7, 27), between(0, 2), between(24, 27.2), either * sizes(smallest, 2)),
+        "erfinv": (between(-1, 1), 1 - sizes(-16, -1), sizes(-16, -1) - 1, sizes(smallest, 0)),
         "lgamma": (between(0, 12), near(1, 2), sizes(smallest, largest), between(-30, 0)),
         "digamma": (
             between(0, 12),

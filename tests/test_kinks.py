@@ -104,6 +104,8 @@ _ROWS: list[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]]] = [
     ("logit", (1,), INF, (INF,)),
     ("log1pexp", (-1000,), 0, (0,)),
     ("log1pexp", (1000,), 1000, (1,)),
+    ("erfinv", (1,), INF, (INF,)),
+    ("erfinv", (-1,), -INF, (INF,)),
     ("lgamma", (0,), INF, (-INF,)),
     ("lgamma", (-1,), INF, (NAN,)),
     ("digamma", (0,), -INF, (INF,)),

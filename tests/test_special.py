@@ -31,6 +31,7 @@ def test_errors_in_units_in_the_last_place(dtype: Any, most: float) -> None:
 _LIMITS = {
     "erf": {0.0: 0, 40.0: 1, -40.0: -1, INF: 1, -INF: -1, NAN: NAN},
     "erfc": {0.0: 1, 40.0: 0, -40.0: 2, INF: 0, -INF: 2, NAN: NAN},
+    "erfinv": {0.0: 0, 1.0: INF, -1.0: -INF, 2.0: NAN, -2.0: NAN, INF: NAN, -INF: NAN, NAN: NAN},
     "lgamma": {0.0: INF, 1.0: 0, 2.0: 0, -1.0: INF, -40.0: INF, INF: INF, -INF: INF, NAN: NAN},
     "digamma": {0.0: -INF, -1.0: NAN, -40.0: NAN, INF: INF, -INF: NAN, NAN: NAN},
     "trigamma": {0.0: INF, -1.0: INF, -40.0: INF, INF: 0, -INF: NAN, NAN: NAN},
@@ -96,7 +97,7 @@ def test_first_and_second_derivatives_in_kernels(name: str) -> None:
         for i in x:
             y[i] = function(x[i])
 
-    points = np.array([0.3, 0.9, 1.7, 3.3, 8.0, -0.7, -2.3])
+    points = np.array([0.3, 0.9] if name == "erfinv" else [0.3, 0.9, 1.7, 3.3, 8.0, -0.7, -2.3])
 
     def of(x):
         y = dt.zeros(x.shape, dtype=ti.f64)

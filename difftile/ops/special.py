@@ -2,7 +2,8 @@
 
 The error functions are polynomials between fixed points (Cody 1969, Rational Chebyshev
 approximations for the error function, Math. Comp. 23; Shepherd and Laframboise 1981, Chebyshev
-approximation of (1 + 2 x) exp(x^2) erfc(x), Math. Comp. 36). The gamma
+approximation of (1 + 2 x) exp(x^2) erfc(x), Math. Comp. 36); the inverse is one of log(1 - x^2), as
+in Giles 2010, Approximating the erfinv function, with a Halley step where x is near 1. The gamma
 functions have fractions around their zeros, recurrences beside them, asymptotic series beyond and
 reflection below 0 (Abramowitz and Stegun, chapter 6; Cody, Strecok and Thacher 1973, Chebyshev
 approximations for the psi function, Math. Comp. 27). `benchmarks.special_tables` computes the
@@ -55,6 +56,18 @@ exponential = large - large * rest * (1 - rest * (0.5 - rest / 6))
 tail = exponential * (0.5 + polynomial((x - 5.25) / (x + 5.25), ERFC)) / x
 far = tail * select(x > 26, 4.4737793061811207e-38, 1)
 select(a == a, select(x < 1, near, select(a < 0, 2 - far, far)), a)
+"""
+
+_ERFINV = """
+x = abs(a)
+q = 1 - x
+w = -log(q * (1 + x))
+y = fraction(sqrt(max(w, 3)), ERFINV_FAR)
+scaled = (0.5 + polynomial((y - 5.25) / (y + 5.25), ERFC)) / y
+step = 0.88622692545275801365 * (scaled - q * exp(y * y))
+far = y + step / (1 - y * step)
+inside = select(w < 3, a * fraction(w, ERFINV), select(a < 0, -far, far))
+select(q > 0, inside, select(q < 0, log(q), a / q))
 """
 
 _LGAMMA = """
@@ -153,6 +166,11 @@ def erfc(x: npt.ArrayLike) -> Any:
     return evaluated(_ERFC, _FUNCTIONS, x)
 
 
+def erfinv(x: npt.ArrayLike) -> Any:
+    """Return y with erf(y) = x; infinite at -1 and 1, NaN beyond. As accurate as `erf`."""
+    return evaluated(_ERFINV, _FUNCTIONS, x)
+
+
 def lgamma(x: npt.ArrayLike) -> Any:
     """Return the logarithm of |Gamma(x)|; infinite at 0, -1, -2 ...
 
@@ -214,6 +232,17 @@ ROWS = (
         (_WIDE,),
         value=_ERFC,
         names="dt.erfc math.erfc",
+    ),
+    Op(
+        "erfinv",
+        erfinv,
+        real,
+        ("z_bar * (0.88622692545275801365 * exp(z * z))",),
+        ((-0.9, 0.9),),
+        singular=True,
+        kinks="infinite at -1 and 1",
+        value=_ERFINV,
+        names="dt.erfinv",
     ),
     Op(
         "lgamma",
