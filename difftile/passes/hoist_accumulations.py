@@ -24,7 +24,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.types import I32
+from difftile.ir.types import BOOL, I32, scalar_of
 from difftile.ir.walk import add_carries, defined_in, walk, with_blocks
 from difftile.ops.build import OpBuilder, zero
 from difftile.passes.blocked_sum import wide
@@ -43,17 +43,46 @@ def _block(block: Block) -> Block:
     for stmt in block.stmts:
         inner = with_blocks(stmt, _block)
         totals: Totals = {}
+        sure: set[Place] = set()
         b.span = None  # a carried sum belongs to no line
         if isinstance(inner, For):
+            sure = added_always(inner.body)
             inner, totals = summed(b, inner, invariant_in(inner))
         b.append(inner)
         if isinstance(inner, For) and totals:
             b.span = inner.span
             # An empty loop must not touch the place at all: its index may be out of range.
             with b.branch((b.expr(inner.start) < inner.stop).value):
-                for (array, index), total in totals.items():
-                    b.accumulate(array, index, total)
+                add_totals(b, totals, sure)
     return replace(block, stmts=tuple(b.stmts))
+
+
+def added_always(body: Block) -> set[Place]:
+    """Return the places that each iteration of a loop adds to."""
+    return {(s.array, s.index) for s in body.stmts if isinstance(s, Accumulate)}
+
+
+def add_totals(b: OpBuilder, totals: Totals, sure: set[Place]) -> None:
+    """Append the totals of a loop to their places.
+
+    Args:
+        b: Where they are appended.
+        totals: The totals.
+        sure: The places that the loop adds to in any case. For the others, a branch that was never
+            taken may have been what keeps the index inside the shape.
+    """
+    for (array, index), wide_total in totals.items():
+        total = b.cast(wide_total, scalar_of(array.type.element))
+        inside: Value = Const(True, BOOL)
+        for axis, i in enumerate(index[: array.type.ndim]):
+            # There are no fields without elements.
+            if (array, index) not in sure and i != Const(0, I32):
+                inside = b.call("and", inside, b.call("lt", i, b.size(array, axis)))
+        if isinstance(inside, Const):
+            b.accumulate(array, index, total)
+        else:
+            with b.branch(inside):
+                b.accumulate(array, index, total)
 
 
 def invariant_in(loop: For) -> Callable[[Place], bool]:

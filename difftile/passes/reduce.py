@@ -15,11 +15,17 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.types import I32, scalar_of
+from difftile.ir.types import I32
 from difftile.ir.walk import Cloner, with_tasks
 from difftile.ops.build import OpBuilder
 from difftile.passes.blocked_sum import blocked_sum
-from difftile.passes.hoist_accumulations import Totals, invariant_in, summed
+from difftile.passes.hoist_accumulations import (
+    Totals,
+    add_totals,
+    added_always,
+    invariant_in,
+    summed,
+)
 
 _ZERO = Const(0, I32)
 
@@ -65,7 +71,8 @@ def _in_parts(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt],
             runs = For(index, first, last, (), (), Block((runs,)), (), loop.span)
         nest, totals = summed(b, runs, invariant_in(runs), levels=len(loop.indices))
         b.append(nest)
-        _add(b, totals)
+        # Of several axes one may be empty where a block is not.
+        add_totals(b, totals, set() if outer else added_always(loop.body))
     b.append(ParallelFor((block_index,), (_ZERO,), (count,), Block(tuple(stmts)), loop.span))
     return b.stmts, totals
 
@@ -99,11 +106,6 @@ def _in_strides(b: OpBuilder, loop: ParallelFor, blocks: int) -> tuple[list[Stmt
         part = For(step, _ZERO, steps, (), (), Block((*body, *clone.stmts)), (), loop.span)
         nest, totals = summed(b, part, invariant_in(part))
         b.append(nest)
-        _add(b, totals)
+        add_totals(b, totals, added_always(loop.body))
     b.append(ParallelFor((block_index,), (_ZERO,), (count.value,), Block(tuple(stmts)), loop.span))
     return b.stmts, totals
-
-
-def _add(b: OpBuilder, totals: Totals) -> None:
-    for (array, index), total in totals.items():
-        b.accumulate(array, index, b.cast(total, scalar_of(array.type.element)))
