@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-import difftile as dt
 from difftile.ad.derive import derive
 from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
@@ -19,7 +17,7 @@ from difftile.ir.nodes import Array, Block, Let, Print, Program, Shown, Var
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
 from difftile.ir.tokens import MalformedProgram
-from difftile.ir.types import F64, I32, is_float
+from difftile.ir.types import I32, is_float
 from difftile.ir.walk import arrays_written
 from difftile.ops.table import OPS
 from difftile.passes.batch import Unbatchable, batch
@@ -28,28 +26,12 @@ from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, normalise
 from difftile.passes.promises import verify
 from difftile.passes.stages import split
-from difftile.runtime import kernel as kernels
 from tests import harness, programs
 from tests.ir_equality import difference
+from tests.lowered import from_the_frontend
 from tests.random_programs import random_program
 
 programs.load()
-
-
-def _from_the_frontend(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
-    """Return the programs that the frontend makes of a kernel, without compiling them."""
-    made: list[Program] = []
-
-    def noted(program: Program) -> Program:
-        made.append(program)
-        return derive(program)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(kernels, "derive", noted)
-        values = harness.drawn(one, np.random.default_rng(7))
-        fields = harness._fields(one, values, F64)
-        dt.kernel(one.function)._ready((), harness.arguments(one, fields))
-    return made
 
 
 def _derived(stage: Program) -> Iterator[Program]:
@@ -94,7 +76,7 @@ def _stations(program: Program) -> Iterator[Program]:
 
 
 def _check(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = _from_the_frontend(one, monkeypatch)
+    made = from_the_frontend(one, monkeypatch)
     assert made
     for station in (station for program in made for station in _stations(program)):
         text = print_program(station)

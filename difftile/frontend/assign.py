@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from difftile.diagnostics import KernelError, TypeMismatch, counted
+from difftile.diagnostics import KernelError, TypeMismatch, UnsupportedSyntax, counted
 from difftile.frontend.components import assigned_cells, components_of
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable
@@ -81,7 +81,7 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
                 starred = next((e for e in elts if isinstance(e, ast.Starred)), None)
                 if starred is not None:
                     raise cx.refusal(starred)
-                parts = unpacked(cx, value, item, target, len(elts))
+                parts = _unpacked(cx, value, item, target, len(elts))
                 nodes = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
                 for k, (part, one) in enumerate(zip(elts, parts, strict=True)):
                     where = nodes[k] if len(nodes) == len(parts) else value
@@ -92,7 +92,25 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
                 raise cx.refusal(target)
 
 
-def unpacked(
+def bind_names(cx: Context, target: ast.expr, item: Item) -> None:
+    """Bind the names of an unrolled loop, which stay compile-time values."""
+    if isinstance(target, ast.Name):
+        cx.bind(target.id, item, target)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        parts = _unpacked(cx, target, item, target, len(target.elts))
+        for one, part in zip(target.elts, parts, strict=True):
+            bind_names(cx, one, part)
+    else:
+        raise bad_loop_variable(cx, target)
+
+
+def bad_loop_variable(cx: Context, target: ast.expr) -> UnsupportedSyntax:
+    """Return the error for a loop variable that is not a name."""
+    construct = f"'{ast.unparse(target)}' as a loop variable"
+    return UnsupportedSyntax(cx.span(target), construct, "write a plain name for each index.")
+
+
+def _unpacked(
     cx: Context, value: ast.expr, item: Item, target: ast.expr, count: int
 ) -> Sequence[Item]:
     """Return the parts of a tuple or vector that is assigned to several names."""

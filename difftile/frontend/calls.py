@@ -36,9 +36,9 @@ from difftile.frontend.indexing import attribute
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
     FieldRef,
+    FieldShape,
     Item,
     Record,
-    Shape,
     Static,
     Tuple,
     Unbound,
@@ -84,7 +84,7 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower a call."""
     if isinstance(node.func, ast.Attribute):
         owner = cx.expr(node.func.value)
-        if isinstance(owner, (FieldRef, Shape, Tuple, Unbound)):
+        if isinstance(owner, (FieldRef, FieldShape, Tuple, Unbound)):
             return attribute(cx, node.func, name)  # raises: these have no methods
         if isinstance(owner, Record) and node.func.attr not in owner.names:
             func = method_of(cx, owner, node.func.attr)
@@ -208,7 +208,7 @@ def counted_or_spread(cx: Context, node: ast.Call, low: int, high: int) -> Seque
 def _static(cx: Context, node: ast.Call, name: str) -> Item:
     (argument,) = counted_arguments(cx, node, 1, 1)
     item = cx.operand(argument)
-    if isinstance(item, (Static, FieldRef, Tuple, Shape)):
+    if isinstance(item, (Static, FieldRef, Tuple, FieldShape)):
         return item
     raise TypeMismatch(
         cx.span(argument),

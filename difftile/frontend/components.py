@@ -54,7 +54,14 @@ def subscripted(cx: Context, components: Components, node: ast.expr, type_: Type
         node: The indices and slices in the brackets.
         type_: The type of the components together.
     """
-    picks = _picks(cx, node)
+    picks: list[tuple[ast.expr, Item | None]] = []
+    for one in node.elts if isinstance(node, ast.Tuple) else [node]:
+        if isinstance(one, ast.Slice):
+            picks.append((one, None))
+        else:
+            item = cx.operand(one)
+            parts = parts_of(cx, item)  # known tuples are spread
+            picks += [(one, item)] if parts is None else [(one, part) for part in parts]
     count = len(components.shape)
     if not count:
         raise TypeMismatch(cx.span(node), f"{type_} has no components.")
@@ -77,19 +84,6 @@ def subscripted(cx: Context, components: Components, node: ast.expr, type_: Type
             axes.append(axis)
         kept.append(stays and item is None)
     return Components(tuple(axes), tuple(kept))
-
-
-def _picks(cx: Context, node: ast.expr) -> list[tuple[ast.expr, Item | None]]:
-    """Return the indices and slices in the brackets; known tuples are spread."""
-    found: list[tuple[ast.expr, Item | None]] = []
-    for one in node.elts if isinstance(node, ast.Tuple) else [node]:
-        if isinstance(one, ast.Slice):
-            found.append((one, None))
-            continue
-        item = cx.operand(one)
-        parts = parts_of(cx, item)
-        found += [(one, item)] if parts is None else [(one, part) for part in parts]
-    return found
 
 
 def _picked(cx: Context, node: ast.expr, item: Item, axis: Sequence[Value], type_: Type) -> Value:

@@ -26,11 +26,11 @@ from difftile.frontend.field_views import element_of, size_of
 from difftile.frontend.items import (
     Element,
     FieldRef,
+    FieldShape,
     Item,
     Local,
     Place,
     Record,
-    Shape,
     Static,
     Tuple,
     describe,
@@ -83,7 +83,7 @@ def subscript_of(cx: Context, node: ast.Subscript, item: Item, name: str = "") -
             except (LookupError, TypeError, ValueError):
                 what = describe(item)
                 raise TypeMismatch(cx.span(node), f"{what} has no item {key.value!r}.") from None
-        case Shape(field):
+        case FieldShape(field):
             return size_of(cx, field, _static_index(cx, node.slice, item, field.ndim))
         case Tuple(items):
             return items[_static_index(cx, node.slice, item, len(items))]
@@ -145,7 +145,7 @@ def _no_components(cx: Context, node: ast.Subscript, item: Item, type_: Type) ->
     return TypeMismatch(cx.span(node.value), what, f"{type_}, one number")
 
 
-def _static_index(cx: Context, node: ast.expr, owner: Shape | Tuple, size: int) -> int:
+def _static_index(cx: Context, node: ast.expr, owner: FieldShape | Tuple, size: int) -> int:
     key = cx.operand(node)
     if not isinstance(key, (Const, Static)) or not isinstance(key.value, int):
         raise _known_at_run_time(cx, node, owner, key)
@@ -245,7 +245,7 @@ def _field_attribute(
     cx: Context, node: ast.Attribute, field: FieldRef, members: tuple[str, ...] = ()
 ) -> Item:
     if node.attr == "shape":
-        return Shape(field)
+        return FieldShape(field)
     if node.attr == "ndim":
         return Static(field.ndim)
     array = field.array

@@ -53,7 +53,7 @@ class FieldRef:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shape:
+class FieldShape:
     """`x.shape` of a field."""
 
     field: FieldRef
@@ -167,7 +167,7 @@ class Unbound:
     hint: str | None = None
 
 
-Item: TypeAlias = Var | Const | Static | FieldRef | Shape | Tuple | Record | Place | Unbound
+Item: TypeAlias = Var | Const | Static | FieldRef | FieldShape | Tuple | Record | Place | Unbound
 
 
 def is_number(item: Item) -> bool:
@@ -242,7 +242,7 @@ def is_same(first: Item, second: Item) -> bool:
             )
         case (FieldRef(), FieldRef()):
             return first.array is second.array and first.view is second.view
-        case (Shape(), Shape()):
+        case (FieldShape(), FieldShape()):
             return is_same(first.field, second.field)
         case _:
             return first is second
@@ -271,7 +271,7 @@ def describe(item: Item) -> str:
             return "a tuple"
         case FieldRef(array):
             return f"the field '{array.name}'"
-        case Shape(field):
+        case FieldShape(field):
             return f"the shape of '{field.array.name}'"
         case Record():
             field = field_of(item)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from difftile.diagnostics import TypeMismatch, UnsupportedSyntax, counted
+from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
+from difftile.frontend.assign import bind_names
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Static, Tuple, describe
 from difftile.frontend.name_lookup import depend, parts_of
@@ -45,31 +46,17 @@ def _rounds(
             "write an explicit 'for' over a range.",
         )
     for item in parts:
-        _bind(cx, first.target, item)
-        if all(_holds(cx, test) for test in first.ifs):
+        bind_names(cx, first.target, item)
+        for test in first.ifs:
+            known = cx.operand(test)
+            if not isinstance(known, Static):
+                what = "the 'if' of a list comprehension must be known while compiling."
+                raise TypeMismatch(cx.span(test), what, describe(known))
+            depend(cx, known)
+            if not known.value:
+                break
+        else:
             yield from _rounds(cx, node, rest)
-
-
-def _holds(cx: Context, test: ast.expr) -> bool:
-    item = cx.operand(test)
-    if not isinstance(item, Static):
-        what = "the 'if' of a list comprehension must be known while compiling."
-        raise TypeMismatch(cx.span(test), what, describe(item))
-    depend(cx, item)
-    return bool(item.value)
-
-
-def _bind(cx: Context, target: ast.expr, item: Item) -> None:
-    if isinstance(target, ast.Name):
-        cx.bind(target.id, item, target)
-        return
-    parts = parts_of(cx, item)
-    elements = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-    if parts is None or len(parts) != len(elements):
-        given = describe(item) if parts is None else counted(len(parts), "value")
-        raise TypeMismatch(cx.span(target), f"'{ast.unparse(target)}' is given {given}.")
-    for one, part in zip(elements, parts, strict=True):
-        _bind(cx, one, part)
 
 
 def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:

@@ -16,6 +16,7 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     counted,
 )
+from difftile.frontend.assign import bad_loop_variable, bind_names
 from difftile.frontend.changes import bindings, changed
 from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import condition
@@ -103,36 +104,14 @@ def _unroll(cx: Context, node: ast.For) -> None:
         )
 
     def once(item: Item) -> None:
-        _bind_static(cx, node.target, item)
+        bind_names(cx, node.target, item)
         iteration(cx, node.body)
 
     for one in items:
         unless_left(cx, node, partial(once, one))
 
 
-def _bind_static(cx: Context, target: ast.expr, item: Item) -> None:
-    """Bind the names of an unrolled loop; they stay compile-time values."""
-    if isinstance(target, ast.Name):
-        cx.bind(target.id, item, target)
-        return
-    if not isinstance(target, (ast.Tuple, ast.List)):
-        raise _bad_target(cx, target)
-    parts = parts_of(cx, item)
-    if parts is None:
-        raise TypeMismatch(cx.span(target), f"{describe(item)} cannot be unpacked.")
-    if len(parts) != len(target.elts):
-        names = counted(len(target.elts), "name")
-        raise TypeMismatch(cx.span(target), f"{names} for {counted(len(parts), 'value')}.")
-    for part, value in zip(target.elts, parts, strict=True):
-        _bind_static(cx, part, value)
-
-
 # Binding the loop variables
-
-
-def _bad_target(cx: Context, target: ast.expr) -> UnsupportedSyntax:
-    construct = f"'{ast.unparse(target)}' as a loop variable"
-    return UnsupportedSyntax(cx.span(target), construct, "write a plain name for each index.")
 
 
 def _targets(cx: Context, node: ast.For, box: Box) -> list[str]:
@@ -141,7 +120,7 @@ def _targets(cx: Context, node: ast.For, box: Box) -> list[str]:
     plain: list[str] = []
     for element in elements:
         if not isinstance(element, ast.Name):
-            raise _bad_target(cx, element)
+            raise bad_loop_variable(cx, element)
         plain.append(element.id)
     if box.grouped and isinstance(target, ast.Name):
         return [f"{target.id}{axis}" for axis in range(len(box.starts))]

@@ -21,7 +21,7 @@ from difftile.frontend.captures import (
 )
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import hidden, size_of, view_of
-from difftile.frontend.items import FieldRef, Item, Record, Shape, Static, Tuple, Unbound
+from difftile.frontend.items import FieldRef, FieldShape, Item, Record, Static, Tuple, Unbound
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import FLOATS, promote, scalar_of
 from difftile.ops.vocabulary import (
@@ -138,7 +138,7 @@ def parts_of(cx: Context, item: Item) -> tuple[Item, ...] | None:
     """Return the parts of something that can be unpacked while compiling, or None."""
     if isinstance(item, Tuple):
         return item.items
-    if isinstance(item, Shape):
+    if isinstance(item, FieldShape):
         return tuple(size_of(cx, item.field, k) for k in range(item.field.ndim))
     if isinstance(item, Static) and isinstance(item.value, _SEQUENCES):
         size = len(item.value)

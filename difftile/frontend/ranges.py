@@ -12,9 +12,9 @@ from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
 from difftile.frontend.field_views import size_of
 from difftile.frontend.items import (
+    FieldShape,
     Item,
     Place,
-    Shape,
     Static,
     describe,
     field_of,
@@ -73,7 +73,7 @@ def box_of(cx: Context, node: ast.expr) -> Box:
         hint = "unroll a range with known bounds, or a tuple."
     elif parts or isinstance(node, (ast.Tuple, ast.List)):
         hint = f"unroll it: 'for k in ti.static({ast.unparse(node)}):'."
-    elif isinstance(item, Shape):
+    elif isinstance(item, FieldShape):
         hint = f"unroll it: 'for n in ti.static({ast.unparse(node)}):'."
     elif isinstance(item, (Var, Const, Place)):
         type_ = components_of(cx, item)[1] if isinstance(item, Place) else item.type

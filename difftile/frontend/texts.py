@@ -11,8 +11,8 @@ from difftile.frontend.context import Context
 from difftile.frontend.convert import condition, spread
 from difftile.frontend.items import (
     FieldRef,
+    FieldShape,
     Item,
-    Shape,
     Static,
     Tuple,
     describe,
@@ -131,7 +131,7 @@ def _shown(cx: Context, node: ast.expr, item: Item | list[Text], spec: str) -> l
             except (ValueError, TypeError) as error:
                 reason = str(error)
                 raise TypeMismatch(cx.span(node), f"{reason[:1].lower()}{reason[1:]}.") from None
-        case Tuple() | Shape() | Static(tuple() | list()):
+        case Tuple() | FieldShape() | Static(tuple() | list()):
             parts = [_shown(cx, node, part, spec) for part in parts_of(cx, item) or ()]
             return _bracketed(parts, "()" if len(parts) != 1 else ("(", ",)"))
         case Var() | Const():

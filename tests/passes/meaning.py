@@ -75,16 +75,34 @@ def memory_for(array: Array, fields: Mapping[Array, npt.NDArray[Any]]) -> npt.ND
     return np.zeros((*outer, *inner), dtype)
 
 
-def run(programs: Iterable[Program], fields: Contents, numbers: Numbers) -> str:
-    """Run programs one after the other in place; return what they print."""
+class TooLong(Exception):
+    """A program that takes more statements than a test has the time for."""
+
+
+def run(
+    programs: Iterable[Program], fields: Contents, numbers: Numbers, limit: float = np.inf
+) -> str:
+    """Run programs one after the other in place; return what they print.
+
+    Raises:
+        TooLong: They take more statements than the limit.
+    """
     printed = io.StringIO()
+    left = limit
+
+    def count(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise TooLong
+
     for program in programs:
         for array in (*program.params, *program.temps):
             if isinstance(array, Array) and array not in fields:
                 fields[array] = memory_for(array, fields)
         known = {p: numbers[p] for p in program.params if isinstance(p, Var) and p in numbers}
         with contextlib.redirect_stdout(printed):
-            interp.run(program, fields, known, complex_step=True)
+            interp.run(program, fields, known, complex_step=True, watch=count)
     return printed.getvalue()
 
 

@@ -1,0 +1,61 @@
+"""After each pass the programs of `tests/programs` still compute what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from difftile.ad.derive import derive
+from difftile.ir.nodes import Program
+from difftile.passes import optimise
+from difftile.passes.bounds import confine, unchecked
+from difftile.passes.inline_primals import inline_primals
+from difftile.passes.optimise import finish, normalise
+from tests import harness, programs
+from tests.lowered import from_the_frontend
+from tests.passes import meaning
+from tests.passes.cases import Options
+
+programs.load()
+_STEPS = 3_000  # of the interpreter
+_SEED = 5
+
+
+def _after_each_pass(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, Program]]:
+    """Return the program after each pass, with the name of the pass."""
+    found: list[tuple[str, Program]] = []
+
+    def noted(
+        program: Program, passes: tuple[Callable[[Program], Program], ...], checked: bool
+    ) -> Program:
+        for one in passes:
+            program = one(program)
+            found.append((one.__name__, program))
+        return program
+
+    with monkeypatch.context() as patch:
+        patch.setattr(optimise, "_run", noted)
+        normal = normalise(program)
+        found.append(("confine", confine(finish(normal, 3))))
+        finish(normal, 3, few_threads=False, warps=True)
+    return found
+
+
+@pytest.mark.parametrize("one", harness.PROGRAMS, ids=lambda one: one.name)
+def test_each_pass_keeps_the_results(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    for made in from_the_frontend(one, monkeypatch):
+        program = inline_primals(unchecked(derive(made)))
+        fields, numbers = meaning.inputs_of(program, Options({}), _SEED)
+        expected = meaning.copied(fields)
+        try:
+            said = meaning.run([program], expected, numbers, _STEPS)
+        except (IndexError, meaning.TooLong) as error:
+            pytest.skip(f"these inputs do not suit the program: {type(error).__name__}")
+        for name, after in _after_each_pass(program, monkeypatch):
+            found = meaning.copied(fields)
+            assert meaning.run([after], found, numbers) == said, name
+            for array, values in expected.items():
+                meaning.compare(found[array], values, f"{array.name} after {name}")
