@@ -26,9 +26,9 @@ from difftile.frontend.items import (
     leaves,
 )
 from difftile.frontend.joins import holds_numbers
-from difftile.frontend.name_lookup import lookup, parts_of
+from difftile.frontend.name_lookup import entries_of, lookup
 from difftile.ir.nodes import Const, Value, Var
-from difftile.ir.types import BOOL, I32, Type, Vector, scalar_of, shape_of, shaped
+from difftile.ir.types import BOOL, Type, scalar_of, shape_of, shaped
 
 
 def place_of(cx: Context, node: ast.expr) -> Item:
@@ -114,9 +114,7 @@ def _unpacked(
     cx: Context, value: ast.expr, item: Item, target: ast.expr, count: int
 ) -> Sequence[Item]:
     """Return the parts of a tuple or vector that is assigned to several names."""
-    parts: Sequence[Item] | None = parts_of(cx, item)
-    if isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
-        parts = [cx.call("extract", item, Const(k, I32)) for k in range(item.type.n)]
+    parts = entries_of(cx, item)
     if parts is None:
         raise TypeMismatch(cx.span(value), f"{describe(item)} cannot be unpacked.")
     if len(parts) != count:

@@ -11,16 +11,14 @@ from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, counted_arguments, filled, positional, spread
 from difftile.frontend.items import Item, Static, describe, is_number
-from difftile.frontend.name_lookup import parts_of
+from difftile.frontend.name_lookup import entries_of, parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,
     FLOATS,
     I32,
-    Matrix,
     Scalar,
     Type,
-    Vector,
     is_signed,
     numpy_dtype,
     scalar_of,
@@ -133,10 +131,8 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
     arguments = spread(cx, positional(cx, node))
     if isinstance(type_, Scalar):
         if len(arguments) != 1:
-            raise CallMismatch(
-                cx.span(node),
-                f"'{ast.unparse(node.func)}' takes 1 argument, not {len(arguments)}.",
-            )
+            what = f"'{ast.unparse(node.func)}' takes 1 argument, not {len(arguments)}."
+            raise CallMismatch(cx.span(node), what)
         return cast(cx, *arguments[0], type_, name)
     items = [one for where, item in arguments for one in _flat(cx, where, item)]
     # As in Taichi, the number type of `ti.math.vec3` follows what it is built from.
@@ -153,13 +149,9 @@ def construct(cx: Context, node: ast.Call, type_: Type, name: str) -> Item:
     if len(parts) == 1 and not shape_of(values[0].type):
         return filled(cx, values[0], target)
     if len(parts) != size:
-        raise CallMismatch(
-            cx.span(node),
-            f"{target} is built from {counted(size, 'number')}, not {len(parts)}.",
-        )
-    if isinstance(target, Matrix):
-        return cx.b.matrix((target.n, target.m), tuple(parts), name)
-    return cx.call("vec", *parts, name=name)
+        what = f"{target} is built from {counted(size, 'number')}, not {len(parts)}."
+        raise CallMismatch(cx.span(node), what)
+    return cx.b.assembled(shape_of(target), parts, name)
 
 
 def _flat(cx: Context, node: ast.expr, item: Item) -> list[tuple[ast.expr, Item]]:
@@ -236,9 +228,7 @@ def _one_list(cx: Context, node: ast.Call) -> tuple[ast.expr, Scalar | None]:
 
 
 def _parts(cx: Context, node: ast.expr, item: Item, what: str) -> Sequence[Item]:
-    parts: Sequence[Item] | None = parts_of(cx, item)
-    if parts is None and isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
-        parts = components(cx, item)
+    parts = entries_of(cx, item)
     if parts is None:
         raise TypeMismatch(cx.span(node), f"expected a list of {what}.", describe(item))
     if not parts:
@@ -254,10 +244,9 @@ def _numbers(
     for k, item in enumerate(items):
         where = nodes[k] if len(nodes) == len(items) else node
         with cx.at(where):
-            if not is_number(item) and shape_of(cx.value(item).type):
-                raise TypeMismatch(
-                    cx.span(where), "a component is one number.", f"{cx.value(item).type}"
-                )
+            type_ = I32 if is_number(item) else cx.value(item).type
+            if shape_of(type_):
+                raise TypeMismatch(cx.span(where), "a component is one number.", f"{type_}")
     if scalar is None:
         return common(cx, items)
     return [cast(cx, node, item, scalar, "") for item in items]

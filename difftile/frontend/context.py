@@ -382,17 +382,14 @@ class Context:
 
     def special(self, node: ast.expr) -> str:
         """Return the name of the special form that a call is, such as 'range', or ''."""
-        if not isinstance(node, ast.Call):
-            return ""
-        function = node.func
-        while isinstance(function, ast.Attribute):
-            function = function.value
+        root = node.func if isinstance(node, ast.Call) else None
+        while isinstance(root, ast.Attribute):
+            root = root.value
         # Only a plain or dotted name can be one; anything else would be lowered twice.
-        if not isinstance(function, ast.Name) or isinstance(
-            self.env.get(function.id), (Var, Const)
-        ):
+        if not isinstance(node, ast.Call) or not isinstance(root, ast.Name):
             return ""
-        if not isinstance(self.expr(function), Static):
+        is_value = isinstance(self.env.get(root.id), (Var, Const))
+        if is_value or not isinstance(self.expr(root), Static):
             return ""
         meaning = self.meaning(self.expr(node.func))
         return meaning.name if isinstance(meaning, Special) else ""
@@ -414,18 +411,15 @@ class Context:
             case Static(float() as number):
                 scalar = self.float_type if like is None else scalar_of(like)
                 return Const(number, scalar if scalar in FLOATS else self.float_type)
-            case FieldRef(array):
-                raise TypeMismatch(
-                    self.b.span,
-                    f"expected a number, got the field '{array.name}'.",
-                    hint=f"read one element of it: '{element_text(item)}'.",
-                )
-            case Record(names):
-                hint = f"pick a member of it: '.{names[0]}'."
-                what = f"expected a number, got {describe(item)}."
-                raise TypeMismatch(self.b.span, what, hint=hint)
             case _:
-                raise TypeMismatch(self.b.span, f"expected a number, got {describe(item)}.")
+                hint = None
+                if isinstance(item, FieldRef):
+                    hint = f"read one element of it: '{element_text(item)}'."
+                if isinstance(item, Record):
+                    hint = f"pick a member of it: '.{item.names[0]}'."
+                raise TypeMismatch(
+                    self.b.span, f"expected a number, got {describe(item)}.", hint=hint
+                )
 
     def literal(self, number: int, scalar: Scalar) -> Const:
         """Return an integer as a value of a number type.

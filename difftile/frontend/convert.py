@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
@@ -116,12 +117,10 @@ def assignable(cx: Context, node: ast.expr, item: Item, target: Type, what: str)
 
 def filled(cx: Context, value: Value, type_: Type) -> Value:
     """Return a vector or matrix with a scalar in every component."""
-    shape = shape_of(type_)
     if isinstance(value, Const):
         return Const(value.value, type_)
-    if len(shape) == 1:
-        return cx.call("vec", *(value,) * shape[0])
-    return cx.b.matrix((shape[0], shape[1]), (value,) * (shape[0] * shape[1]))
+    shape = shape_of(type_)
+    return cx.b.assembled(shape, [value] * math.prod(shape))
 
 
 def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:

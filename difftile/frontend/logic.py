@@ -59,12 +59,12 @@ def compare(cx: Context, node: ast.Compare, name: str) -> Item:
                 "'in'" if isinstance(kind, ast.In) else "'not in'",
                 "compare with each value: 'i == 1 or i == 2'.",
             )
-    nodes = [node.left, *node.comparators]
-    items = [cx.operand(node.left)]
+    left = (node.left, cx.operand(node.left))
     result: Item | None = None
-    for k, kind in enumerate(node.ops):
-        items.append(cx.operand(nodes[k + 1]))
-        one = _comparison(cx, node, kind, (nodes[k], nodes[k + 1]), (items[k], items[k + 1]))
+    for kind, comparator in zip(node.ops, node.comparators, strict=True):
+        right = (comparator, cx.operand(comparator))
+        one = _comparison(cx, node, kind, left, right)
+        left = right
         if result is None:
             result = one
         elif isinstance(result, Static) and isinstance(one, Static):
@@ -76,13 +76,9 @@ def compare(cx: Context, node: ast.Compare, name: str) -> Item:
 
 
 def _comparison(
-    cx: Context,
-    node: ast.Compare,
-    kind: ast.cmpop,
-    nodes: tuple[ast.expr, ast.expr],
-    items: tuple[Item, Item],
+    cx: Context, node: ast.Compare, kind: ast.cmpop, *sides: tuple[ast.expr, Item]
 ) -> Item:
-    left, right = items
+    left, right = items = [item for _, item in sides]
     op = _COMPARE.get(type(kind))
     if isinstance(left, Static) and isinstance(right, Static):
         depend(cx, left)
@@ -96,7 +92,7 @@ def _comparison(
             return Static(isinstance(kind, ast.IsNot))  # a number or a field is never None
         word, _ = _COMPARE_OBJECTS[type(kind)]
         raise UnsupportedSyntax(cx.span(node), f"'{word}'", "compare with '==' or '!='.")
-    for where, item in zip(nodes, items, strict=True):
+    for where, item in sides:
         if not is_number(item):
             with cx.at(where):
                 cx.value(item)

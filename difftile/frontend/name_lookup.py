@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, cast
 
@@ -22,8 +23,8 @@ from difftile.frontend.captures import (
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import hidden, size_of, view_of
 from difftile.frontend.items import FieldRef, FieldShape, Item, Record, Static, Tuple, Unbound
-from difftile.ir.nodes import Array, Var
-from difftile.ir.types import FLOATS, promote, scalar_of
+from difftile.ir.nodes import Array, Const, Var
+from difftile.ir.types import FLOATS, I32, Vector, promote, scalar_of
 from difftile.ops.vocabulary import (
     FieldMeaning,
     Library,
@@ -146,6 +147,13 @@ def parts_of(cx: Context, item: Item) -> tuple[Item, ...] | None:
             depend(cx, Static(size, item.path.then("length", "")))
         return tuple(part_of(cx, item, k) for k in range(size))
     return None
+
+
+def entries_of(cx: Context, item: Item) -> Sequence[Item] | None:
+    """Return the parts of a tuple or shape, or the components of a vector, or None."""
+    if isinstance(item, (Var, Const)) and isinstance(item.type, Vector):
+        return [cx.call("extract", item, Const(k, I32)) for k in range(item.type.n)]
+    return parts_of(cx, item)
 
 
 def _captured_field(
