@@ -96,6 +96,6 @@ def combine(cx: Context, place: Place, op: str, node: ast.expr, item: Item) -> b
     return True
 
 
-ATOMICS: dict[str, Callable[[Context, ast.Call, str], Item]] = {
+ATOMICS: dict[str, Callable[[Context, ast.Call, str | None], Item]] = {
     f"atomic_{sign}": partial(atomic, sign=sign) for sign in _OPS
 }

@@ -32,7 +32,7 @@ from difftile.frontend.convert import (
 from difftile.frontend.derivatives import compared_call, derivative_call, derivative_of
 from difftile.frontend.field_views import size_of
 from difftile.frontend.foreign import instead
-from difftile.frontend.indexing import attribute
+from difftile.frontend.indexing import attribute_of
 from difftile.frontend.inline import Argument, inline
 from difftile.frontend.items import (
     FieldRef,
@@ -82,21 +82,25 @@ _ROUNDINGS = ("round", "floor", "ceil")  # these take the type of the result too
 
 def call(cx: Context, node: ast.Call, name: str) -> Item:
     """Lower a call."""
+    owner: Item | None = None
     if isinstance(node.func, ast.Attribute):
         owner = cx.expr(node.func.value)
         if isinstance(owner, (FieldRef, FieldShape, Tuple, Unbound)):
-            return attribute(cx, node.func, name)  # raises: these have no methods
+            return attribute_of(cx, node.func, owner)  # raises: these have no methods
         if isinstance(owner, Record) and node.func.attr not in owner.names:
             func = method_of(cx, owner, node.func.attr)
             if func is not None:
                 return _call_func(cx, node, func, (node.func.value, owner))
             value = dict(owner.methods).get(node.func.attr)
             if value is None:
-                return attribute(cx, node.func, "")  # raises: there is none of that name
+                return attribute_of(cx, node.func, owner)  # raises: there is none of that name
             raise _not_callable(cx, node, instead(value))
         if not isinstance(owner, (Static, Record)):
             return method_call(cx, node, node.func, cx.value(owner), name)
-    target = cx.expr(node.func)
+        with cx.at(node.func):
+            target = attribute_of(cx, node.func, owner)
+    else:
+        target = cx.expr(node.func)
     if not isinstance(target, Static):
         raise CallMismatch(cx.span(node.func), f"{describe(target)} is not a function.")
     match cx.meaning(target):
@@ -110,13 +114,13 @@ def call(cx: Context, node: ast.Call, name: str) -> Item:
             return struct_call(cx, node, struct, name)
         case FuncMeaning(bound=True) as func:
             # The object that a method belongs to is the first argument of its function.
-            instance = target.value.__self__
-            if isinstance(node.func, ast.Attribute):
-                owner = cx.expr(node.func.value)
-                if isinstance(owner, Static) and owner.value is instance:
-                    return _call_func(cx, node, func, (node.func.value, owner))
-            path = None if target.path is None else target.path.then("attribute", "__self__")
-            return _call_func(cx, node, func, (node.func, Static(instance, path)))
+            instance, where = target.value.__self__, node.func
+            if not isinstance(owner, Static) or owner.value is not instance:
+                path = None if target.path is None else target.path.then("attribute", "__self__")
+                owner = Static(instance, path)
+            elif isinstance(where, ast.Attribute):
+                where = where.value
+            return _call_func(cx, node, func, (where, owner))
         case FuncMeaning() as func:
             return _call_func(cx, node, func, None)
         case DerivativeOf() as derivative:

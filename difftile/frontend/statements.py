@@ -14,7 +14,7 @@ from difftile.diagnostics import (
 )
 from difftile.frontend.arithmetic import binary
 from difftile.frontend.assign import accumulate, assign_to, place_of, put
-from difftile.frontend.atomic_calls import atomic, combine
+from difftile.frontend.atomic_calls import ATOMICS, combine
 from difftile.frontend.construct import as_declared, type_of
 from difftile.frontend.context import Context, StatementHandler
 from difftile.frontend.convert import condition, counted_arguments
@@ -130,14 +130,11 @@ def _expression(cx: Context, node: ast.Expr) -> None:
         )
     if isinstance(value, ast.Call):
         special = cx.special(value)
-        if special.startswith("atomic_"):
-            atomic(cx, value, None, sign=special.removeprefix("atomic_"))
+        if special in ATOMICS:
+            ATOMICS[special](cx, value, None)
             return
-        if special == "print":
-            print_statement(cx, value)
-            return
-        if special == "loop_config":
-            _loop_config(cx, value)
+        if special in ("print", "loop_config"):
+            (print_statement if special == "print" else _loop_config)(cx, value)
             return
         if isinstance(value.func, ast.Attribute) and value.func.attr == "fill":
             place = place_of(cx, value.func.value)
