@@ -45,7 +45,7 @@ def advanced(x):
 
 
 def test_loops_carry_locals_that_funcs_change_in_a_fixed_order() -> None:
-    # Otherwise the emitted text, and with it the cache of compiled kernels, changes from run to run.
+    # Otherwise the emitted text, and with it the cache of compiled kernels, differs between runs.
     signature = {"x": FieldType(F32, 0)}
     lowered = lower(source_of(advanced), signature, meaning_of, F32, {}, {})
     (loop,) = [stmt for stmt in walk(lowered.program.body) if isinstance(stmt, For)]
