@@ -40,7 +40,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.tokens import Cursor, Token, lines_of
+from difftile.ir.tokens import Token, TokenCursor, lines_of
 from difftile.ir.types import FLOATS, I32, SCALARS, FieldType, Scalar, Type, scalar_of, shaped
 
 _FAILURES: dict[str, Callable[..., Failure]] = {
@@ -73,7 +73,7 @@ class _Declaration:
     late: bool
 
 
-class _Parser(Cursor):
+class _Parser(TokenCursor):
     """Reads each part of a program by a method of its own."""
 
     def __init__(self, lines: list[list[Token]], ops: Collection[str] | None) -> None:

@@ -62,7 +62,7 @@ def lines_of(text: str, file: str) -> list[list[Token]]:
     return lines
 
 
-class Cursor:
+class TokenCursor:
     """A position among the tokens; methods move it past the tokens that they return."""
 
     def __init__(self, lines: list[list[Token]]) -> None:
