@@ -13,17 +13,9 @@ from taichi.lang.struct import StructType
 
 from difftile.ir.types import (
     BOOL,
-    F16,
     F32,
-    F64,
-    I8,
-    I16,
     I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
+    SCALARS,
     Matrix,
     Scalar,
     Struct,
@@ -45,21 +37,9 @@ from difftile.ops.vocabulary import (
     VectorMeaning,
 )
 
-_DTYPES: list[tuple[Any, Scalar]] = [
-    (ti.f16, F16),
-    (ti.f32, F32),
-    (ti.f64, F64),
-    (ti.i8, I8),
-    (ti.i16, I16),
-    (ti.i32, I32),
-    (ti.i64, I64),
-    (ti.u8, U8),
-    (ti.u16, U16),
-    (ti.u32, U32),
-    (ti.u64, U64),
-    (ti.u1, BOOL),
-]
-TAICHI_DTYPE: dict[Scalar, Any] = {scalar: dtype for dtype, scalar in _DTYPES}
+_DTYPES: dict[Scalar, Any] = {
+    scalar: ti.u1 if scalar == BOOL else getattr(ti, name) for name, scalar in SCALARS.items()
+}
 
 _TI = ti.math
 
@@ -118,7 +98,7 @@ _SPECIAL: list[tuple[Any, str]] = [
 ]
 
 _TYPES: list[tuple[Any, Type | None]] = [
-    *_DTYPES,
+    *((dtype, scalar) for scalar, dtype in _DTYPES.items()),
     (builtins.float, None),
     (builtins.int, I32),
     (builtins.bool, BOOL),
@@ -239,7 +219,7 @@ def struct_type(value: StructType) -> Struct:
 
 
 def _scalar(value: object) -> Scalar | None:
-    for dtype, scalar in _DTYPES:
+    for scalar, dtype in _DTYPES.items():
         if value is dtype or (type(value) is type(dtype) and value == dtype):
             return scalar
     if value is float:
@@ -256,8 +236,8 @@ def dtype_of(type_: Type) -> Any:
     """Return the Taichi type object of a type."""
     match type_:
         case Scalar():
-            return TAICHI_DTYPE[type_]
+            return _DTYPES[type_]
         case Vector(n, scalar):
-            return ti.types.vector(n, TAICHI_DTYPE[scalar])
+            return ti.types.vector(n, _DTYPES[scalar])
         case Matrix(n, m, scalar):
-            return ti.types.matrix(n, m, TAICHI_DTYPE[scalar])
+            return ti.types.matrix(n, m, _DTYPES[scalar])
