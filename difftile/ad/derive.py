@@ -1,8 +1,8 @@
-"""Derivatives that a program asks for itself, worked out before anything else is done with it.
+"""Derivatives that a program asks for itself, written out before any other pass.
 
-What comes out is code like any other, and may be differentiated again. Where it keeps values of a
-loop in an array, that array would stand in the way: such code becomes the body of a `Ruled`, whose
-rules are derived here. The adjoint of `x -> J(x)^T s` is the gradient of `s . J(x) w`, an adjoint
+The result is code like any other, and may be differentiated again. Where it keeps values of a loop
+in an array, that array would stand in the way: such code becomes the body of a `Ruled`, whose rules
+are derived here. The adjoint of `x -> J(x)^T s` is the gradient of `s . J(x) w`, an adjoint
 of a tangent, which has kept nothing (Griewank and Walther, Evaluating Derivatives, chapter 5).
 """
 
@@ -28,7 +28,15 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import Cloner, arrays_loaded, substitute, walk, with_blocks, with_operands
+from difftile.ir.walk import (
+    Cloner,
+    Substitution,
+    arrays_loaded,
+    substitute,
+    walk,
+    with_blocks,
+    with_operands,
+)
 from difftile.ops.build import zero
 
 
@@ -36,20 +44,12 @@ def derive(program: Program) -> Program:
     """Return the program with each `Derivative` written out."""
     if not any(isinstance(stmt, Derivative) for stmt in walk(program.body)):
         return program
-    return replace(program, body=_Deriver().block(program.body))
+    env = Substitution()
 
-
-class _Deriver:
-    def __init__(self) -> None:
-        self.env: dict[Var, Value] = {}
-
-    def value(self, value: Value) -> Value:
-        return self.env.get(value, value) if isinstance(value, Var) else value
-
-    def block(self, block: Block) -> Block:
+    def derived(block: Block) -> Block:
         stmts: list[Stmt] = []
         for stmt in block.stmts:
-            changed = with_blocks(with_operands(stmt, self.value), self.block)
+            changed = with_blocks(with_operands(stmt, env), derived)
             if not isinstance(changed, Derivative):
                 stmts.append(changed)
                 continue
@@ -58,8 +58,10 @@ class _Deriver:
                 stmts.append(_ruled(changed, Block(tuple(made), tuple(values))))
             else:
                 stmts += made
-                self.env |= dict(zip(changed.outs, values, strict=True))
-        return Block(tuple(stmts), tuple(self.value(result) for result in block.results))
+                env.update(zip(changed.outs, values, strict=True))
+        return Block(tuple(stmts), env.all(block.results))
+
+    return replace(program, body=derived(program.body))
 
 
 def _adjoints(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
@@ -79,13 +81,8 @@ def _swept(stmt: Derivative) -> Reverser:
 
 def _tangents(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
     block = _pushed(stmt, dict(zip(stmt.params, stmt.seeds, strict=True)))
-    args = dict(zip(stmt.params, stmt.args, strict=True))
-
-    def change(value: Value) -> Value:
-        return args.get(value, value) if isinstance(value, Var) else value
-
-    made = [substitute(inner, change) for inner in block.stmts]
-    return made, [change(result) for result in block.results]
+    args = Substitution(zip(stmt.params, stmt.args, strict=True))
+    return [substitute(inner, args) for inner in block.stmts], list(args.all(block.results))
 
 
 def _pushed(stmt: Derivative, dots: dict[Var, Value]) -> Block:
@@ -145,11 +142,7 @@ def _along(args: tuple[Value, ...], body: Block, stmt: Derivative) -> Rule:
     pusher = Pusher(forward.RULES, dots, active_in(copy, stand_ins, dots))
     pusher.env |= dict(zip(stand_ins, params, strict=True))
     pusher.block(copy.stmts)
-    back = dict(zip(stand_ins, args, strict=True))
-
-    def change(value: Value) -> Value:
-        return back.get(value, value) if isinstance(value, Var) else value
-
-    stmts = tuple(substitute(inner, change) for inner in pusher.b.stmts)
-    results = tuple(change(pusher.dot_or_zero(result)) for result in copy.results)
+    back = Substitution(zip(stand_ins, args, strict=True))
+    stmts = tuple(substitute(inner, back) for inner in pusher.b.stmts)
+    results = back.all(pusher.dot_or_zero(result) for result in copy.results)
     return Rule(params, Block(stmts, results), span=stmt.span)

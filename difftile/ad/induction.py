@@ -6,11 +6,9 @@ asks for is unset in every iteration that runs.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from difftile.ir.nodes import Block, Const, For, If, Let, Stmt, Value, Var, While
 from difftile.ir.types import BOOL, I32
-from difftile.ir.walk import definitions, substitute
+from difftile.ir.walk import Substitution, definitions, keep_carries, substitute
 from difftile.ops.build import OpBuilder
 
 
@@ -23,8 +21,8 @@ def without_induction(loop: For, unset: frozenset[Var]) -> tuple[For, tuple[int,
     """
     defs = {v: stmt for stmt in loop.body.stmts for v in definitions(stmt)}
     b = OpBuilder()
-    done = b.call("sub", loop.index, loop.start)
-    known: dict[Var, Value] = {}
+    done = b.expr(loop.index) - loop.start
+    known = Substitution()
     left: list[int] = []
     for k, (carry, init, result) in enumerate(
         zip(loop.carries, loop.inits, loop.body.results, strict=True)
@@ -33,25 +31,15 @@ def without_induction(loop: For, unset: frozenset[Var]) -> tuple[For, tuple[int,
         if carry in unset:
             known[carry] = Const(False, BOOL)
         elif step is not None:
-            moved = b.call("mul", done, Const(step, I32)) if step else None
-            known[carry] = init if moved is None else b.call("add", init, moved, name=carry.name)
+            known[carry] = (init + done * step).named(carry.name).value if step else init
         else:
             left.append(k)
     if not known:
         return loop, tuple(left)
 
-    def change(value: Value) -> Value:
-        return known.get(value, value) if isinstance(value, Var) else value
-
-    stmts = (*b.stmts, *(substitute(stmt, change) for stmt in loop.body.stmts))
-    slim = replace(
-        loop,
-        carries=tuple(loop.carries[k] for k in left),
-        inits=tuple(loop.inits[k] for k in left),
-        body=Block(stmts, tuple(change(loop.body.results[k]) for k in left)),
-        outs=tuple(loop.outs[k] for k in left),
-    )
-    return slim, tuple(left)
+    stmts = (*b.stmts, *(substitute(stmt, known) for stmt in loop.body.stmts))
+    results = known.all(loop.body.results[k] for k in left)
+    return keep_carries(loop, left, Block(stmts, results)), tuple(left)
 
 
 def _step(carry: Var, result: Value, defs: dict[Var, Stmt]) -> int | None:

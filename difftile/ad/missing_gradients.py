@@ -68,7 +68,7 @@ class Flow:
         return Flow(self.smooth or other.smooth, self.cuts | other.cuts)
 
     def cut(self, at: Cut) -> Flow:
-        """Return the flow behind a cut."""
+        """Return the flow after a cut."""
         return Flow(False, self.cuts | {at}) if self.smooth else self
 
 

@@ -227,7 +227,7 @@ class Reverser:
             if original in self.returned:
                 slots = "store it in a field in a loop of its own, 'slot[i] = ti.atomic_add(...)', "
                 raise unrepeatable(
-                    self.returned[original], f"{slots}and read 'slot[i]' in a loop behind."
+                    self.returned[original], f"{slots}and read 'slot[i]' in a later loop."
                 )
             if original is None or original not in self.stale:
                 continue

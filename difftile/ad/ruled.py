@@ -35,6 +35,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32, FieldType, Type, is_float, scalar_of, shape_of
 from difftile.ir.walk import (
     Cloner,
+    Substitution,
     array_of,
     arrays_written,
     gradients_in,
@@ -48,17 +49,14 @@ from difftile.ops.table import OPS
 # A rule of the other direction runs once for each component; more are too many to be unrolled.
 _MANY = 16
 
-GradientRule = Callable[["_Bound", Accumulate], None]
-
 
 def unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool) -> Value:
     """Return the part, or zero where the adjoint that it was made from is zero."""
     if is_scalar(z_bar) or (componentwise and z_bar.type == part.type):
-        is_zero = b.call("eq", z_bar, zero(z_bar.type))
+        size = z_bar
     else:
         size = b.call("sum", b.call("abs", z_bar))
-        is_zero = b.call("eq", size, zero(size.type))
-    return b.call("select", is_zero, zero(part.type), part)
+    return b.expr(size).eq(zero(size.type)).select(zero(part.type), part).value
 
 
 # Reverse
@@ -86,7 +84,8 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
             found = _transposed(r, stmt, rule, seeds)
         known = [bar for bar in out_bars if bar is not None]
         masked = any(bar in r.masked for bar in known)
-        guard = masked and _may_be_infinite(rule, stmt.args, r.nonfinite)
+        singular = any(isinstance(s, Let) and OPS[s.op].singular for s in walk(rule.block))
+        guard = masked and (singular or any(arg in r.nonfinite for arg in stmt.args))
         for arg, part in zip(stmt.args, found, strict=True):
             kept = part
             for bar in known if guard else ():
@@ -96,8 +95,7 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
         active, r.active = r.active, set()
         stmts, _ = r.nested(stmt.body, [None] * len(stmt.outs), {})
         r.active = active
-        for inner in stmts:
-            r.b.append(inner)
+        r.b.extend(stmts)
 
 
 def _the_rule(stmt: Ruled) -> Rule:
@@ -125,12 +123,6 @@ def differentiated_again(stmt: Stmt) -> NotDifferentiable:
     )
 
 
-def _may_be_infinite(rule: Rule, args: Sequence[Value], nonfinite: set[Var]) -> bool:
-    return any(a in nonfinite for a in args) or any(
-        isinstance(s, Let) and OPS[s.op].singular for s in walk(rule.block)
-    )
-
-
 def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
     """Append a rule for adjoints of the outs, and return those of the args.
 
@@ -144,7 +136,7 @@ def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> l
     cloner.env |= dict(zip(rule.params, seeds, strict=True))
     copy = cloner.block(rule.block)
     r.note_loads(rule.block, cloner)
-    return _with_gradients(r.b, copy, r.bars, _add, r.after)
+    return _with_gradients(r.b, copy, r.bars, r.b.append, r.after)
 
 
 def _check_left(r: Reverser, stmt: Ruled, load: Load) -> None:
@@ -220,7 +212,7 @@ def push_ruled(p: Pusher, stmt: Ruled) -> None:
     outs = [out for out in stmt.outs if is_float(out.type)]
     if stmt.forward is not None:
         cloner = Cloner(dict(zip(stmt.forward.params, dots, strict=True)))
-        found = _with_gradients(p.b, cloner.block(stmt.forward.block), p.dots, _add)
+        found = _with_gradients(p.b, cloner.block(stmt.forward.block), p.dots, p.b.append)
     else:
         rule = _the_rule(stmt)
         _check_count(stmt, [out.type for out in outs], "forward")
@@ -245,16 +237,16 @@ def _pulled(
     copy = cloner.block(rule.block)
     scalar = next(scalar_of(out.type) for out in stmt.outs if is_float(out.type))
     if not gradients_in(copy):
-        bars = _with_gradients(p.b, copy, p.dots, _add)
+        bars = _with_gradients(p.b, copy, p.dots, p.b.append)
         return _total(p.b, list(zip(bars, dots, strict=True)), scalar)
     cell = Array("along", FieldType(scalar, 1), 1)
     p.b.append(Alloc(cell, stmt.span))
     first = (Const(0, I32),)
 
-    def along(bound: _Bound, add: Accumulate) -> None:
-        b = bound.b
-        dot = b.load(add.array, add.index)
-        b.accumulate(cell, first, b.cast(_inner(b, add.value, dot), scalar), atomic=False)
+    def along(add: Accumulate) -> None:
+        dot = p.b.load(add.array, add.index)
+        product = p.b.cast(_inner(p.b, add.value, dot), scalar)
+        p.b.accumulate(cell, first, product, atomic=False)
 
     bars = _with_gradients(p.b, copy, p.dots, along)
     total = _total(p.b, list(zip(bars, dots, strict=True)), scalar)
@@ -264,80 +256,53 @@ def _pulled(
 # Both
 
 
-class _Bound:
-    """Appends a rule's statements with the gradients of fields bound to memory."""
-
-    def __init__(
-        self,
-        b: OpBuilder,
-        to: Mapping[Array, Array],
-        add: GradientRule,
-        after: Mapping[Array, Array],
-    ) -> None:
-        self.b = b
-        self.to = to
-        self.add = add
-        self.after = after
-        self.env: dict[Var, Value] = {}
-
-    def value(self, value: Value) -> Value:
-        return self.env.get(value, value) if isinstance(value, Var) else value
-
-    def block(self, block: Block) -> Block:
-        with self.b.region() as stmts:
-            self.stmts(block)
-        return Block(tuple(stmts), tuple(self.value(result) for result in block.results))
-
-    def stmts(self, block: Block) -> None:
-        for stmt in block.stmts:
-            self.stmt(with_operands(stmt, self.value))
-
-    def stmt(self, stmt: Stmt) -> None:
-        array = array_of(stmt)
-        if isinstance(stmt, Load) and stmt.array.contents_of is not None:
-            of = stmt.array.contents_of
-            self.b.append(replace(stmt, array=self.after.get(of, of)))
-            return
-        if array is None or array.gradient_of is None:
-            self.b.append(with_blocks(stmt, self.block))
-            return
-        memory = self.to.get(array.gradient_of)
-        self.b.span = stmt.span
-        match stmt:
-            case Load(out, _, index):
-                found = zero(out.type) if memory is None else self.b.load(memory, index, out.name)
-                self.env[out] = found
-            case Accumulate(_, index, value) if memory is not None:
-                self.add(self, Accumulate(memory, index, value, stmt.span))
-            case _:
-                pass  # nobody wants that gradient
-
-
-def _add(bound: _Bound, stmt: Accumulate) -> None:
-    bound.b.append(stmt)
-
-
 def _with_gradients(
     b: OpBuilder,
     block: Block,
     to: Mapping[Array, Array],
-    add: GradientRule,
+    add: Callable[[Accumulate], None],
     after: Mapping[Array, Array] = MappingProxyType({}),
 ) -> list[Value]:
-    """Append a block whose gradients of fields are bound, and return its results.
+    """Append a rule's block with the gradients of fields bound to memory, and return its results.
 
     Args:
-        b: What it is appended to.
+        b: The builder.
         block: The block of a rule.
-        to: The memory of the gradients.
-        add: What becomes of an addition to one.
+        to: The memory of the gradients; nobody wants the other ones.
+        add: Appends an addition to one.
         after: Where the contents from after the call are; the fields themselves by default.
     """
-    bound = _Bound(b, to, add, after)
+    env = Substitution()
+
+    def append(stmt: Stmt) -> None:
+        array = array_of(stmt)
+        if isinstance(stmt, Load) and (field := stmt.array.contents_of) is not None:
+            b.append(replace(stmt, array=after.get(field, field)))
+            return
+        if array is None or array.gradient_of is None:
+            b.append(with_blocks(stmt, inner))
+            return
+        memory = to.get(array.gradient_of)
+        b.span = stmt.span
+        if isinstance(stmt, Load):
+            missing = memory is None
+            env[stmt.out] = (
+                zero(stmt.out.type) if missing else b.load(memory, stmt.index, stmt.out.name)
+            )
+        elif isinstance(stmt, Accumulate) and memory is not None:
+            add(Accumulate(memory, stmt.index, stmt.value, stmt.span))
+
+    def inner(block: Block) -> Block:
+        with b.region() as stmts:
+            for stmt in block.stmts:
+                append(with_operands(stmt, env))
+        return Block(tuple(stmts), env.all(block.results))
+
     span = b.span
-    bound.stmts(block)
+    bound = inner(block)
+    b.extend(bound.stmts)
     b.span = span
-    return [bound.value(result) for result in block.results]
+    return list(bound.results)
 
 
 def _units(b: OpBuilder, type_: Type) -> list[Value]:

@@ -109,7 +109,7 @@ class _Bounds:
         return replace(block, stmts=tuple(stmts))
 
     def extents(self, array: Array, axes: Sequence[int]) -> list[Value]:
-        """Append the sizes of axes of an array, or of its elements behind them."""
+        """Append the sizes of axes of an array, or of the elements where they go on."""
         literal = [_literal_extent(array, axis) for axis in axes]
         return [
             self.b.size(array, axis) if size is None else Const(size, I32)

@@ -1,9 +1,7 @@
 """The order of the passes.
 
 Folding comes before the search for common subexpressions, which then finds more; dead code goes
-last. Sums leave their loops before exclusive accumulations are marked, since a sum that left
-needs fewer of them; and they are marked before a parallel loop is cut into blocks, which hides
-whose elements they are.
+last. `finish` says of each of its steps why it stands where it does.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from difftile.passes.warp_aggregate import warp_aggregate
 
 
 def simplify(program: Program, *, checked: bool = False) -> Program:
-    """Return the program with everything said once, and nothing in vain."""
+    """Return the program without repeated computations and dead code."""
     return _run(program, (fold, cse, fold, dce), checked)
 
 
@@ -56,40 +54,53 @@ def finish(
         program: The program.
         blocks: The largest number of blocks that a sum of a parallel loop is cut into.
         few_threads: Loops of some tens of iterations keep the device busy, as they do a CPU.
-        warps: Threads run in warps, which can add up what they have.
-        as_written: Keep sums as they are written, but for those that iterations share.
+        warps: Threads run in warps, which can add up their values.
+        as_written: Keep sums as they are written, except for those that iterations share.
         checked: Check the program after each pass.
     """
 
     def reduced(program: Program) -> Program:
         return reduce(program, blocks, in_double=few_threads)
 
-    return _run(
-        program,
-        (
-            drop_stop_grad,
-            hoist_accumulations,
-            *((interchange, hoist_accumulations) if few_threads else ()),
-            scatter_to_gather,
-            fold,
-            cse,
-            dce,
-            *(() if as_written else (factor,)),
-            exclusive,
-            mark_single_writes,
-            reduced,
-            fold,
-            cse,
-            dce,
-            exclusive,
-            merge,
-            fold,
-            dce,
-            *((warp_aggregate, fold, cse, dce) if warps else ()),
-            pruned,
-        ),
-        checked,
+    passes = (
+        # Derivatives are made: `stop_grad` would only hide equal values from the passes below.
+        drop_stop_grad,
+        # First of those that move sums: what leaves a serial loop may be a scatter at a fixed
+        # offset then, and needs one atomic for the loop wherever it ends up.
+        hoist_accumulations,
+        # The sums that are left vary with the innermost loop. Their own loops have few iterations,
+        # of which a CPU is busy; a GPU would wait for them longer than for its atomics.
+        *((interchange,) if few_threads else ()),
+        # Gathers run slices of the loop again, and slices end at loops: sums have left them by now.
+        scatter_to_gather,
+        # Contributions that are computed once for each offset share most of their values.
+        fold,
+        cse,
+        dce,
+        # Common factors are one variable only after `cse`. Their sums are rounded differently.
+        *(() if as_written else (factor,)),
+        # Every accumulation is where it stays, and the iterations of the user's loops still show
+        # whose elements they are, which blocks of iterations do not.
+        exclusive,
+        mark_single_writes,  # of the exclusive ones
+        reduced,
+        # Blocks compute bounds and indices in front of what they run.
+        fold,
+        cse,
+        dce,
+        exclusive,  # for the sums of blocks in serial code
+        # Only exclusive accumulations can be part of a store.
+        merge,
+        # Merged writes leave loads and sums that nothing reads.
+        fold,
+        dce,
+        # Last, since only accumulations that are still atomic gain by it. They leave branches as
+        # values, of which the simplifications find those that are alike.
+        *((warp_aggregate, fold, cse, dce) if warps else ()),
+        # Parameters are mentioned no more where everything that used them is gone.
+        pruned,
     )
+    return _run(program, passes, checked)
 
 
 def pruned(program: Program) -> Program:

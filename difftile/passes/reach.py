@@ -3,7 +3,7 @@
 `guard` puts a test before each access that may be outside. Of each such test this finds for which
 shapes and integer arguments some iteration that certainly runs fails it: indices, bounds of loops
 and conditions are followed as polynomials, whose loop indices are then eliminated. What depends on
-memory or on floats is not followed, and no access behind it is found.
+memory or on floats is not followed, and accesses that depend on it are not found.
 """
 
 from __future__ import annotations
