@@ -96,6 +96,51 @@ class _Checkpoints:
         for array, value in zip(self.slots, state, strict=True):
             b.store(array, (slot,), value)
 
+    def at_stride(self, b: OpBuilder, copy: For, state: tuple[Var, ...], stride: Value) -> For:
+        """Return a loop that keeps a checkpoint at every stride-th iteration."""
+        slot, due = Var("slot", I32), Var("due", I32)
+        with b.region() as stores:
+            done = b.expr(copy.index) - copy.start
+            with b.region() as keeps:
+                self.write(b, slot, done.value, state)
+                results = (b.expr(slot) + 1).value, (b.expr(due) + stride).value
+            after = Var("slot", I32), Var("due", I32)
+            keep, skip = Block(tuple(keeps), results), Block((), (slot, due))
+            b.append(If(done.eq(due).value, keep, skip, after, copy.span))
+        body = Block((*stores, *copy.body.stmts), (*copy.body.results, *after))
+        outs = Var("slot", I32), Var("due", I32)
+        return add_carries(copy, (slot, due), (Const(0, I32),) * 2, outs, body)
+
+    def thinning(self, b: OpBuilder, copy: While, state: tuple[Var, ...]) -> tuple[While, Value]:
+        """Return a `while` that keeps checkpoints, and their stride at its end.
+
+        Nobody knows before how long it runs. Whenever there are ONLINE checkpoints, every second
+        one is dropped and the stride doubled, as in Stumm and Walther, New algorithms for optimal
+        online checkpointing (2010), in its simplest form.
+        """
+        done = b.expr(copy.carries[-1])
+        stride, after, out = Var("stride", I32), Var("stride", I32), Var("stride", I32)
+        with b.region() as stores:
+            due = (done % stride).eq(0)
+            with b.region() as keeps:
+                slot = (done // stride).named("slot")
+                full = slot.eq(ONLINE)
+                moved = Var("slot", I32)
+                with b.region() as moves:
+                    source = (b.expr(moved) * 2).value
+                    for array in (*self.slots, self.at):
+                        b.store(array, (moved,), b.load(array, (source,), array.name))
+                half = Const(ONLINE // 2, I32)
+                move = Block(tuple(moves))
+                drop = For(moved, Const(0, I32), half, (), (), move, (), copy.span)
+                b.append(If(full.value, Block((drop,)), Block(()), (), copy.span))
+                wider = full.select(b.expr(stride) * 2, stride).value
+                self.write(b, full.select(half, slot).value, done.value, state)
+            keep, skip = Block(tuple(keeps), (wider,)), Block((), (stride,))
+            b.append(If(due.value, keep, skip, (after,), copy.span))
+        body = Block((*stores, *copy.body.stmts), (*copy.body.results, after))
+        return add_carries(copy, (stride,), (Const(1, I32),), (out,), body), out
+
 
 @dataclass(frozen=True, slots=True)
 class LoopReversal:
@@ -252,13 +297,13 @@ class LoopReversal:
             for array in (*kept.slots, kept.at):
                 b.append(Alloc(array, self.loop.span))
             if isinstance(copy, While):
-                changed, stride = _thinning(b, copy, kept, state)
+                changed, stride = kept.thinning(b, copy, state)
             else:
                 n = b.expr(copy.stop) - copy.start
                 all_fit = n <= SLOTS
                 wide = _stride(n, FANOUT)
                 stride = all_fit.select(Const(1, I32), wide).named("stride").value
-                changed = _at_stride(b, copy, kept, state, stride)
+                changed = kept.at_stride(b, copy, state, stride)
         b.stmts[place : place + 1] = [*before, changed]
         return stride
 
@@ -314,53 +359,3 @@ class LoopReversal:
 def _stride(n: Expr, fanout: Expr | int) -> Expr:
     """Append the distance of checkpoints over n iterations."""
     return n.ceildiv(fanout).max(1).named("stride")
-
-
-def _at_stride(
-    b: OpBuilder, copy: For, kept: _Checkpoints, state: tuple[Var, ...], stride: Value
-) -> For:
-    """Return a loop that keeps a checkpoint at every stride-th iteration."""
-    slot, due = Var("slot", I32), Var("due", I32)
-    with b.region() as stores:
-        done = b.expr(copy.index) - copy.start
-        with b.region() as keeps:
-            kept.write(b, slot, done.value, state)
-            results = (b.expr(slot) + 1).value, (b.expr(due) + stride).value
-        after = Var("slot", I32), Var("due", I32)
-        keep, skip = Block(tuple(keeps), results), Block((), (slot, due))
-        b.append(If(done.eq(due).value, keep, skip, after, copy.span))
-    body = Block((*stores, *copy.body.stmts), (*copy.body.results, *after))
-    outs = Var("slot", I32), Var("due", I32)
-    return add_carries(copy, (slot, due), (Const(0, I32),) * 2, outs, body)
-
-
-def _thinning(
-    b: OpBuilder, copy: While, kept: _Checkpoints, state: tuple[Var, ...]
-) -> tuple[While, Value]:
-    """Return a `while` that keeps checkpoints before it is known how long it runs, and its stride.
-
-    Whenever there are ONLINE checkpoints, every second one is dropped and the stride doubled, as in
-    Stumm and Walther, New algorithms for optimal online checkpointing (2010), in its simplest form.
-    """
-    done = b.expr(copy.carries[-1])
-    stride, after, out = Var("stride", I32), Var("stride", I32), Var("stride", I32)
-    with b.region() as stores:
-        due = (done % stride).eq(0)
-        with b.region() as keeps:
-            slot = (done // stride).named("slot")
-            full = slot.eq(ONLINE)
-            moved = Var("slot", I32)
-            with b.region() as moves:
-                source = (b.expr(moved) * 2).value
-                for array in (*kept.slots, kept.at):
-                    b.store(array, (moved,), b.load(array, (source,), array.name))
-            half = Const(ONLINE // 2, I32)
-            move = Block(tuple(moves))
-            drop = For(moved, Const(0, I32), half, (), (), move, (), copy.span)
-            b.append(If(full.value, Block((drop,)), Block(()), (), copy.span))
-            wider = full.select(b.expr(stride) * 2, stride).value
-            kept.write(b, full.select(half, slot).value, done.value, state)
-        keep, skip = Block(tuple(keeps), (wider,)), Block((), (stride,))
-        b.append(If(due.value, keep, skip, (after,), copy.span))
-    body = Block((*stores, *copy.body.stmts), (*copy.body.results, after))
-    return add_carries(copy, (stride,), (Const(1, I32),), (out,), body), out

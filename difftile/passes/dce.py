@@ -42,7 +42,8 @@ def dce(program: Program) -> Program:
     """Return the program without dead code; a second run would change nothing."""
     body = program.body
     while True:
-        unread = _unread_locals(body)
+        local = {stmt.array for stmt in walk(body) if isinstance(stmt, Alloc)}
+        unread = local - arrays_loaded(body)
         if unread:
             body = _without_writes(body, unread)
         slimmer = _block(body, set())
@@ -54,12 +55,6 @@ def dce(program: Program) -> Program:
 def slim_block(block: Block) -> Block:
     """Return a block without what neither its effects nor its results depend on."""
     return _block(block, set())
-
-
-def _unread_locals(body: Block) -> set[Array]:
-    """Return the local arrays that are never read."""
-    local = {stmt.array for stmt in walk(body) if isinstance(stmt, Alloc)}
-    return local - arrays_loaded(body)
 
 
 def _without_writes(block: Block, arrays: set[Array]) -> Block:
@@ -95,8 +90,12 @@ def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
     match stmt:
         case Store() | Accumulate() | Combine() | Alloc() | Print() | Fail():
             return stmt
-        case If():
-            return _if(stmt, live)
+        case If(outs=outs):
+            kept = [k for k, out in enumerate(outs) if out in live]
+            then, orelse = _yielding(stmt.then, kept), _yielding(stmt.orelse, kept)
+            if not kept and not has_effects(then) and not has_effects(orelse):
+                return None
+            return replace(stmt, then=then, orelse=orelse, outs=tuple(outs[k] for k in kept))
         case For() | While():
             return _loop(stmt, live)
         case ParallelFor():
@@ -131,14 +130,6 @@ def closed(
 def _yielding(block: Block, kept: list[int]) -> Block:
     """Return the block with only the results at some positions, and what they need."""
     return _block(replace(block, results=tuple(block.results[k] for k in kept)), set())
-
-
-def _if(stmt: If, live: set[Var]) -> If | None:
-    kept = [k for k, out in enumerate(stmt.outs) if out in live]
-    then, orelse = _yielding(stmt.then, kept), _yielding(stmt.orelse, kept)
-    if not kept and not has_effects(then) and not has_effects(orelse):
-        return None
-    return replace(stmt, then=then, orelse=orelse, outs=tuple(stmt.outs[k] for k in kept))
 
 
 def _loop(loop: For | While, live: set[Var]) -> For | While | None:

@@ -258,6 +258,42 @@ class _State:
         self.bounds[v] = (low, high)
         return True
 
+    def halves(self) -> list[Case]:
+        """Return two or three parts of the range of the unknown that has the smallest."""
+        involved = {v for row in self.rows for v in row.factors}
+
+        def size(v: Unknown) -> tuple[bool, int, int]:
+            low, high = self.bounds[v]
+            bounded = low is not None and high is not None
+            return not bounded, high - low if low is not None and high is not None else 0, v
+
+        v = min(involved, key=size)
+        low, high = self.bounds[v]
+        x = Linear({v: 1}, 0)
+        if low is not None and high is not None:
+            middle = (low + high) // 2
+            return [(at_least(number(middle), x),), (at_least(x, middle + 1),)]
+        start = low if low is not None else high if high is not None else 0
+        cases: list[Case] = [(zero(x.shifted(-start)),)]
+        if high is None:
+            cases.append((at_least(x, start + 1),))
+        if low is None:
+            cases.append((at_least(number(start - 1), x),))
+        return cases
+
+    def solution(self) -> Solution:
+        """Return a solution, where unknowns that are left may take any value within bounds."""
+        known = {
+            v: low if low is not None else high if high is not None else 0
+            for v, (low, high) in self.bounds.items()
+        }
+        count = max((*known, *self.solved), default=-1) + 1
+        whole = Solution(tuple(known.get(v, 0) for v in range(count)))
+        values: list[int] = []
+        for v in range(count):
+            values.append(known[v] if v in known else whole.value(self.current(Linear({v: 1}, 0))))
+        return Solution(tuple(values))
+
 
 def _search(
     state: _State,
@@ -287,8 +323,8 @@ def _search(
         first, rest = choices[0], choices[1:]
         return _first_of(((state.copy(), case, rest) for case in first), budget)
     if not state.rows:
-        return _filled(state)
-    return _first_of(((state.copy(), case, []) for case in _halves(state)), budget)
+        return state.solution()
+    return _first_of(((state.copy(), case, []) for case in state.halves()), budget)
 
 
 def _first_of(
@@ -303,41 +339,3 @@ def _first_of(
                 return found
             unsure = True
     return Solution(None) if unsure else None
-
-
-def _halves(state: _State) -> list[Case]:
-    """Return two or three parts of the range of the unknown that has the smallest."""
-    involved = {v for row in state.rows for v in row.factors}
-
-    def size(v: Unknown) -> tuple[bool, int, int]:
-        low, high = state.bounds[v]
-        bounded = low is not None and high is not None
-        return not bounded, high - low if low is not None and high is not None else 0, v
-
-    v = min(involved, key=size)
-    low, high = state.bounds[v]
-    x = Linear({v: 1}, 0)
-    if low is not None and high is not None:
-        middle = (low + high) // 2
-        return [(at_least(number(middle), x),), (at_least(x, middle + 1),)]
-    start = low if low is not None else high if high is not None else 0
-    cases: list[Case] = [(zero(x.shifted(-start)),)]
-    if high is None:
-        cases.append((at_least(x, start + 1),))
-    if low is None:
-        cases.append((at_least(number(start - 1), x),))
-    return cases
-
-
-def _filled(state: _State) -> Solution:
-    """Return a solution where every unknown that is left may take any value within its bounds."""
-    known = {
-        v: low if low is not None else high if high is not None else 0
-        for v, (low, high) in state.bounds.items()
-    }
-    count = max((*known, *state.solved), default=-1) + 1
-    whole = Solution(tuple(known.get(v, 0) for v in range(count)))
-    values: list[int] = []
-    for v in range(count):
-        values.append(known[v] if v in known else whole.value(state.current(Linear({v: 1}, 0))))
-    return Solution(tuple(values))

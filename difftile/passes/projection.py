@@ -29,7 +29,7 @@ from difftile.passes.polynomials import (
 )
 
 _MOST_PARTS = 64  # of a case: elimination may square their number
-_FEW = 8  # values are tried one by one
+_FEW = 8  # values between literal bounds are tried one by one
 
 
 def certain(whole: Case) -> Cases:
@@ -77,15 +77,22 @@ def _certain(whole: Case, signs: Signs) -> Cases:
         return (whole,)
     if len(whole) > _MOST_PARTS:
         return NEVER
-    symbol = min(symbols, key=lambda s: _effort(whole, s, signs))
+
+    def effort(symbol: Symbol) -> tuple[int, bool, int, Symbol]:
+        lower, upper, _, doubtful = _sorted(whole, symbol, signs)
+        pairs = len(lower) * len(upper) - len(lower) - len(upper)
+        return len(doubtful), _lossy(lower, upper), pairs, symbol
+
+    symbol = min(symbols, key=effort)
     lower, upper, rest, doubtful = _sorted(whole, symbol, signs)
     if doubtful:
         return _by_sign(whole, doubtful[0], symbol, signs)
     if _lossy(lower, upper):
-        few = _few(lower, upper)
-        if few is not None:
-            found = [_satisfied(p.replaced({symbol: constant(k)}) for p in whole) for k in few]
-            return either(*found)
+        least = max((-p.constant for a, p in lower if a == ONE and not p.terms), default=None)
+        most = min((q.constant for b, q in upper if b == ONE and not q.terms), default=None)
+        if least is not None and most is not None and most - least < _FEW:
+            values = (constant(k) for k in range(least, most + 1))
+            return either(*(_satisfied(p.replaced({symbol: k}) for p in whole) for k in values))
     parts = list(rest)
     for (a, p), (b, q) in product(lower, upper):
         gap = a.shifted(-1).product(b.shifted(-1))
@@ -123,29 +130,9 @@ def _by_sign(whole: Case, doubtful: Polynomial, symbol: Symbol, signs: Signs) ->
     return either(tuple(found))[:MOST]
 
 
-def _effort(whole: Case, symbol: Symbol, signs: Signs) -> tuple[int, bool, int, Symbol]:
-    """Return how hard a symbol is to eliminate, and whether something is lost by that."""
-    lower, upper, _, doubtful = _sorted(whole, symbol, signs)
-    return (
-        len(doubtful),
-        _lossy(lower, upper),
-        len(lower) * len(upper) - len(lower) - len(upper),
-        symbol,
-    )
-
-
 def _lossy(lower: Sequence[Bound], upper: Sequence[Bound]) -> bool:
     """Tell whether a condition that is sufficient need not be necessary."""
     return any(a != ONE for a, _ in lower) and any(b != ONE for b, _ in upper)
-
-
-def _few(lower: Sequence[Bound], upper: Sequence[Bound]) -> range | None:
-    """Return the values between literal bounds, if there are only a few."""
-    least = [-p.constant for a, p in lower if a == ONE and not p.terms]
-    greatest = [q.constant for b, q in upper if b == ONE and not q.terms]
-    if not least or not greatest or min(greatest) - max(least) >= _FEW:
-        return None
-    return range(max(least), min(greatest) + 1)
 
 
 def _sorted(
@@ -161,24 +148,14 @@ def _sorted(
     doubtful: list[Polynomial] = []
     for part in whole:
         factor, others = part.split(symbol)
-        sign = _sign(factor, signs)
+        opposite = factor.scaled(-1)
+        fixed = not factor.loops()
         if factor == NOTHING:
             rest.append(part)
-        elif sign > 0:
+        elif fixed and (factor.least() > 0 or {(factor, 1), (opposite, -1)} & signs):
             lower.append((factor, others))
-        elif sign < 0:
-            upper.append((factor.scaled(-1), others))
+        elif fixed and (factor.greatest() < 0 or {(factor, -1), (opposite, 1)} & signs):
+            upper.append((opposite, others))
         else:
             doubtful.append(part)
     return lower, upper, rest, doubtful
-
-
-def _sign(factor: Polynomial, signs: Signs) -> int:
-    """Return the sign of a factor, 0 where it is not known."""
-    if factor.loops():
-        return 0
-    if factor.least() > 0 or (factor, 1) in signs or (factor.scaled(-1), -1) in signs:
-        return 1
-    if factor.greatest() < 0 or (factor, -1) in signs or (factor.scaled(-1), 1) in signs:
-        return -1
-    return 0

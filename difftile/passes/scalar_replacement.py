@@ -84,6 +84,13 @@ class _Elements:
     def block(self, block: Block) -> Block:
         """Return a block with loads replaced; elements that are followed only in it are loaded."""
         outer = set(self.known)
+
+        def in_one_branch(array: Array) -> bool:
+            """Tell whether one branch has all accesses of an array: it is followed inside it."""
+            accesses = ({array_of(s) for s in walk(Block((stmt,)))} for stmt in block.stmts)
+            within = [s for s, arrays in zip(block.stmts, accesses, strict=True) if array in arrays]
+            return len(within) == 1 and isinstance(within[0], If)
+
         # In the order of the text: emitted programs are to be the same in every process.
         touched = dict.fromkeys(array_of(s) for s in walk(block))
         chosen = {
@@ -93,7 +100,7 @@ class _Elements:
             and array not in outer
             and (index := _only_index(array, block)) is not None
             and _reads_after_write(array, block)
-            and not _in_one_branch(array, block)
+            and not in_one_branch(array)
         }
         reached = {array_of(stmt) for stmt in block.stmts}
         with self.b.region() as stmts:
@@ -214,12 +221,6 @@ def _only_index(array: Array, block: Block) -> tuple[Value, ...] | None:
         for region in regions(stmt):
             inner |= defined_in(region)
     return index if inner.isdisjoint(index) else None
-
-
-def _in_one_branch(array: Array, block: Block) -> bool:
-    """Tell whether one branch has all accesses of an array, which is then replaced inside it."""
-    touching = [s for s in block.stmts if any(array_of(w) is array for w in walk(Block((s,))))]
-    return len(touching) == 1 and isinstance(touching[0], If)
 
 
 def _reads_after_write(array: Array, block: Block) -> bool:

@@ -10,7 +10,6 @@ n elements: then it is iteration (q - c) % n.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -67,9 +66,17 @@ def scatter_to_gather(program: Program) -> Program:
 
     def gathered(task: ParallelFor) -> list[Stmt]:
         loops: list[Stmt] = []
+
+        def costly(one: Block) -> bool:
+            """Tell whether a slice cannot be run again cheaply, with the loads that it needs."""
+            stmts = list(walk(one))
+            lost = any(isinstance(s, Load) and s.out in stale for s in stmts)
+            # A value from a loop would take the loop once an offset.
+            return lost or len(stmts) > LARGEST or bool(free_variables(one) & defined_in(task.body))
+
         for array, scatters in _scatters_of(task, defs).items():
             slices = [slice_of(task.body, s.stmt) for s in scatters]
-            if any(_is_costly(one, task, stale) for one in slices):
+            if any(map(costly, slices)):
                 continue
             gather = _Gather(task, scatters, slices, touched[array] == len(scatters))
             loops += gather.loops()
@@ -135,14 +142,6 @@ def _scatter(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> _Sca
         offset.append(form.constant)
         wraps.append(modulo is not None)
     return _Scatter(stmt, tuple(offset), tuple(wraps))
-
-
-def _is_costly(one: Block, task: ParallelFor, stale: Set[Var]) -> bool:
-    """Tell whether a slice is not to be run again: a loop computed part of it, or a lost load."""
-    stmts = list(walk(one))
-    if len(stmts) > LARGEST or free_variables(one) & defined_in(task.body):
-        return True
-    return any(isinstance(s, Load) and s.out in stale for s in stmts)
 
 
 class _Gather:

@@ -61,7 +61,14 @@ def split(program: Program) -> tuple[Program, ...]:
 
 
 def _programs(program: Program, groups: list[list[Stmt]]) -> tuple[Program, ...]:
-    cheap = _cheap(program)
+    numbers = {p for p in program.params if isinstance(p, Var)}
+    cheap: dict[Var, Stmt] = {}  # values that follow only from shapes and numbers
+    for stmt in program.body.stmts:
+        if isinstance(stmt, Size) or (
+            isinstance(stmt, Let)
+            and all(isinstance(a, Const) or a in numbers or a in cheap for a in stmt.args)
+        ):
+            cheap[stmt.out] = stmt
     defined_at = {
         v: k for k, group in enumerate(groups) for stmt in group for v in definitions(stmt)
     }
@@ -89,19 +96,6 @@ def _programs(program: Program, groups: list[list[Stmt]]) -> tuple[Program, ...]
                 )
             )
     return tuple(stages)
-
-
-def _cheap(program: Program) -> dict[Var, Stmt]:
-    """Return the top-level values that follow from shapes and numbers passed in alone."""
-    known = {p for p in program.params if isinstance(p, Var)}
-    cheap: dict[Var, Stmt] = {}
-    for stmt in program.body.stmts:
-        if isinstance(stmt, Size) or (
-            isinstance(stmt, Let)
-            and all(isinstance(a, Const) or a in known or a in cheap for a in stmt.args)
-        ):
-            cheap[stmt.out] = stmt
-    return cheap
 
 
 def _stage(
