@@ -1,4 +1,4 @@
-"""Activity: which values depend on a field whose gradient is wanted."""
+"""Activity: the values that depend on a field whose gradient is wanted."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def active_values(program: Program, sources: Collection[Array]) -> set[Var]:
 
     Args:
         program: The program.
-        sources: Fields with gradients; what is computed from them and stored elsewhere carries
-            activity on through fields that are sources themselves.
+        sources: Fields with gradients. Values that are stored to other fields carry activity on
+            only through fields that are sources themselves.
     """
     return active_in(program.body, (), sources)
 

@@ -1,7 +1,7 @@
 """The reverse of maxima, minima and products that iterations of a parallel loop share.
 
 The gradient of a maximum goes in equal shares to all that equal it: the values of the iterations,
-and what the element held before. The slope of a product is the product of the other factors, also
+and the old value of the element. The slope of a product is the product of the other factors, also
 where some are zero. Both need a pass over the iterations before the reverse of the loop, which
 counts the contenders, or multiplies the factors that are not zero and counts those that are.
 """
@@ -197,9 +197,9 @@ class _Passes:
 
 
 def _check_other_accesses(loop: ParallelFor, combine: Combine) -> None:
-    """Check that nothing else of the loop changes what the passes take for combined.
+    """Check that no other access of the loop disturbs the passes.
 
-    They compare what every element held before the loop with what it holds after it. Sums and loads
+    They compare the contents of every element before the loop with those after it. Sums and loads
     of elements that are certainly other ones do not disturb them, but sums do disturb a maximum,
     which would not know an element that was added to.
     """

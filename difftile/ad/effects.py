@@ -1,4 +1,4 @@
-"""Statements without their effects: what an adjoint runs again of the primal."""
+"""Statements without their effects, as an adjoint runs them again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def without_effects(stmt: Stmt) -> Stmt | None:
     if isinstance(stmt, (ParallelFor, Print, Fail)):
         return None
     if isinstance(stmt, Combine):
-        # What it returned cannot be had again: the load stands for it, and must not be needed.
+        # The old value cannot be had again: the load stands for it, and must not be needed.
         return None if stmt.out is None else Load(stmt.out, stmt.array, stmt.index, stmt.span)
     if isinstance(stmt, Alloc):
         return stmt

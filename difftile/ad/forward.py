@@ -1,8 +1,8 @@
-"""Forward mode: a program that computes what the primal computes, and the tangents beside it.
+"""Forward mode: a program that computes the primal together with its tangents.
 
 Every statement is followed by its tangent (Griewank and Walther, Evaluating Derivatives, 2nd ed.,
 chapter 3.1). The tangent of a field is a field of the same shape, read and written where the field
-is, so that updates in place, branches and loops need nothing of their own.
+is, so that updates in place, branches and loops need no care.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import walk
+from difftile.ir.walk import walk, with_tasks
 from difftile.ops.formula import tangent
 from difftile.ops.table import OPS
 from difftile.passes.dce import dce
@@ -45,11 +45,10 @@ def forward(derived: Derived, wanted: frozenset[Array]) -> Derived:
 
     Args:
         derived: A primal, normalised; or a program derived from one, such as an adjoint.
-        wanted: The fields that have a tangent; those of the others are zero.
+        wanted: The fields that have a tangent; the tangents of the others are zero.
     """
     program = derived.program
-    fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
-    dots = {f: replace(f, name=f"{f.name}_dot") for f in fields if f in wanted}
+    dots = {f: replace(f, name=f"{f.name}_dot") for f in program.arrays if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
     program = _in_order(program, every.keys())
     pusher = Pusher(RULES, every, active_values(program, every.keys()))
@@ -77,15 +76,13 @@ def _in_order(program: Program, wanted: Collection[Array]) -> Program:
 
     The tangent of a maximum or product needs the running value, which no order else defines.
     """
-    stmts: list[Stmt] = []
-    for stmt in program.body.stmts:
-        combines = isinstance(stmt, ParallelFor) and any(
-            isinstance(s, Combine) and s.array in wanted and (s.op != "add" or s.out is not None)
-            for s in walk(stmt.body)
-        )
-        stmts.append(serial(stmt) if combines and isinstance(stmt, ParallelFor) else stmt)
-    body = replace(program.body, stmts=tuple(stmts))
-    return split_atomics(replace(program, body=body))
+
+    def ordered(loop: ParallelFor) -> list[Stmt]:
+        combines = (s for s in walk(loop.body) if isinstance(s, Combine) and s.array in wanted)
+        depends = any(s.op != "add" or s.out is not None for s in combines)
+        return [serial(loop) if depends else loop]
+
+    return split_atomics(with_tasks(program, ordered))
 
 
 def _let(p: Pusher, let: Let) -> None:

@@ -13,7 +13,7 @@ from difftile.ops.build import OpBuilder
 
 
 def without_induction(loop: For, unset: frozenset[Var]) -> tuple[For, tuple[int, ...]]:
-    """Return the loop without such carries, and the positions of those that are left.
+    """Return the loop without such carries, and the positions of the others.
 
     Args:
         loop: A loop of the primal.
@@ -63,7 +63,7 @@ def unset_while(loop: While) -> frozenset[Var]:
 
 
 def _assume(value: Value, holds: bool, block: Block, found: set[Var]) -> None:
-    """Collect the variables that are false if a value computed in a block is what is assumed."""
+    """Collect the variables that are false if a value computed in a block is as assumed."""
     if not isinstance(value, Var):
         return
     if not holds:

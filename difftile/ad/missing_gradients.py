@@ -1,8 +1,8 @@
-"""Where a dependence goes on without its derivative: at casts, comparisons, floors, plain fields.
+"""Places where a dependence goes on without its derivative: casts, comparisons, plain fields.
 
-`activity` follows what varies smoothly with a field. Here the rest is followed as well: a value
-that depends on a field only through a comparison carries the place of it along, to be named where a
-gradient is zero that somebody wanted. The dependence through branches and trip counts counts too.
+`activity` follows values that vary smoothly with a field. Here the rest is followed as well: a
+value that depends on a field only through a comparison carries the place of it along, to be named
+where a gradient is unexpectedly zero. The dependence through branches and trip counts counts too.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Cut:
 
     Args:
         span: The place.
-        reason: What happens there.
-        hint: What to do about it.
+        reason: The event, in words.
+        hint: The remedy, in words.
     """
 
     span: Span | None
@@ -77,7 +77,7 @@ NOTHING = Flow()
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a program does to the dependence on a field.
+    """The effect of a program on the dependence on a field.
 
     Args:
         flows: How the contents of each array depend on the field afterwards.
@@ -180,7 +180,7 @@ class _Dependence(Dataflow[Flow]):
         return flow
 
     def ruled(self, stmt: Ruled, control: Flow) -> None:
-        """Follow what has a rule: smooth in what the rule is for, and in nothing else."""
+        """Follow a call with a rule, which is smooth only in the arguments of the rule."""
         self.block(stmt.body, control)
         given = self.of(*stmt.args)
         for array in fields_of(stmt):

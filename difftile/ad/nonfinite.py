@@ -19,7 +19,7 @@ def possibly_nonfinite(program: Program) -> set[Var]:
 
 
 def possibly_nonfinite_in(block: Block) -> set[Var]:
-    """Return those of a block."""
+    """Return the same for a block."""
     nonfinite = _Nonfinite(False)
     nonfinite.block(block, False)
     return set(nonfinite.facts)

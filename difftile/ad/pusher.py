@@ -66,7 +66,7 @@ class Pusher:
                 rule(self, stmt)
 
     def nested(self, block: Block, variables: tuple[Var, ...]) -> Block:
-        """Return a block with tangents; those of its results for some variables follow them."""
+        """Return a block with tangents, also of its results where the variables may have one."""
         with self.b.region() as stmts:
             self.block(block.stmts)
             more = self.those(variables, block.results) if variables else ()

@@ -78,7 +78,7 @@ def reverse(
     Raises:
         NotDifferentiable: The adjoint would need a value that was overwritten within the stage.
     """
-    fields = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]
+    fields = program.arrays
     bars = {f: Array(f"{f.name}_bar", f.type) for f in fields if f in wanted}
     stale = stale_loads(program)
     after = {f: Array(f"{f.name}_new", f.type) for f in fields}
@@ -227,7 +227,14 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
     r.backwards = False
     stmts, found = r.nested(loop.body, (), dict(zip(loop.indices, indices, strict=True)))
     if r.backwards:
-        indices, stmts = _backwards(r, indices, (starts, stops), stmts)
+        # Any order is right. Where the loops inside run backwards, this one makes the whole sweep
+        # over memory go one way, which caches foresee.
+        counters = tuple(Var(f"{index.name}_back", I32) for index in indices)
+        with r.b.region() as lets:
+            for index, counter, *ends in zip(indices, counters, starts, stops, strict=True):
+                last = (r.b.expr(ends[0]) + ends[1] - 1).value
+                r.b.append(Let(index, "sub", (last, counter), r.b.span))
+        indices, stmts = counters, [*lets, *stmts]
     cells: list[tuple[Var, Array]] = []
     with r.b.region() as adds:
         for key, bar in found.items():
@@ -242,25 +249,6 @@ def _parallel(r: Reverser, loop: ParallelFor, bars: dict[Var, Value], loops: obj
     r.b.append(ParallelFor(indices, starts, stops, Block((*stmts, *adds)), loop.span))
     for key, cell in cells:
         r.add(bars, key, r.b.load(cell, (), f"{key.name}_bar"))
-
-
-def _backwards(
-    r: Reverser,
-    indices: tuple[Var, ...],
-    box: tuple[tuple[Value, ...], tuple[Value, ...]],
-    stmts: list[Stmt],
-) -> tuple[tuple[Var, ...], list[Stmt]]:
-    """Return the loop's body and indices such that it runs from its last iteration to its first.
-
-    Any order is right. Where the loops inside run backwards, this one makes the whole sweep over
-    memory go one way, and caches foresee what comes next.
-    """
-    counters = tuple(Var(f"{index.name}_back", I32) for index in indices)
-    with r.b.region() as lets:
-        for index, counter, start, stop in zip(indices, counters, *box, strict=True):
-            last = (r.b.expr(start) + stop - 1).value
-            r.b.append(Let(index, "sub", (last, counter), r.b.span))
-    return counters, [*lets, *stmts]
 
 
 def _while(r: Reverser, loop: While, bars: dict[Var, Value], loops: dict[int, Stmt]) -> None:

@@ -29,7 +29,7 @@ from difftile.ops.build import OpBuilder
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the pass before the reverse of a parallel loop leaves for each element of a field.
+    """The arrays that the passes before the reverse of a parallel loop leave for a field.
 
     Args:
         share: The gradient of one contender; or the gradient times the factors that are not zero.
@@ -50,22 +50,22 @@ class Reverser:
         active: The primal values that carry a derivative.
         bars: Gradient buffers of fields.
         nonfinite: Values that may be infinite where they are not used.
-        stale: Loads that cannot be repeated, and a write that overwrites what they read.
+        stale: Loads that cannot be repeated, each with a write to their element.
         read_back: Values to be loaded instead of computed, and from where.
         after: The parameter that stands for the contents of each field after the stage; empty for
             derivatives inside a kernel, which run no stores.
-        overwritten: Reads, by rules, of what their calls have left, that may find something else.
+        overwritten: Reads, by rules, of results of their calls that may find another value.
 
     Attributes:
         b: Where the adjoint is appended.
-        cloner: What stands for the primal's values. Each nested region has a cloner of its own,
-            since what is computed again inside it cannot be used after it.
-        temps: Memory of the adjoint's own, which is zero before a launch: adjoints of what
+        cloner: The copies of the primal's values. Each nested region has a cloner of its own, since
+            values that are computed again inside it cannot be used after it.
+        temps: Memory of the adjoint's own, which is zero before a launch: adjoints of values that
             iterations of a parallel loop share, and weights.
         masked: Adjoints that may be zero because their value was not selected. Products with them
             are guarded, so that 0 * inf stays 0.
-        repeated: For each load that repeats one of the primal, that one. Whether a load may be
-            repeated is asked once dead code is gone (`check_loads`): most copies are.
+        repeated: For each load that repeats one of the primal, that one. `check_loads` asks whether
+            it may be repeated after dead code is removed, since most copies are dead.
         trips: For each `while` of the primal, by identity, the number of its iterations.
         weights: Where the adjoints of maxima and products find their share, by field.
         returned: The combinations whose old values the primal uses. A load stands for each in the
@@ -182,7 +182,7 @@ class Reverser:
         Args:
             block: A block of the primal.
             bars: The adjoints of its results.
-            bindings: What stands for the variables that are bound there.
+            bindings: The values of the variables that are bound there.
         """
         outer = self.cloner
         self.cloner = Cloner(outer.env)

@@ -65,8 +65,8 @@ def unless_zero(b: OpBuilder, z_bar: Value, part: Value, *, componentwise: bool)
 def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: object) -> None:
     """Append the reverse of a ruled body, and add to the adjoints of its args.
 
-    What the body stores takes the gradient of the elements, as any store does, after the rule has
-    read it.
+    The stores of the body take the gradients of their elements, as any store does, after the rule
+    has read them.
 
     Raises:
         NotDifferentiable: There is no rule, or none that serves.
@@ -124,10 +124,10 @@ def differentiated_again(stmt: Stmt) -> NotDifferentiable:
 
 
 def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> list[Value]:
-    """Append a rule for adjoints of the outs, and return those of the args.
+    """Append a rule for adjoints of the outs, and return the adjoints of the args.
 
     Raises:
-        NotDifferentiable: It reads what the call has left in a field, and that is not there.
+        NotDifferentiable: It reads a result of the call in a field that no longer holds it.
     """
     for load in walk(rule.block):
         if isinstance(load, Load) and load.array.late:
@@ -140,7 +140,7 @@ def _run_rule(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) -> l
 
 
 def _check_left(r: Reverser, stmt: Ruled, load: Load) -> None:
-    """Check that the adjoint finds what a call has left in a field.
+    """Check that the adjoint finds the result of a call in a field.
 
     Raises:
         NotDifferentiable: Something may have overwritten it; or the call is not run at all.

@@ -24,7 +24,7 @@ from difftile.ir.types import I32, Type, scalar_of, shape_of, shaped
 
 
 class Builder:
-    """Appends statements to the innermost open region; `span` marks what is appended."""
+    """Appends statements with the current `span` to the innermost open region."""
 
     def __init__(self) -> None:
         self._open: list[list[Stmt]] = [[]]
@@ -46,7 +46,7 @@ class Builder:
 
     @contextmanager
     def region(self) -> Generator[list[Stmt]]:
-        """Collect what is appended inside the `with` block in a list of its own."""
+        """Collect the statements appended inside the `with` block in a list of their own."""
         stmts: list[Stmt] = []
         self._open.append(stmts)
         try:
@@ -56,7 +56,7 @@ class Builder:
 
     @contextmanager
     def branch(self, cond: Value) -> Generator[None]:
-        """Run what is appended inside the `with` block only where a condition holds."""
+        """Run the statements appended inside the `with` block only where a condition holds."""
         span = self.span
         with self.region() as stmts:
             yield

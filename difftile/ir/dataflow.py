@@ -16,7 +16,7 @@ from difftile.ir.walk import definitions, regions
 
 
 class Lattice(Protocol):
-    """A fact: `|` is the least one that says what both say."""
+    """A fact: `|` is the least fact that implies both."""
 
     def __or__(self: Fact, other: Fact, /) -> Fact: ...
 
@@ -51,7 +51,7 @@ class Dataflow(ABC, Generic[Fact]):
         """
 
     def of(self, *values: Value) -> Fact:
-        """Return what the facts about some values say together."""
+        """Return the join of the facts about some values."""
         total = self.nothing
         for value in values:
             if isinstance(value, Var) and value in self.facts:

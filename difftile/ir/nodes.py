@@ -2,9 +2,9 @@
 
 Values are defined once (`Var`) or are literals (`Const`). Locals that the user's program assigns
 again are new values, joined by the results of `If` and by the carries of `For` and `While`. Memory
-is touched by `Load`, `Store`, `Accumulate` and `Combine` alone; `Print` and `Fail` are the other
-effects. `Ruled` marks what has a derivative of the user's own, `Derivative` asks for one; neither
-is left when code is emitted.
+is touched only by `Load`, `Store`, `Accumulate` and `Combine`; `Print` and `Fail` are the other
+effects. `Ruled` marks a body with a derivative of the user's own, `Derivative` asks for one;
+neither is left when code is emitted.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Const:
     Args:
         value: The number.
         type: Its type.
-        structural: A zero that stands for nothing, such as the adjoint of what has none: a product
-            with it is nothing as well, whatever the other factor.
+        structural: A zero that means absence, such as the adjoint of a value that has none: a
+            product with it is absent as well, whatever the other factor.
     """
 
     value: float | int | bool
@@ -53,11 +53,11 @@ class Array:
         type: Element type and number of indices.
         size: Length of a local array of one thread; None for a field.
         like: For memory that an adjoint needs while it runs: the field whose shape it has.
-        gradient_of: For what a rule reads and adds to: the field whose gradient it is, with
+        gradient_of: For gradients that a rule reads and adds to: the field they belong to, with
             respect to the contents after the call or launch (`incoming`) or before it.
         incoming: See `gradient_of`.
-        contents_of: For what a rule reads by name: the field whose contents it is, from after the
-            call or launch (`late`) or from before it.
+        contents_of: For contents that a rule reads by name: the field they belong to, from after
+            the call or launch (`late`) or from before it.
         late: See `contents_of`.
     """
 
@@ -72,7 +72,7 @@ class Array:
 
     @property
     def in_rule(self) -> Array | None:
-        """For what only rules name: the field whose gradient or contents it is."""
+        """The field whose gradient or contents this is, for arrays that only rules name."""
         return self.gradient_of or self.contents_of
 
 
@@ -126,7 +126,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """`array[index] += value`, atomically unless one thread alone touches the element.
+    """`array[index] += value`, atomically unless only one thread touches the element.
 
     `single_write` says that the program touches the element nowhere else, and here at most once:
     where the array is known to hold zeros, the value can be stored. `aggregated` says that the
@@ -147,7 +147,7 @@ class Combine:
     """`out = array[index]; array[index] = op(out, value)` in one step that no other comes between.
 
     `op` is one of those whose order does not matter: add, mul, max, min, bit_and, bit_or, bit_xor;
-    or div, where the element belongs to one iteration. Nothing else knows what `out` was.
+    or div, where the element belongs to one iteration. No other statement knows the old value.
     """
 
     out: Var | None
@@ -252,8 +252,8 @@ class Rule:
 
     Args:
         params: The adjoints of the outs, or for forward mode the tangents of the args.
-        block: What the rule computes: the adjoints of the args, or the tangents of the outs. It
-            may read fields as they were before the body ran, and gradients of fields.
+        block: Computes the adjoints of the args, or the tangents of the outs. It may read fields as
+            they were before the body ran, and gradients of fields.
         approximate: The rule says of itself that it is no exact derivative.
         span: Where the rule is defined.
     """
@@ -266,7 +266,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """`outs` are the results of `body`, whose derivative is that of the rules alone.
+    """`outs` are the results of `body`, whose derivative is given only by the rules.
 
     Args:
         outs: The results, those that are no floats included.
@@ -275,7 +275,7 @@ class Ruled:
         backward: Its params are the adjoints of those outs that are floats; its results are the
             adjoints of the args.
         forward: Its params are the tangents of the args; its results are those of the outs.
-        name: What was called, in the user's words.
+        name: The called function, in the user's words.
     """
 
     outs: tuple[Var, ...]
@@ -293,12 +293,12 @@ class Derivative:
 
     Args:
         outs: The adjoints of the args; or for forward mode the tangents of the body's results.
-        params: What stands for the args inside the body.
+        params: The variables that stand for the args inside the body.
         args: The floats that the derivative is with respect to.
         seeds: The adjoints of the body's results; or the tangents of the args.
         body: A function of the params, of other values and of fields.
         forward: Whether it is forward mode.
-        gradients: The fields whose gradients take what reaches them, each with its gradient.
+        gradients: The fields whose gradients are added to, each with its gradient.
     """
 
     outs: tuple[Var, ...]
@@ -334,7 +334,7 @@ Memory: TypeAlias = Load | Write
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One kernel: what every pass takes and returns.
+    """One kernel, as every pass takes and returns it.
 
     Args:
         name: The user's name of the kernel.
@@ -347,6 +347,11 @@ class Program:
     params: tuple[Array | Var, ...]
     body: Block
     temps: tuple[Array, ...] = ()
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The fields among the parameters, hidden ones included."""
+        return tuple(p for p in (*self.params, *self.temps) if isinstance(p, Array))
 
 
 def is_scalar(value: Value) -> bool:

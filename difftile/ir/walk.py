@@ -1,4 +1,4 @@
-"""Traversal: what a statement uses, defines and holds, and how to rebuild it with other parts.
+"""Traversal: the values and blocks of statements, and statements rebuilt with other parts.
 
 Passes are written against these few functions, so that a new statement is described once, here.
 """
@@ -330,7 +330,7 @@ def gradients_in(block: Block) -> dict[Array, None]:
 
 
 def has_effects(block: Block) -> bool:
-    """Tell whether running the block changes memory or says something; rules are not run."""
+    """Tell whether running the block changes memory or prints; rules are not run."""
     for stmt in block.stmts:
         if isinstance(stmt, EFFECTS):
             return True
@@ -341,7 +341,7 @@ def has_effects(block: Block) -> bool:
 
 
 def silent(block: Block) -> Block:
-    """Return the block without what it says: texts and failures."""
+    """Return the block without prints and failures."""
     kept = (with_blocks(s, silent) for s in block.stmts if not isinstance(s, (Print, Fail)))
     return replace(block, stmts=tuple(kept))
 
@@ -390,11 +390,11 @@ class Substitution(dict[Var, Value]):
     """Values that stand for variables, as a function of values: others stand for themselves."""
 
     def __call__(self, value: Value) -> Value:
-        """Return what stands for a value."""
+        """Return the replacement of a value."""
         return self.get(value, value) if isinstance(value, Var) else value
 
     def all(self, values: Iterable[Value]) -> tuple[Value, ...]:
-        """Return what stands for each of some values."""
+        """Return the replacements of values."""
         return tuple(self(value) for value in values)
 
 
@@ -410,7 +410,7 @@ class Cloner:
         self.arrays: dict[Array, Array] = {}
 
     def value(self, value: Value) -> Value:
-        """Return what stands for the value in the copy."""
+        """Return the copy of a value."""
         return value if isinstance(value, Const) else self.env.get(value, value)
 
     def fresh(self, variable: Var) -> Var:

@@ -50,7 +50,7 @@ class Access:
 
 
 class Scope:
-    """What is known of the values of a program: where they come from, and which are fixed."""
+    """The origins of the values of a program: the statement of each, and its loop for an index."""
 
     def __init__(self, body: Block) -> None:
         self.origin: dict[Var, tuple[Stmt, int]] = {}

@@ -1,4 +1,4 @@
-"""Indices as affine forms of loop variables, and what follows about two accesses."""
+"""Indices as affine forms of loop variables, and the elements that accesses share."""
 
 from __future__ import annotations
 

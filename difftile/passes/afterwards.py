@@ -1,8 +1,8 @@
-"""What rules read of the results of their calls, and what may have overwritten it by then.
+"""Reads, by rules, of the results of their calls, and writes that may come between.
 
-A rule that reads `buf.after[i]` runs in the adjoint, when the whole stage has run. What it finds is
-what its call left there unless something wrote the element later: another statement, or the same
-call in another iteration.
+A rule that reads `buf.after[i]` runs in the adjoint, when the whole stage has run. The element then
+holds the result of its call unless it was written later: by another statement, or by the same call
+in another iteration.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Loops: TypeAlias = tuple[For | While | ParallelFor, ...]
 
 
 def overwritten_later(program: Program) -> dict[Var, tuple[Load, Memory]]:
-    """Return the reads of what a call has left that may find something else, each with a write.
+    """Return the reads of results of calls that may find another value, each with a write.
 
     Args:
         program: One stage, cut so that no later top-level statement writes such a field.
@@ -60,7 +60,7 @@ def overwritten_later(program: Program) -> dict[Var, tuple[Load, Memory]]:
 
 
 def reads_late(block: Block) -> bool:
-    """Tell whether a rule in the block reads what its call has left in a field."""
+    """Tell whether a rule in the block reads the result of its call in a field."""
     return any(isinstance(s, Load) and s.array.late for s in walk(block))
 
 

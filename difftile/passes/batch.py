@@ -1,12 +1,12 @@
 """Many directions at once: some arrays of a program get one axis more, over which it repeats.
 
-What does not depend on those arrays is computed once. Every loop that does runs over the new axis
-as well; serial statements between loops become a loop over it.
+Values that do not depend on these arrays are computed once. Every loop that depends on them runs
+over the new axis as well; serial statements between loops become a loop over it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from difftile.ir.derived import Derived, Lane, Role, Scratch, Width
@@ -24,7 +24,15 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, FieldType
-from difftile.ir.walk import array_of, definitions, substitute, uses, walk, with_blocks
+from difftile.ir.walk import (
+    Substitution,
+    array_of,
+    definitions,
+    substitute,
+    uses,
+    walk,
+    with_blocks,
+)
 from difftile.ops.build import OpBuilder
 
 
@@ -47,13 +55,11 @@ def batch(derived: Derived, arrays: Collection[Array]) -> Derived:
     batcher.run(program.body)
     new = batcher.to
 
-    def swapped(params: Collection[Array | Var]) -> tuple[Array | Var, ...]:
-        return tuple(new.get(p, p) if isinstance(p, Array) else p for p in params)
-
-    temps = tuple(new.get(t, t) for t in program.temps)
+    params = (new.get(p, p) if isinstance(p, Array) else p for p in program.params)
+    temps = (new.get(t, t) for t in program.temps)
     made = Program(
         f"{program.name}_many",
-        (*swapped(program.params), batcher.width),
+        (*params, batcher.width),
         Block(tuple(batcher.out)),
         (*temps, *batcher.cells.values()),
     )
@@ -144,13 +150,13 @@ class _Batcher:
             at.span,
         )
 
-    def _load(self, b: OpBuilder, variables: list[Var], direction: Var) -> Callable[[Value], Value]:
-        """Append loads of values that differ between directions; return what they stand for."""
-        env: dict[Var, Value] = {}
+    def _load(self, b: OpBuilder, variables: list[Var], direction: Var) -> Substitution:
+        """Append loads of values that differ between directions."""
+        env = Substitution()
         for v in variables:
-            found: Value = b.load(self._cell(v), (direction,), v.name)
-            env[v] = b.call("ne", found, Const(0, I32)) if v.type == BOOL else found
-        return lambda value: env.get(value, value) if isinstance(value, Var) else value
+            found = b.expr(b.load(self._cell(v), (direction,), v.name))
+            env[v] = (found.ne(0) if v.type == BOOL else found).value
+        return env
 
     def _cell(self, v: Var) -> Array:
         element = I32 if v.type == BOOL else v.type

@@ -26,7 +26,7 @@ def blocked_sum(
         b: Where the number of runs is computed.
         start: The start of the range.
         stop: Its end.
-        fill: Appends what is done with one run, given its start and its end.
+        fill: Appends the statements of one run, given its start and its end.
     """
     run = Var("run", I32)
     with b.region() as stmts:

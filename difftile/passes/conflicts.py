@@ -64,7 +64,7 @@ class Doubt:
 
     @property
     def leaves(self) -> list[Leaf]:
-        """What the kernel is given that decides."""
+        """The numbers given to the kernel that decide."""
         return leaves_of(self.task, (self.write, self.other))
 
     @property
@@ -78,7 +78,7 @@ class Doubt:
         return meeting(self.task, self.write, self.other, known)
 
     def matters(self, active: Collection[Var], wanted: Collection[Array]) -> bool:
-        """Tell whether derivatives pass through two stores, or through what is read after them.
+        """Tell whether derivatives pass through two stores, or through values read after them.
 
         Args:
             active: The values that vary with the fields that have derivatives.
@@ -147,7 +147,7 @@ def races(program: Program) -> list[Doubt]:
                 varies = any(v in task.varying for form in at for v, _ in form.terms)
                 kinds = {type(first.stmt), type(second.stmt)}
                 if kinds == {Load, Store} and varies and at == to:
-                    continue  # what is found belongs to the element
+                    continue  # the value that is found belongs to the element
                 doubt = Doubt(task, first, second)
                 if not disjoint(at, to, task.varying) and doubt.meeting() is not None:
                     found.append(doubt)
@@ -192,7 +192,7 @@ def _contested(program: Program) -> list[tuple[Task, list[Access]]]:
 
 
 def _kind(stmt: Memory) -> type[Memory] | str:
-    """Return what statements have in common that may meet at one element, writes at least."""
+    """Return the kind of an access; writes of one kind may meet in one element."""
     match stmt:
         case Accumulate():
             return "add"
@@ -203,7 +203,7 @@ def _kind(stmt: Memory) -> type[Memory] | str:
 
 
 def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
-    """Return the loads that may read what the same stage has written, with one such write each.
+    """Return the loads that may follow a write of the same stage, each with one such write.
 
     Their values cannot be read again from the fields as they were before the stage.
     """

@@ -1,4 +1,4 @@
-"""Common subexpressions: what was computed or read before, and still holds, is used again."""
+"""Common subexpressions: values that were computed or read before, and still hold, are reused."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cse(program: Program) -> Program:
 
 
 class _Available:
-    """What is available in one region; inner regions see copies of the outer ones."""
+    """The values available in one region; inner regions see copies of the outer ones."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class _Available:
     def region(self, stmt: Stmt) -> Stmt:
         written = {array for block in regions(stmt) for array in arrays_written(block)}
         if not isinstance(stmt, (If, Ruled)):
-            self.forget(written)  # a later iteration may overwrite what an earlier one reads
+            self.forget(written)  # a later iteration may write where an earlier one reads
         changed = with_blocks(
             stmt, lambda block: _Available(self.env, dict(self.pure), dict(self.loads)).block(block)
         )

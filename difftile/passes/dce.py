@@ -1,4 +1,4 @@
-"""Dead code: what no effect and no result depends on is removed, carries of loops included."""
+"""Dead code: values that no effect or result depends on are removed, carries of loops included."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from difftile.ir.walk import (
 
 
 def dce(program: Program) -> Program:
-    """Return the program without dead code; a second run would change nothing."""
+    """Return the program without dead code; a second run would find no more."""
     body = program.body
     while True:
         local = {stmt.array for stmt in walk(body) if isinstance(stmt, Alloc)}
@@ -53,7 +53,7 @@ def dce(program: Program) -> Program:
 
 
 def slim_block(block: Block) -> Block:
-    """Return a block without what neither its effects nor its results depend on."""
+    """Return a block without the statements that neither its effects nor its results depend on."""
     return _block(block, set())
 
 
@@ -71,7 +71,7 @@ def _live(values: tuple[Value, ...]) -> set[Var]:
 
 
 def _block(block: Block, live_after: set[Var]) -> Block:
-    """Return the block with what it must keep, given what is read after it besides its results."""
+    """Return the statements that must stay, given the variables read after the block."""
     live = set(live_after) | _live(block.results)
     kept: list[Stmt] = []
     for stmt in reversed(block.stmts):
@@ -128,7 +128,7 @@ def closed(
 
 
 def _yielding(block: Block, kept: list[int]) -> Block:
-    """Return the block with only the results at some positions, and what they need."""
+    """Return the block with only the results at some positions, and the statements they need."""
     return _block(replace(block, results=tuple(block.results[k] for k in kept)), set())
 
 

@@ -1,4 +1,4 @@
-"""Which part of each field a stage may write, as far as its indices tell."""
+"""The part of each field that a stage may write, as far as its indices tell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Extents:
     def box(
         self, array: Array, shape: tuple[int, ...], known: Mapping[Var, int]
     ) -> tuple[tuple[int, int], ...] | None:
-        """Return first and last index along each dimension of what may be written.
+        """Return the first and last index along each dimension that may be written.
 
         Args:
             array: The field.

@@ -26,7 +26,7 @@ def factor(program: Program) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """One summand: `sign * scalar * (matrix @ value)`, without what is None."""
+    """One summand: `sign * scalar * (matrix @ value)`, without factors that are None."""
 
     negative: bool
     scalar: Value | None
@@ -103,7 +103,7 @@ class _Factoring:
         return replace(a, value=b.call("sub", a.value, other.value))
 
     def _terms(self, let: Let, defs: dict[Var, Let], *, negative: bool) -> list[_Term]:
-        """Return the summands of a sum whose parts nothing else reads."""
+        """Return the summands of a sum, through parts that are read only here."""
         found: list[_Term] = []
         for k, arg in enumerate(let.args):
             flipped = negative != (let.op == "sub" and k == 1)

@@ -27,13 +27,13 @@ class Question:
         self.system = System()
         # Whether each solution stands for two iterations that meet.
         self.exact = known is not None
-        # What is the same in all iterations.
+        # Values that are the same in all iterations.
         self.shared: dict[object, Linear] = {}
         # By the value that is promised to be unique: its components on either side.
         self.unique: dict[Var, dict[int, list[Linear]]] = {}
 
     def opaque(self, low: int | None = None, high: int | None = None) -> Linear:
-        """Return an unknown of which nothing else is known."""
+        """Return an unknown with no constraints but its bounds."""
         self.exact = False
         return self.system.unknown(low, high)
 
@@ -94,7 +94,7 @@ class Side:
         return found
 
     def _origin(self, value: Var) -> tuple[Stmt | None, int]:
-        """Return what defines a value, and as which of its results."""
+        """Return the statement that defines a value, and the position among its results."""
         return self.question.scope.origin.get(value, (None, 0))
 
     def _defined(self, value: Var) -> Linear:
@@ -306,8 +306,8 @@ class Side:
     def _may_overflow(self, value: Value) -> bool:
         """Tell whether a value may be a wrapped one.
 
-        Only what is divided is asked: an index that has wrapped itself is outside its field, or
-        others of the same loop are.
+        Asked only of dividends: an index that has wrapped itself is outside its field, or others of
+        the same loop are.
         """
         if isinstance(value, Const):
             return False

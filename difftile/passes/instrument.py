@@ -66,7 +66,7 @@ def marked(program: Program, arrays: Collection[Array], limit: float) -> Marked:
     Args:
         program: A finished program.
         arrays: The fields whose writes are watched.
-        limit: The largest number that passes; with infinity only what is not finite is marked.
+        limit: The largest number that passes; with infinity only other numbers are marked.
     """
     cells: dict[int, Array] = {}
     stmts: list[Stmt] = []
@@ -135,7 +135,7 @@ class _Watch:
 
 
 def components(b: OpBuilder, value: Value) -> list[Value]:
-    """Append what takes a value apart and return its numbers."""
+    """Append the extraction of each component of a value and return them."""
     shape = shape_of(value.type)
     if not shape:
         return [value]

@@ -1,7 +1,7 @@
 """Systems of linear constraints over the integers: proofs that they have no solution, or one.
 
-Equations are solved by unimodular substitution (Pugh, The Omega test, 1991, section 2), what is
-left by bounds that constraints impose on each other, and by bisection. The search gives up after a
+Equations are solved by unimodular substitution (Pugh, The Omega test, 1991, section 2), the
+rest by bounds that constraints impose on each other, and by bisection. The search gives up after a
 fixed number of steps: the answer is then that nothing is known.
 """
 
@@ -78,7 +78,7 @@ class System:
 
     Attributes:
         bounds: For each unknown the least and the greatest value; None where there is none.
-        constraints: What holds.
+        constraints: Constraints that all hold.
         choices: Of each one case holds.
     """
 
@@ -96,7 +96,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What is known of a system that was not proved to have no solution.
+    """The answer for a system that was not proved to have no solution.
 
     Args:
         values: The unknowns of a solution; None where the search gave up.
@@ -105,7 +105,7 @@ class Solution:
     values: tuple[int, ...] | None
 
     def value(self, form: Linear) -> int:
-        """Return what a form is in the solution."""
+        """Return the value of a form in the solution."""
         assert self.values is not None
         return form.constant + sum(f * self.values[v] for v, f in form.factors.items())
 
@@ -237,7 +237,7 @@ class _State:
         return low, high
 
     def _tighten(self, row: Linear, v: Unknown, f: int) -> bool | None:
-        """Bound one unknown by what the others of a row can be; None if nothing is left."""
+        """Bound one unknown by the ranges of the others in a row; None if it has no values left."""
         rest = Linear({w: g for w, g in row.factors.items() if w != v}, row.constant)
         _, most = self._range(rest)
         if most is None:

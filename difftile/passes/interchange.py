@@ -2,7 +2,7 @@
 
 `for i (parallel): for j: x[j] += a[i, j] * y[i]`, the adjoint of a product with a matrix, needs an
 atomic a step, on elements that all threads share. Instead a loop of its own takes a block of the
-elements at a time and runs over i inside, with the sums in a small local array. What is added is
+elements at a time and runs over i inside, with the sums in a small local array. The terms are
 computed again there. (Allen and Kennedy, Optimizing Compilers for Modern Architectures, section
 5.2: loop interchange.)
 """
@@ -76,8 +76,8 @@ class _SharedSum:
         kept: The axes that the index varies with, without the innermost loop.
         column: The innermost loop, if the index varies with it.
         summed: The other axes, outermost first.
-        row: What the loops inside the task do not vary, yielding what `inner` needs of it.
-        inner: What computes the condition and the value, inside all axes.
+        row: The statements that loops inside the task do not vary, yielding values for `inner`.
+        inner: The statements that compute the condition and the value, inside all axes.
         blocked: The sum is cut into runs, which keeps digits.
     """
 
@@ -288,7 +288,7 @@ class _Nest:
             self._loops(columns, back)
 
     def _loops(self, axes: tuple[_Axis, ...], fill: Callable[[], None]) -> None:
-        """Append serial loops over the axes, with new indices, and what `fill` appends inside."""
+        """Append serial loops over the axes, with new indices, and call `fill` inside."""
         if not axes:
             fill()
             return

@@ -1,4 +1,4 @@
-"""Which elements the iterations of a parallel loop touch, one iteration after the other."""
+"""The elements that iterations of a parallel loop touch, one iteration after the other."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from difftile.ir.nodes import Array, Const, For, If, Let, Size, Stmt, Value, Var
+from difftile.ir.nodes import Const, For, If, Let, Size, Stmt, Value, Var
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ops.table import OPS
+from difftile.passes.accesses import Leaf
 
 _MOST = 4096  # iterations that are gone through, serial ones counted
 
 
 class NotIntegers(Exception):
-    """More than the numbers of a launch decides which elements are touched, or there are many."""
+    """The numbers of a launch do not decide which elements are touched, or there are too many."""
 
 
 class Iterations:
@@ -25,7 +26,7 @@ class Iterations:
     Args:
         indices: The indices of the loop.
         bounds: Where each starts and stops.
-        origin: What defines a value, and as which of its results.
+        origin: The statement that defines a value, and the position among its results.
         loops: The serial loops by their index.
         known: The values of sizes and numbers that the kernel is given.
     """
@@ -35,7 +36,7 @@ class Iterations:
         indices: tuple[Var, ...],
         bounds: tuple[tuple[Value, Value], ...],
         origin: Mapping[Var, tuple[Stmt, int]],
-        known: Mapping[Var | tuple[Array, int], int],
+        known: Mapping[Leaf, int],
     ) -> None:
         self._indices = indices
         self._bounds = bounds

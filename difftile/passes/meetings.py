@@ -1,7 +1,7 @@
-"""Whether accesses of two iterations of a parallel loop can touch one element.
+"""Accesses of two iterations of a parallel loop that can touch one element.
 
-The indices of both iterations and of the serial loops around them, quotients, remainders and what
-is read from memory are unknown integers (`forms`). Bounds of loops, conditions of branches and the
+The indices of both iterations and of the serial loops around them, quotients, remainders and
+loaded values are unknown integers (`forms`). Bounds of loops, conditions of branches and the
 equality of the elements are constraints; `integers` decides whether all of them can hold.
 """
 
@@ -49,7 +49,7 @@ def meeting(
     ):
         first, last = sides[0].form(start), sides[0].form(stop).shifted(-1)
         here, there = (question.between(first, last) for _ in sides)
-        # The difference is an unknown of its own: what is proved is mostly about differences.
+        # The difference is an unknown of its own: most proofs are about differences.
         gap = question.between(first.plus(last, -1), last.plus(first, -1))
         gaps.append(gap)
         system.constraints.append(zero(here.plus(gap).plus(there, -1)))
@@ -65,7 +65,7 @@ def meeting(
         for cond, taken in access.branches:
             side.hold(cond.cond, taken)
         elements.append([side.form(i) for i in access.stmt.index])
-    # First, while the bounds of what they are made of are known one by one.
+    # First, while the bounds of their terms are known one by one.
     system.constraints[:0] = [
         zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
     ]
@@ -85,7 +85,7 @@ def meeting(
 
 
 def _tried(task: Task, a: Access, b: Access, known: Mapping[Leaf, int]) -> Meeting | None:
-    """Return what going through the iterations tells, where there are few."""
+    """Return the answer found by going through the iterations, where there are few."""
     loop = task.loop
     bounds = tuple(zip(loop.starts, loop.stops, strict=True))
     iterations = Iterations(loop.indices, bounds, task.scope.origin, known)

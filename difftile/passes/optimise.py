@@ -65,8 +65,8 @@ def finish(
     passes = (
         # Derivatives are made: `stop_grad` would only hide equal values from the passes below.
         drop_stop_grad,
-        # First of those that move sums: what leaves a serial loop may be a scatter at a fixed
-        # offset then, and needs one atomic for the loop wherever it ends up.
+        # First of those that move sums: a sum that leaves a serial loop may be a scatter at a
+        # fixed offset then, and needs one atomic for the loop wherever it ends up.
         hoist_accumulations,
         # The sums that are left vary with the innermost loop. Their own loops have few iterations,
         # of which a CPU is busy; a GPU would wait for them longer than for its atomics.
@@ -84,7 +84,7 @@ def finish(
         exclusive,
         mark_single_writes,  # of the exclusive ones
         reduced,
-        # Blocks compute bounds and indices in front of what they run.
+        # Blocks compute bounds and indices before their statements.
         fold,
         cse,
         dce,

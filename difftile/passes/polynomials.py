@@ -1,4 +1,4 @@
-"""Integer polynomials over what a launch fixes, sizes and numbers, and what its loops count."""
+"""Integer polynomials over sizes and numbers, which a launch fixes, and counters of its loops."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Polynomial(NamedTuple):
         return all(sum(s.kind == "loop" for s in monomial) < 2 for monomial, _ in self.terms)
 
     def split(self, symbol: Symbol) -> tuple[Polynomial, Polynomial]:
-        """Return the factor of a symbol, and what does not contain it."""
+        """Return the factor of a symbol, and the terms without it."""
         inside: dict[Monomial, int] = {}
         rest: dict[Monomial, int] = {}
         for monomial, factor in self.terms:
@@ -108,7 +108,7 @@ class Polynomial(NamedTuple):
         return found
 
     def tightened(self) -> Polynomial:
-        """Return what is not negative for the same integers, with the smallest factors."""
+        """Return the smallest polynomial that is not negative for the same integers."""
         divisor = math.gcd(*(factor for _, factor in self.terms))
         if divisor < 2:
             return self
@@ -164,7 +164,7 @@ MOST = 32  # Beyond that some are left out: less is then known for certain.
 
 
 def case(parts: Iterable[Polynomial]) -> Case | None:
-    """Return what holds if each of some polynomials is not negative; None if that cannot be."""
+    """Return the case that each of some polynomials is not negative; None if that cannot be."""
     least: dict[_Terms, int] = {}
     for part in parts:
         one = part.tightened()

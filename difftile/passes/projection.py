@@ -43,7 +43,7 @@ def certain(whole: Case) -> Cases:
 
 
 def possible(whole: Case, symbol: Symbol) -> Case | None:
-    """Return what follows from a case about all symbols but one: a necessary condition."""
+    """Return the consequence of a case for all symbols but one: a necessary condition."""
     lower, upper, rest, doubtful = _sorted(whole, symbol, frozenset())
     del doubtful  # it follows nothing from a bound on an unknown side
     pairs = (a.product(q).plus(b.product(p)) for (a, p), (b, q) in product(lower, upper))
@@ -140,7 +140,7 @@ def _sorted(
 ) -> tuple[list[Bound], list[Bound], list[Polynomial], list[Polynomial]]:
     """Return the bounds of a symbol from below and from above, with positive factors, and the rest.
 
-    The last are those of which it is not known which side they bound.
+    The last list has the parts of which it is not known which side they bound.
     """
     lower: list[Bound] = []
     upper: list[Bound] = []

@@ -1,4 +1,4 @@
-"""Which accesses certainly leave their shapes, as conditions on sizes and numbers of a launch.
+"""Accesses that certainly leave their shapes, by conditions on sizes and numbers of a launch.
 
 `guard` puts a test before each access that may be outside. Of each such test this finds for which
 shapes and integer arguments some iteration that certainly runs fails it: indices, bounds of loops
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from difftile.diagnostics import Span
 from difftile.ir.failures import BadIndex
 from difftile.ir.nodes import (
-    Array,
     Block,
     Const,
     Fail,
@@ -31,6 +30,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import BOOL, Scalar, Vector, scalar_of
 from difftile.passes import known
+from difftile.passes.accesses import Leaf
 from difftile.passes.known import UNDECIDED, UNKNOWN, Known, Truth, Whole
 from difftile.passes.polynomials import (
     ALWAYS,
@@ -52,12 +52,12 @@ class Leaving:
     """An access that leaves its shape under some conditions.
 
     Args:
-        what: What is indexed, in the user's words.
+        what: The indexed field or value, in the user's words.
         span: Where.
         when: The conditions, in which no loop index is left.
         reached: When the access is reached, in terms of loop indices.
         index: Its index.
-        shape: What the index should stay in.
+        shape: The shape that it should stay in.
     """
 
     what: str
@@ -70,15 +70,15 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a launch must not do.
+    """Conditions that a launch must not meet.
 
     Args:
         leaving: The accesses that can be told to leave their shapes.
-        meaning: What the symbols of their conditions are: a parameter, or an axis of a field.
+        meaning: The parameter, or the axis of a field, that each symbol of the conditions is.
     """
 
     leaving: tuple[Leaving, ...]
-    meaning: dict[Symbol, Var | tuple[Array, int]]
+    meaning: dict[Symbol, Leaf]
 
 
 def reach(program: Program) -> Reach:
@@ -86,9 +86,9 @@ def reach(program: Program) -> Reach:
     finder = _Finder()
     for param in program.params:
         if isinstance(param, Var) and isinstance(param.type, Scalar) and known.is_whole(param.type):
-            finder.values[param] = known.symbolic(finder.meant(param))
+            finder.values[param] = known.symbolic(finder.symbol(param))
     finder.block(program.body, ALWAYS)
-    return Reach(tuple(finder.found), {symbol: what for what, symbol in finder.symbols.items()})
+    return Reach(tuple(finder.found), {symbol: leaf for leaf, symbol in finder.symbols.items()})
 
 
 @dataclass
@@ -96,7 +96,7 @@ class _Finder:
     """Walks through a program.
 
     Attributes:
-        values: What is known of variables.
+        values: Variables, as far as they are known.
         symbols: Sizes and parameters that have a symbol.
         found: The accesses so far.
         looking: Whether accesses are noted; loops are walked through more than once.
@@ -104,9 +104,7 @@ class _Finder:
 
     values: dict[Var, Known] = field(default_factory=dict[Var, "Known"])
     vectors: dict[Var, tuple[Known, ...]] = field(default_factory=dict[Var, "tuple[Known, ...]"])
-    symbols: dict[Var | tuple[Array, int], Symbol] = field(
-        default_factory=dict["Var | tuple[Array, int]", Symbol]
-    )
+    symbols: dict[Leaf, Symbol] = field(default_factory=dict["Leaf", Symbol])
     found: list[Leaving] = field(default_factory=list[Leaving])
     looking: bool = True
     _count: int = 0
@@ -126,20 +124,20 @@ class _Finder:
 
     # Symbols and values
 
-    def meant(self, what: Var | tuple[Array, int]) -> Symbol:
+    def symbol(self, leaf: Leaf) -> Symbol:
         """Return the symbol of a parameter or a size."""
-        if what not in self.symbols:
+        if leaf not in self.symbols:
             self._count += 1
-            kind = "number" if isinstance(what, Var) else "size"
-            self.symbols[what] = Symbol(self._count, kind)
-        return self.symbols[what]
+            kind = "number" if isinstance(leaf, Var) else "size"
+            self.symbols[leaf] = Symbol(self._count, kind)
+        return self.symbols[leaf]
 
     def _loop_symbol(self) -> Symbol:
         self._count += 1
         return Symbol(self._count, "loop")
 
     def of(self, value: Value) -> Known:
-        """Return what is known of a number or a condition."""
+        """Return a number or a condition, as far as it is known."""
         unknown = UNDECIDED if value.type == BOOL else UNKNOWN
         if isinstance(value, Var):
             return self.values.get(value, unknown)
@@ -148,17 +146,17 @@ class _Finder:
         return known.number(int(value.value)) if known.is_whole(scalar_of(value.type)) else unknown
 
     def whole(self, value: Value) -> Whole:
-        """Return what is known of an integer."""
+        """Return an integer, as far as it is known."""
         found = self.of(value)
         return UNKNOWN if isinstance(found, Truth) else found
 
     def truth(self, value: Value) -> Truth:
-        """Return what is known of a condition."""
+        """Return a condition, as far as it is known."""
         found = self.of(value)
         return found if isinstance(found, Truth) else UNDECIDED
 
     def bind(self, variables: Sequence[Var], items: Sequence[Known]) -> None:
-        """Note what is known of some variables."""
+        """Bind variables to values."""
         for variable, item in zip(variables, items, strict=True):
             if isinstance(item, Truth) == (variable.type == BOOL):
                 self.values[variable] = item
@@ -187,7 +185,7 @@ class _Finder:
             self.bind([out], [self._result(stmt, [self.of(arg) for arg in stmt.args])])
 
     def _result(self, stmt: Let, args: Sequence[Known]) -> Known:
-        """Return what is known of the result of an op, or of one component of it."""
+        """Return the result of an op, or one component of it, as far as it is known."""
         scalar = scalar_of(stmt.out.type)
         unknown = UNDECIDED if scalar == BOOL else UNKNOWN
         followed = (*(scalar_of(arg.type) for arg in stmt.args), scalar)
@@ -233,7 +231,7 @@ class _Finder:
         )
 
     def _size(self, stmt: Size, when: Cases) -> None:
-        self.values[stmt.out] = known.symbolic(self.meant((stmt.array, stmt.axis)))
+        self.values[stmt.out] = known.symbolic(self.symbol((stmt.array, stmt.axis)))
 
     def _if(self, stmt: If, when: Cases) -> None:
         cond = self.truth(stmt.cond)
@@ -271,7 +269,7 @@ class _Finder:
             self.block(stmt.body, when)
 
     def _range(self, index: Var, start: Whole, stop: Whole) -> Cases:
-        """Bind the index of a loop; return what is known of it."""
+        """Bind the index of a loop; return its bounds."""
         i = of(self._loop_symbol())
         self.values[index] = (((), i),)
         pairs = ((x, p, y, q) for x, p in start for y, q in stop)
@@ -282,7 +280,7 @@ class _Finder:
     def _steps(
         self, carries: Sequence[Var], walk: Callable[[], Sequence[Known]]
     ) -> list[int | None]:
-        """Return by what each iteration raises what a loop carries, where that is a literal."""
+        """Return the literal that each iteration adds to a carry; None where there is none."""
         wholes = [c for c in carries if isinstance(c.type, Scalar) and known.is_whole(c.type)]
         if not wholes:
             return [None] * len(carries)
@@ -314,7 +312,7 @@ class _Finder:
         steps: Sequence[int | None],
         turns: Whole,
     ) -> list[Known]:
-        """Return what variables that a loop raises in each iteration are after some turns."""
+        """Return the values of carries after some iterations."""
         found: list[Known] = []
         for carry, init, step in zip(carries, inits, steps, strict=True):
             raised: Known = UNDECIDED if carry.type == BOOL else UNKNOWN

@@ -110,7 +110,7 @@ class _Elements:
                 for array in [a for a in chosen if a in touched]:
                     index = self.env.all(chosen.pop(array))
                     self.b.span = stmt.span
-                    # Branches and loops may be what keeps an index inside the shape.
+                    # Branches and loops may keep an index inside the shape.
                     doubtful = [] if array in reached else self.ranges.doubtful(array, index)
                     self.known[array] = (index, self._loaded(array, index, doubtful))
                 self._stmt(with_operands(stmt, self.env))

@@ -1,4 +1,4 @@
-"""Scatters at fixed offsets as gathers: elements collect what the loop would have added to them.
+"""Scatters at fixed offsets as gathers: elements collect the terms that the loop adds to them.
 
 The adjoint of a stencil adds to the neighbours of an element, which needs an atomic for each.
 Where a parallel loop adds to `a[i + c]` for several literal offsets c, a loop over the elements
@@ -87,7 +87,7 @@ def scatter_to_gather(program: Program) -> Program:
 
 
 def _scatters_of(task: ParallelFor, defs: dict[Var, Stmt]) -> dict[Array, list[_Scatter]]:
-    """Return the fields that the loop does nothing to but add at two or more fixed offsets."""
+    """Return the fields that the loop only adds to, at two or more fixed offsets."""
     found: dict[Array, list[_Scatter]] = {}
     refused: set[Array] = set()
     loops = (stmt for stmt in walk(task.body) if isinstance(stmt, (For, While)))
@@ -145,7 +145,7 @@ def _scatter(stmt: Accumulate, task: ParallelFor, defs: dict[Var, Stmt]) -> _Sca
 
 
 class _Gather:
-    """The loops over the elements of a field that gather what one loop scatters.
+    """The loops over the elements of a field that gather the terms one loop scatters.
 
     Args:
         task: The loop.

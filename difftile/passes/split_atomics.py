@@ -39,7 +39,7 @@ def split_atomics(program: Program) -> Program:
             stmts.append(stmt)
         elif isinstance(stmt, ParallelFor):
             products = {s.array for s in combines if s.op in ("mul", "div") and s.out is None}
-            # Where iterations also read or store what they multiply, each must have elements of
+            # Where iterations also read or store the elements they multiply, each must have some of
             # its own, which the check for races sees to.
             touched = {s.array for s in walk(stmt.body) if isinstance(s, (Load, Store))}
             owned = owned_arrays(stmt, program) | products & touched

@@ -36,17 +36,17 @@ from difftile.ops.build import OpBuilder
 
 
 def split(program: Program) -> tuple[Program, ...]:
-    """Return the stages of a program in order; together they do what the program does."""
+    """Return the stages of a program in order; together they are equivalent to the program."""
     groups: list[list[Stmt]] = [[]]
     written: set[Array] = set()
     final: set[Array] = set()  # read after their write: nothing may write them again
     for stmt in program.body.stmts:
         one = Block((stmt,))
         writes, late = arrays_written(one), arrays_loaded(one) & written
-        # What a rule reads of a call's results stays until the stage ends.
+        # Results of calls that rules read stay until the stage ends.
         left = {s.array.contents_of for s in walk(one) if isinstance(s, Load) and s.array.late}
         combined = {s.array for s in walk(one) if isinstance(s, Combine)}
-        # An adjoint needs what was there before a combination and what is there after it.
+        # An adjoint needs the contents from before a combination and those from after it.
         if writes & (final | late) or combined & written:
             groups.append([])
             written.clear()

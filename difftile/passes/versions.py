@@ -1,4 +1,4 @@
-"""Which version of a field a load reads: that from before the stage, or that from after it."""
+"""The version of a field that a load reads: from before the stage, or from after it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from difftile.ir.walk import arrays_written, walk, with_blocks
 
 
 def late_loads(program: Program) -> frozenset[Var]:
-    """Return the loads that read what an earlier top-level statement of the stage has written.
+    """Return the loads from fields that an earlier top-level statement of the stage has written.
 
-    A stage is cut so that nothing writes such a field afterwards: they read its final contents.
+    A stage is cut so that no write to such a field follows: they read its final contents.
     """
     written: set[Array] = set()
     late: set[Var] = set()

@@ -1,8 +1,8 @@
-"""Accumulations that neighbouring threads make into the same element, in step: one for all of them.
+"""Accumulations of neighbouring threads into the same element, in step: one for all of them.
 
 On a GPU most of the warps of 32 threads run iterations that differ in the last axis of a parallel
 loop only; which do is seen when they run. Where that axis moves neither the element nor whether
-the threads get there, they can add up what they have first, which leaves one atomic of 32. Such
+the threads get there, they can add up their values first, which leaves one atomic of 32. Such
 accumulations leave the branches that threads take alone, as sums that are zero where the branch was
 not taken.
 """
@@ -79,7 +79,7 @@ class _Aggregation:
     """Marks accumulations, and moves them out of branches that threads of a warp take alone.
 
     Args:
-        shared: The arrays that the loop does nothing with but accumulate into them.
+        shared: The arrays that the loop only accumulates into.
         varying: The variables that differ between the threads.
     """
 
