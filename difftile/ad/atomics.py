@@ -249,7 +249,7 @@ def _check_rounding(r: Reverser, loop: ParallelFor, array: Array) -> None:
                 "may hide which of them it is.",
                 f"a {word} over iterations",
                 hint="store the values in a field, and take the "
-                f"{word} of that field in a loop after it.",
+                f"{word} of that field in a later loop.",
             )
 
 
