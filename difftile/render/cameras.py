@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import numpy as np
@@ -67,8 +67,7 @@ class Cameras:
                 f"({len(poses)}, 4), not {lenses.shape}."
             )
         check_size("Cameras", FieldError, width, height)
-        _check_is_rigid(poses)
-        _check_lenses(lenses)
+        _check(poses, lenses)
         self.rotation = from_numpy(poses[:, :3, :3], mat(3, 3, dtype))
         self.translation = from_numpy(poses[:, :3, 3], vec(3, dtype))
         self.twist = zeros(len(poses), vec(6, dtype), grad=grad)
@@ -167,34 +166,34 @@ class Cameras:
         return matrices
 
 
-def _check_lenses(lenses: npt.NDArray[np.float64]) -> None:
-    wrong = ~np.isfinite(lenses).all(axis=1) | ~(lenses[:, :2] > 0).all(axis=1)
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise FieldError(
-            f"Cameras: intrinsics {k} must be fx, fy, cx, cy, finite and with fx and fy above 0, "
-            f"not {lenses[k].tolist()}."
-        )
-
-
-def _check_is_rigid(poses: npt.NDArray[np.float64]) -> None:
+def _check(poses: npt.NDArray[np.float64], lenses: npt.NDArray[np.float64]) -> None:
     turns = poses[:, :3, :3]
     off = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
     with np.errstate(invalid="ignore"):
         sign = np.linalg.det(turns)
-    wrong = ~(off < _ORTHOGONAL) | ~(sign > 0) | ~np.isfinite(poses).all((1, 2))
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise FieldError(
-            f"Cameras: pose {k} is not a rigid motion from the world to the camera: its rotation "
-            f"is off by {off[k]:.2g}, with determinant {sign[k]:.3g}."
-        )
-    wrong = (np.abs(poses[:, 3] - (0.0, 0.0, 0.0, 1.0)) > _ORTHOGONAL).any(axis=1)
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise FieldError(
-            f"Cameras: the last row of pose {k} must be 0, 0, 0, 1, not {poses[k, 3].tolist()}."
-        )
+    faults: list[tuple[npt.NDArray[np.bool_], Callable[[int], str]]] = [
+        (
+            ~(off < _ORTHOGONAL) | ~(sign > 0) | ~np.isfinite(poses).all((1, 2)),
+            lambda k: (
+                f"pose {k} is not a rigid motion from the world to the camera: its rotation "
+                f"is off by {off[k]:.2g}, with determinant {sign[k]:.3g}."
+            ),
+        ),
+        (
+            (np.abs(poses[:, 3] - (0.0, 0.0, 0.0, 1.0)) > _ORTHOGONAL).any(axis=1),
+            lambda k: f"the last row of pose {k} must be 0, 0, 0, 1, not {poses[k, 3].tolist()}.",
+        ),
+        (
+            ~np.isfinite(lenses).all(axis=1) | ~(lenses[:, :2] > 0).all(axis=1),
+            lambda k: (
+                f"intrinsics {k} must be fx, fy, cx, cy, finite and with fx and fy above 0, "
+                f"not {lenses[k].tolist()}."
+            ),
+        ),
+    ]
+    for wrong, message in faults:
+        if wrong.any():
+            raise FieldError(f"Cameras: {message(int(np.argmax(wrong)))}")
 
 
 @final

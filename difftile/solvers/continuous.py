@@ -20,6 +20,7 @@ from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.solvers.implicit import grad_before, incoming
 from difftile.solvers.problem import Integrated, Problem, fields_of, holding, not_known
 from difftile.solvers.rungekutta import Equation, Outputs, Terms
 from difftile.solvers.state import State, combine
@@ -66,7 +67,7 @@ class ContinuousAdjoint(OpaqueStep):
     def reverse(self, then: ReverseContext, saved: Integrated) -> None:
         """Integrate the adjoint from t1 to t0."""
         for one in self._scratch:
-            if np.any(_incoming(then, one)):
+            if np.any(incoming(then, one)):
                 text = "the values that the right-hand side leaves in other fields have no gradient"
                 advice = "Compute them from the state after the solution."
                 warnings.warn(GradientCut(f"dt.odeint: {text}. {advice}"), stacklevel=2)
@@ -84,7 +85,7 @@ class ContinuousAdjoint(OpaqueStep):
         backward = _Backward(problem, wanted, {*self._parameters, *self._scratch})
         for leaf, y, a in zip(problem.y.leaves, backward.y.leaves, backward.a.leaves, strict=True):
             y.copy_from(then[leaf])
-            a.from_numpy(_incoming(then, leaf))
+            a.from_numpy(incoming(then, leaf))
         end = saved.result.t
         if saved.result.converged:
             self._add_end(then, 1, backward.slope(end))
@@ -96,20 +97,20 @@ class ContinuousAdjoint(OpaqueStep):
             stored = [then[leaf].to_numpy()[row] for leaf in problem.out.leaves]
             backward.start_again(t, stored)
             for leaf, a in zip(problem.out.leaves, backward.a.leaves, strict=True):
-                a.from_numpy(a.to_numpy() + _incoming(then, leaf)[row])
+                a.from_numpy(a.to_numpy() + incoming(then, leaf)[row])
         backward.go(t, problem.t0, end - problem.t0)
         backward.start_again(problem.t0, saved.start)
         self._add_end(then, 0, -backward.slope(problem.t0))
         for leaf, a in zip(problem.y.leaves, backward.a.leaves, strict=True):
-            _gradient(then, leaf).copy_from(a)
+            grad_before(then, leaf).copy_from(a)
         for one, integral in backward.integrals.items():
-            _gradient(then, one).copy_from(integral)
+            grad_before(then, one).copy_from(integral)
         backward.warn_of_drift()
 
     def _add_end(self, then: ReverseContext, which: int, slope: float) -> None:
         field = self._problem.ends[which]
         if field is not None:
-            _gradient(then, field).fill(slope)
+            grad_before(then, field).fill(slope)
 
 
 class _Backward:
@@ -213,16 +214,3 @@ class _Backward:
         for one, integral in self.integrals.items():
             products = [(-w, self._products[rate.members[0]][one]) for w, rate in terms if w]
             combine(integral, integral, products)
-
-
-def _incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
-    """Return the gradient with respect to the contents of a field after the solution."""
-    gradient = then[field].grad_in
-    return np.zeros(()) if gradient is None else gradient.to_numpy()
-
-
-def _gradient(then: ReverseContext, field: Field) -> Field:
-    """Return the buffer for the gradient with respect to the contents before the solution."""
-    gradient = then[field].grad_out
-    assert gradient is not None
-    return gradient

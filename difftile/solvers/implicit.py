@@ -135,21 +135,21 @@ class ImplicitRule(OpaqueStep):
     def reverse(self, then: ReverseContext, saved: Solved) -> None:
         """Solve for the adjoint and spread it over the parameters."""
         x = self.function.x
-        x_bar = joined([_incoming(then, leaf) for leaf in x.leaves])
+        x_bar = joined([incoming(then, leaf) for leaf in x.leaves])
         # The function has computed its other outputs from the solution.
         floats = [one for one in self.writes if is_float(one.element)]
-        elsewhere = {one: bar for one in floats if (bar := _incoming(then, one)).any()}
+        elsewhere = {one: bar for one in floats if (bar := incoming(then, one)).any()}
         if elsewhere:
             x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
         for leaf in x.leaves:
-            _add(then, leaf, np.zeros(()))  # the start of the iterations does not matter
+            add_to(grad_before(then, leaf), np.zeros(()))  # the start does not matter
         adjoint = self.system(saved, transposed, x_bar)
         if not adjoint.converged:
             self._complain("adjoint", "gradient", adjoint)
         wanted = [one for one in self.reads if is_float(one.element)]
         wanted = [one for one in wanted if self._all or one.has_grads]
         for one, bar in self.spread(saved, adjoint.x, elsewhere, wanted).items():
-            _add(then, one, bar)
+            add_to(grad_before(then, one), bar)
 
     def forward(self) -> OpaqueStep:
         """Return the step whose reverse pushes tangents through the solver."""
@@ -169,9 +169,7 @@ class ImplicitRule(OpaqueStep):
         if floats:
             moved |= saved.launches.push({**moved, **dots}, floats)
         for one, values in moved.items():
-            target = then[one].grad_in
-            assert target is not None
-            target.from_numpy(values)
+            grad_after(then, one).from_numpy(values)
 
     @abstractmethod
     def system(self, saved: Solved, times: Times, b: Vector) -> LinearSolution:
@@ -261,24 +259,29 @@ def _touched(function: Function) -> tuple[list[Field], set[Storage]]:
     return found
 
 
-def _incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
-    """Return the gradient with respect to the contents of a field after the solver."""
+def incoming(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
+    """Return the gradient with respect to the contents of a field after a step, zeros for None."""
     bar = then[field].grad_in
-    return np.zeros(field.shape) if bar is None else bar.buffer.array()
+    return np.zeros(field.shape) if bar is None else bar.to_numpy()
+
+
+def grad_after(then: ReverseContext, field: Field) -> Field:
+    """Return the gradient or tangent of the contents of a field after a step."""
+    found = then[field].grad_in
+    assert found is not None
+    return found
+
+
+def grad_before(then: ReverseContext, field: Field) -> Field:
+    """Return the gradient or tangent of the contents of a field before a step."""
+    found = then[field].grad_out
+    assert found is not None
+    return found
 
 
 def tangent_of(then: ReverseContext, field: Field) -> npt.NDArray[Any]:
-    """Return the tangent of the contents of a field before the solver."""
-    dot = then[field].grad_out
-    assert dot is not None
-    return dot.to_numpy()
-
-
-def _add(then: ReverseContext, field: Field, values: npt.NDArray[Any]) -> None:
-    """Add to the gradient with respect to the contents of a field before the solver."""
-    bar = then[field].grad_out
-    assert bar is not None
-    add_to(bar, values)
+    """Return the tangent of the contents of a field before a step."""
+    return grad_before(then, field).to_numpy()
 
 
 def transposed(function: Function, launches: Pullback, w: Vector) -> Vector:

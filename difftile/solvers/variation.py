@@ -19,7 +19,7 @@ from difftile.linearization.pullback import recording
 from difftile.linearization.pushforward import Pushforward
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
-from difftile.solvers.implicit import tangent_of
+from difftile.solvers.implicit import grad_after, tangent_of
 from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
 
 
@@ -85,11 +85,11 @@ class Variation(OpaqueStep):
         scratch = [one for one in self._scratch if is_float(one.element)]
         pairs += [(one, one) for one in scratch]
         for own, leaf in pairs:
-            _tangent_after(then, leaf).from_numpy(pushing.tangent(own).to_numpy())
+            grad_after(then, leaf).from_numpy(pushing.tangent(own).to_numpy())
         if late and saved.result.converged:
             rates = problem.rate(saved.result.t, y)
             for leaf, rate in zip(problem.y.leaves, rates.leaves, strict=True):
-                _tangent_after(then, leaf).add_numpy(late * rate.to_numpy())
+                grad_after(then, leaf).add_numpy(late * rate.to_numpy())
             if scratch:
                 text = "the values that the right-hand side leaves in other fields have no tangent"
                 advice = "Compute them from the state after the solution."
@@ -158,10 +158,3 @@ class _Watching(Pushforward):
     def _look_at(self, one: Field) -> None:
         if self._own is not None and one.storage not in self._own | self._known:
             raise not_known(one, self._t)
-
-
-def _tangent_after(then: ReverseContext, field: Field) -> Field:
-    """Return the buffer for the tangent of a field after the solution."""
-    dot = then[field].grad_in
-    assert dot is not None
-    return dot

@@ -26,7 +26,7 @@ from difftile.textures.footprint import (
     footprint_size,
     major_axis,
 )
-from difftile.textures.images import texels_of
+from difftile.textures.texels import texels_of
 from difftile.textures.lookup import lookup, moved, nearby, texel
 from difftile.textures.mips import Levels
 from difftile.textures.wraps import WRAPS
