@@ -26,9 +26,9 @@ from difftile.textures.footprint import (
     footprint_size,
     major_axis,
 )
-from difftile.textures.texels import texels_of
 from difftile.textures.lookup import lookup, moved, nearby, texel
 from difftile.textures.mips import Levels
+from difftile.textures.texels import texels_of
 from difftile.textures.wraps import WRAPS
 
 MIPS = ("off", "nearest", "linear")
