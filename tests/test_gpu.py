@@ -11,7 +11,7 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from tests import harness, programs, test_exact, test_nan, test_optim, test_rows
+from tests import harness, programs, test_exact, test_nan, test_optim, test_rows, test_special
 from tests.render import test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
 from tests.training import test_train
@@ -137,3 +137,11 @@ def test_comparisons_on_cuda_are_those_of_python(dtype: Any, tmp_path: Path) -> 
 def test_compensated_arithmetic_on_cuda(dtype: Any, factor: float) -> None:
     test_exact.test_compensated_sums_are_those_of_numpy(dtype)
     test_exact.test_errors_of_sums_and_products_are_exact(dtype, factor)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_special_functions_on_cuda(dtype: Any) -> None:
+    test_special.test_limits_and_poles(dtype, fast_math=True, arch="cuda")
+    test_special.test_errors_in_units_in_the_last_place(dtype)

@@ -163,7 +163,7 @@ def _special(case: Case) -> Iterator[float]:
 
 
 def _examples(case: Case, rng: np.random.Generator) -> Iterator[Values]:
-    if scalar_of(case.types[0]) == I32:
+    if all(scalar_of(type_) == I32 for type_ in case.types):
         for low, high in ((1, 8), (-7, 0), (0, 3)):
             second = (
                 (0, 5) if case.op.name in ("shl", "shr", "shr_logical", "ipow") else (low, high)

@@ -238,7 +238,9 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
         case ast.Subscript(whole, ast.Constant(int() as position)):
             return _component(b, _evaluate(whole, scope, like), position)
         case ast.List(rows):
-            return _matrix(rows, scope, like)
+            table = [row.elts for row in rows if isinstance(row, ast.List)]
+            parts = tuple(_evaluate(entry, scope, like) for row in table for entry in row)
+            return b.matrix((len(table), len(table[0])), parts)
         case ast.Call(ast.Name("polynomial"), [x, ast.Name(table)]):
             return _polynomial(scope, _evaluate(x, scope, like), table)
         case ast.Call(ast.Name("fraction"), [x, ast.Name(table)]):
@@ -261,12 +263,6 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
 
 def _pair(left: ast.expr, right: ast.expr, scope: _Scope, like: Type) -> tuple[Value, Value]:
     return _evaluate(left, scope, like), _evaluate(right, scope, like)
-
-
-def _matrix(rows: list[ast.expr], scope: _Scope, like: Type) -> Value:
-    table = [row.elts for row in rows if isinstance(row, ast.List)]
-    parts = tuple(_evaluate(entry, scope, like) for row in table for entry in row)
-    return scope.builder.matrix((len(table), len(table[0])), parts)
 
 
 def _select(arguments: list[ast.expr], scope: _Scope, like: Type) -> Value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from difftile.ops.composites import COMPOSITES
-from difftile.ops.row import Op
 from difftile.ops.table import OPS
 
 _INTRODUCTION = """\
@@ -50,24 +49,14 @@ def kink_table() -> str:
     """Return the text of docs/kinks.md."""
     rows = [op for op in OPS.values() if op.kinks]
     lines = [_INTRODUCTION, "| Function | At kinks | Adjoints |", "|---|---|---|"]
-    lines += [f"| `{_call(op)}` | {op.kinks} | {_adjoints(op)} |" for op in rows]
+    for op in rows:
+        arguments = "abc"[: max(len(op.vjp), len(op.domain))]
+        formulas = zip(arguments, op.formulas(len(arguments)), strict=True)
+        shown = "<br>".join(f"`{name}`: `{text}`" for name, text in formulas if text)
+        lines.append(f"| `{op.name}({', '.join(arguments)})` | {op.kinks} | {shown or 'none'} |")
     lines += ["", _BRANCHES, _DECOMPOSED, _COMPOSED, "| Function | Formula |", "|---|---|"]
     lines += [
         f"| `{name}({', '.join(one.parameters)})` | `{one.formula}` |"
         for name, one in COMPOSITES.items()
     ]
     return "\n".join(lines) + "\n"
-
-
-def _call(op: Op) -> str:
-    return f"{op.name}({', '.join(_arguments(op))})"
-
-
-def _arguments(op: Op) -> str:
-    return "abc"[: max(len(op.vjp), len(op.domain))]
-
-
-def _adjoints(op: Op) -> str:
-    formulas = op.formulas(len(_arguments(op)))
-    shown = zip(_arguments(op), formulas, strict=True)
-    return "<br>".join(f"`{name}`: `{formula}`" for name, formula in shown if formula) or "none"

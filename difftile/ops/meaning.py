@@ -15,24 +15,12 @@ np: Any = numpy  # what its stubs know differs from version to version
 
 Function: TypeAlias = Callable[..., Any]
 
-_real: Function = np.real
-_imag: Function = np.imag
-_where: Function = np.where
-_array: Function = np.asarray
-_floor: Function = np.floor
-_ceil: Function = np.ceil
-_trunc: Function = np.trunc
-_sign: Function = np.sign
-_arctan2: Function = np.arctan2
-_power: Function = np.power
-_inv: Function = np.linalg.inv
-
 
 def real_parts(compare: Function) -> Function:
     """Return a comparison as one of real parts."""
 
     def compared(a: Any, b: Any) -> Any:
-        return compare(_real(a), _real(b))
+        return compare(np.real(a), np.real(b))
 
     return compared
 
@@ -44,17 +32,17 @@ def identity(a: Any) -> Any:
 
 def maximum(a: Any, b: Any) -> Any:
     """Return the larger one; of a number and NaN the number."""
-    return _where((_real(a) >= _real(b)) | (_real(b) != _real(b)), a, b)[()]
+    return np.where((np.real(a) >= np.real(b)) | (np.real(b) != np.real(b)), a, b)[()]
 
 
 def minimum(a: Any, b: Any) -> Any:
     """Return the smaller one; of a number and NaN the number."""
-    return _where((_real(a) <= _real(b)) | (_real(b) != _real(b)), a, b)[()]
+    return np.where((np.real(a) <= np.real(b)) | (np.real(b) != np.real(b)), a, b)[()]
 
 
 def absolute(a: Any) -> Any:
     """Return |a|, analytic on both sides of 0."""
-    return _where(_real(a) < 0, -a, a)[()]
+    return np.where(np.real(a) < 0, -a, a)[()]
 
 
 def clamp(x: Any, low: Any, high: Any) -> Any:
@@ -67,30 +55,30 @@ def clamp(x: Any, low: Any, high: Any) -> Any:
 
 def sign(a: Any) -> Any:
     """Return -1, 0 or 1 in the type of a; 0 of NaN."""
-    x = _real(a)
-    return _like(a, _array(x > 0).astype(int) - _array(x < 0))
+    x = np.real(a)
+    return _like(a, np.asarray(x > 0).astype(int) - np.asarray(x < 0))
 
 
 def floor(a: Any) -> Any:
     """Return the largest whole number that is not above a."""
-    return _like(a, _floor(_real(a)))
+    return _like(a, np.floor(np.real(a)))
 
 
 def ceil(a: Any) -> Any:
     """Return the smallest whole number that is not below a."""
-    return _like(a, _ceil(_real(a)))
+    return _like(a, np.ceil(np.real(a)))
 
 
 def rounded(a: Any) -> Any:
     """Return the nearest whole number, ties away from zero, as Taichi and C do."""
-    x = _real(a)
-    whole = _trunc(x)
+    x = np.real(a)
+    whole = np.trunc(x)
     # Not floor(|x| + 0.5), which is wrong for the number just below 0.5.
-    return _like(a, _where(abs(x - whole) >= 0.5, whole + _sign(x), whole))
+    return _like(a, np.where(abs(x - whole) >= 0.5, whole + np.sign(x), whole))
 
 
 def _like(a: Any, result: Any) -> Any:
-    return result.astype(_array(a).dtype)[()]
+    return result.astype(np.asarray(a).dtype)[()]
 
 
 def floordiv(a: Any, b: Any) -> Any:
@@ -108,7 +96,7 @@ def mod(a: Any, b: Any) -> Any:
 
 
 def _has_floats(*values: Any) -> bool:
-    return any(np.issubdtype(_array(value).dtype, np.inexact) for value in values)
+    return any(np.issubdtype(np.asarray(value).dtype, np.inexact) for value in values)
 
 
 def whole_power(a: Any, b: Any) -> Any:
@@ -118,7 +106,7 @@ def whole_power(a: Any, b: Any) -> Any:
 
 def raw_div(a: Any, b: Any) -> Any:
     """Return a / b of integers, cut towards zero as in C."""
-    return _array(np.sign(a) * np.sign(b) * (abs(a) // abs(b)))[()]
+    return np.asarray(np.sign(a) * np.sign(b) * (abs(a) // abs(b)))[()]
 
 
 def raw_mod(a: Any, b: Any) -> Any:
@@ -128,14 +116,16 @@ def raw_mod(a: Any, b: Any) -> Any:
 
 def shr_logical(a: Any, b: Any) -> Any:
     """Return the bits of a moved down, with zeros coming in."""
-    dtype = _array(a).dtype
+    dtype = np.asarray(a).dtype
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    return np.right_shift(_array(a).view(unsigned), _array(b).astype(unsigned)).view(dtype)[()]
+    return np.right_shift(np.asarray(a).view(unsigned), np.asarray(b).astype(unsigned)).view(dtype)[
+        ()
+    ]
 
 
 def popcnt(a: Any) -> Any:
     """Return how many bits are set."""
-    return _bits(a).sum(axis=-1).astype(_array(a).dtype)[()]
+    return _bits(a).sum(axis=-1).astype(np.asarray(a).dtype)[()]
 
 
 def clz(a: Any) -> Any:
@@ -145,7 +135,7 @@ def clz(a: Any) -> Any:
 
 def _bits(a: Any) -> Any:
     """Return the bits along a last axis, the highest first."""
-    array = _array(a)
+    array = np.asarray(a)
     size = array.dtype.itemsize
     big = array.astype(array.dtype.newbyteorder(">"))
     octets = np.frombuffer(big.tobytes(), np.uint8).reshape((*array.shape, size))
@@ -155,21 +145,21 @@ def _bits(a: Any) -> Any:
 def arctan2(y: Any, x: Any) -> Any:
     """Return the angle of the point (x, y)."""
     if np.iscomplexobj(y) or np.iscomplexobj(x):
-        angle = _arctan2(_real(y), _real(x))
+        angle = np.arctan2(np.real(y), np.real(x))
         # First-order in the imaginary parts, which is all that a complex step carries.
-        squared = _real(x) ** 2 + _real(y) ** 2
-        slope = (_real(x) * _imag(y) - _real(y) * _imag(x)) / squared
+        squared = np.real(x) ** 2 + np.real(y) ** 2
+        slope = (np.real(x) * np.imag(y) - np.real(y) * np.imag(x)) / squared
         return angle + 1j * slope
     return np.arctan2(y, x)
 
 
 def power(a: Any, b: Any) -> Any:
     """Return a ** b; a whole exponent keeps a negative base real."""
-    exponent = _real(b)
-    whole = np.all(_imag(b) == 0) and np.all(exponent == _trunc(exponent))
+    exponent = np.real(b)
+    whole = np.all(np.imag(b) == 0) and np.all(exponent == np.trunc(exponent))
     if np.iscomplexobj(a) and whole:
-        return a ** _array(exponent).astype(int)[()]
-    return _power(a, b)
+        return a ** np.asarray(exponent).astype(int)[()]
+    return np.power(a, b)
 
 
 def rsqrt(a: Any) -> Any:
@@ -179,34 +169,34 @@ def rsqrt(a: Any) -> Any:
 
 def sigmoid(a: Any) -> Any:
     """Return 1 / (1 + exp(-a)), without an overflow on either side."""
-    small = np.exp(_where(_real(a) < 0, a, -a))
-    return (_where(_real(a) < 0, small, 1) / (1 + small))[()]
+    small = np.exp(np.where(np.real(a) < 0, a, -a))
+    return (np.where(np.real(a) < 0, small, 1) / (1 + small))[()]
 
 
 def log1pexp(a: Any) -> Any:
     """Return log(1 + exp(a)), without an overflow on either side."""
-    small = np.exp(_where(_real(a) < 0, a, -a))
-    return (_where(_real(a) < 0, 0, a) + np.log1p(small))[()]
+    small = np.exp(np.where(np.real(a) < 0, a, -a))
+    return (np.where(np.real(a) < 0, 0, a) + np.log1p(small))[()]
 
 
 def logit(a: Any) -> Any:
     """Return log(a / (1 - a)), accurate beside 1/2 too."""
     rest = 1 - a
-    return _where(_real(a) < 0.25, np.log(a / rest), np.log1p((2 * a - 1) / rest))[()]
+    return np.where(np.real(a) < 0.25, np.log(a / rest), np.log1p((2 * a - 1) / rest))[()]
 
 
 def logsumexp(a: Any) -> Any:
     """Return log(exp(a[0]) + exp(a[1]) + ...), without an overflow."""
-    at = np.argmax(_real(a))
+    at = np.argmax(np.real(a))
     top = a[at]
-    if not np.isfinite(_real(top)):
+    if not np.isfinite(np.real(top)):
         return top
     return top + np.log1p(np.sum(np.exp(np.delete(a, at) - top)))
 
 
 def stop_grad(a: Any) -> Any:
     """Return the value without what the complex step moves it by."""
-    return _real(a)
+    return np.real(a)
 
 
 def norm(a: Any) -> Any:
@@ -222,7 +212,7 @@ def normalized(a: Any) -> Any:
 
 def select(cond: Any, a: Any, b: Any) -> Any:
     """Return a where the condition holds, else b."""
-    return _where(cond, a, b)[()]
+    return np.where(cond, a, b)[()]
 
 
 def vector(*components: Any) -> Any:
@@ -259,7 +249,7 @@ def determinant(a: Any) -> Any:
 def inverse(a: Any) -> Any:
     """Return the inverse; NaN for a singular matrix."""
     try:
-        return _inv(a)
+        return np.linalg.inv(a)
     except np.linalg.LinAlgError:
         return a * np.nan
 
@@ -293,7 +283,7 @@ def cholesky(a: Any) -> Any:
         if j < i:
             z[i, j] = rest / z[j, j]
         elif j == i:
-            z[i, i] = np.sqrt(rest) if _real(rest) >= 0 else np.nan
+            z[i, i] = np.sqrt(rest) if np.real(rest) >= 0 else np.nan
     return z
 
 

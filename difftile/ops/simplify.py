@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias, TypeGuard
+from typing import Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -58,7 +58,8 @@ def _evaluated(op: str, args: tuple[Value, ...], type_: Type) -> Const | None:
         return None
     if not args or not all(isinstance(arg, Const) for arg in args):
         return None
-    values = [_number(arg) for arg in args if isinstance(arg, Const)]
+    consts = [arg for arg in args if isinstance(arg, Const)]
+    values = [numpy_dtype(scalar_of(const.type)).type(const.value) for const in consts]
     with np.errstate(all="ignore"):
         try:
             found = numpy_dtype(scalar_of(type_)).type(OPS[op].numpy(*values))
@@ -67,12 +68,8 @@ def _evaluated(op: str, args: tuple[Value, ...], type_: Type) -> Const | None:
     # What is not finite stays an op: Taichi has no literal for it.
     if not np.isfinite(found):
         return None
-    structural = all(arg.structural for arg in args if isinstance(arg, Const))
+    structural = all(const.structural for const in consts)
     return Const(found.item(), type_, structural and not found)
-
-
-def _number(const: Const) -> Any:
-    return numpy_dtype(scalar_of(const.type)).type(const.value)
 
 
 def _is(value: Value, number: float) -> bool:
