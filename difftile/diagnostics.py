@@ -19,7 +19,7 @@ class Span:
         column: First column, from 0.
         end_column: Column after the last one.
         text: The whole line, without its newline.
-        inner: Where the code itself stands, if the stretch is the call of a func of the library.
+        inner: The span of the code itself, if this one is the call of a func of the library.
     """
 
     file: str
@@ -31,13 +31,13 @@ class Span:
 
     @property
     def shown(self) -> str:
-        """What stands there."""
+        """The source text of the span."""
         return self.text[self.column : self.end_column]
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A span and what is to be said about it."""
+    """A span and a remark about it."""
 
     span: Span
     text: str
@@ -56,7 +56,7 @@ def _frame(label: Label) -> list[str]:
     span = label.span
     number = str(span.line)
     gutter = " " * len(number)
-    # Tabs stay tabs, so that the carets stand under the words whatever a tab is worth.
+    # Tabs stay tabs, so that the carets are under the words for any width of a tab.
     padding = "".join("\t" if c == "\t" else " " for c in span.text[: span.column])
     carets = "^" * max(1, span.end_column - span.column)
     return [
@@ -67,17 +67,14 @@ def _frame(label: Label) -> list[str]:
 
 
 def located(span: Span | None) -> str:
-    """Return where a span is, in a line: the file, the line and what stands there."""
+    """Return a span in one line: the file, the number of the line and the source text."""
     if span is None:
         return "in code that difftile made"
     return f'"{_shown_path(span.file)}", line {span.line}: {span.shown}'
 
 
 def render(title: str, labels: Iterable[Label], notes: Iterable[str], hint: str | None) -> str:
-    """Write an error the one way all of them are written.
-
-    The format: a title, a code frame for each label with the span underlined, notes, a hint.
-    """
+    """Return the text of an error: a title, a frame of code for each label, notes, a hint."""
     lines, inside = [title], dict[str, None]()
     for label in labels:
         lines += _frame(label)
@@ -219,10 +216,10 @@ class IndexOutOfRange(KernelError, IndexError):
 
     Args:
         span: The access.
-        what: What is indexed, in the user's words.
+        what: The indexed object, in the user's words.
         shape: Its shape.
         index: For each axis the index, or the first and the last one of a launch that was refused;
-            None for one that depends on what fields hold.
+            None for one that depends on the contents of fields.
 
     Attributes:
         index: An index outside; None along axes where it is not known.
@@ -258,7 +255,7 @@ class IndexOutOfRange(KernelError, IndexError):
 
 
 def _outside(ends: Ends | None, size: int) -> int | None:
-    """Return an index between two ends that is outside a size, the one behind the end first."""
+    """Return an index between two ends that is outside a size, preferably one past the end."""
     if ends is None:
         return None
     return ends[1] if ends[1] >= size else ends[0] if ends[0] < 0 else None
@@ -306,7 +303,7 @@ class NotDifferentiable(KernelError):
 
 
 class RuleMismatch(KernelError):
-    """A rule whose parameters or results do not fit what it is a rule for."""
+    """A rule whose parameters or results do not fit the function that it belongs to."""
 
     def __init__(
         self,
@@ -321,7 +318,7 @@ class RuleMismatch(KernelError):
 
 
 class CompileError(KernelError):
-    """The substrate refused a kernel that difftile accepted: a limit of it, or a fault of ours."""
+    """A kernel that difftile accepted and the substrate refused: a limit of Taichi, or a bug."""
 
 
 class FieldError(DifftileError, ValueError):
@@ -337,13 +334,13 @@ class FieldIndexError(FieldError, IndexError):
 
 
 class DatasetError(DifftileError, ValueError):
-    """A file or folder of splats, cameras or images that is not what it should be.
+    """An invalid file or folder of splats, cameras or images.
 
     Args:
-        path: The file or folder at fault.
-        found: What it has, in words.
-        expected: What it should have, in words.
-        hint: What to do about it.
+        path: The file or folder.
+        found: The fault, in words.
+        expected: The expected contents, in words.
+        hint: A remedy.
     """
 
     def __init__(
@@ -371,7 +368,7 @@ class TapeError(DifftileError, RuntimeError):
 
 
 class LossNotFinite(TapeError):
-    """A loss that is infinite or no number, which has no gradient."""
+    """A loss that is infinite or NaN, which has no gradient."""
 
 
 class SolverError(DifftileError, RuntimeError):
@@ -379,15 +376,15 @@ class SolverError(DifftileError, RuntimeError):
 
 
 class ViewerError(DifftileError, RuntimeError):
-    """A viewer that cannot be opened here, or cannot show or record what it was asked to."""
+    """A viewer that cannot be opened here, or a request that it cannot show or record."""
 
 
 class NotConverged(UserWarning):
-    """A solver stopped before it had what was asked for."""
+    """A solver stopped before it reached its tolerance."""
 
 
 class GradientMismatch(DifftileError, AssertionError):
-    """A gradient, or a rule for one, that is not the derivative of what it belongs to."""
+    """A gradient or a rule that differs from the derivative of its function."""
 
 
 class GradientCut(UserWarning):
@@ -395,4 +392,4 @@ class GradientCut(UserWarning):
 
 
 class GradientWarning(UserWarning):
-    """What `Tape(diagnose=True)` found: numbers that are not finite, gradients that are zero."""
+    """A finding of `Tape(diagnose=True)`: numbers that are not finite, gradients that are zero."""

@@ -178,7 +178,7 @@ class ImplicitRule(OpaqueStep):
         Args:
             saved: The launches of the function at the solution.
             times: `transposed` for the adjoint, `pushed` for the tangent.
-            b: The adjoint of the solution; or what `driven` returned.
+            b: The adjoint of the solution; or the result of `driven`.
         """
 
     def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:

@@ -80,8 +80,8 @@ def odeint(
       came from (friction, diffusion, stiffness) that is unstable. The result is compared with the
       stored state, and a `NotConverged` warning reports a difference.
 
-    Gradients go to what the state held before, and to all fields with gradients that the
-    right-hand side reads; with the continuous adjoint to `t0` and `t1` too, if these are fields.
+    Gradients go to the initial state, and to all fields with gradients that the right-hand side
+    reads; with the continuous adjoint to `t0` and `t1` too, if these are fields.
     Tangents go through the steps, with either.
 
     Args:

@@ -19,8 +19,8 @@ DATASET is a folder with a COLMAP model (sparse/0), a transforms.json of nerfstu
 transforms_train.json of a synthetic Blender scene.
 """
 _RESULTS = """\
-In the folder given by --out are then point_cloud.ply, metrics.json, held_out.png, curve.png, and
-checkpoints/ from which --resume goes on. Ctrl-C saves a checkpoint and ends.
+Writes point_cloud.ply, metrics.json, held_out.png, curve.png, and checkpoints/, which --resume
+continues from, into the folder given by --out. Ctrl-C saves a checkpoint and ends.
 """
 
 
@@ -41,14 +41,14 @@ def _parser() -> Parser:
         "dataset", metavar="DATASET", type=Path, help="the folder with the pictures"
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for results")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in that folder")
+    parser.add_argument("--resume", action="store_true", help="resume the run in that folder")
 
     run = parser.add_argument_group("the run")
-    run.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="where to train")
+    run.add_argument("--arch", choices=("cpu", "cuda"), default="cpu", help="device to train on")
     run.add_argument(
         "--threads",
         type=positive_int,
-        help="of the CPU; with 1, runs with the same seed are the same to the last bit",
+        help="threads of the CPU; with 1, runs with the same seed are the same to the last bit",
     )
     run.add_argument(
         "--save-every", type=positive_int, default=5000, metavar="N", help="steps; default: 5000"
@@ -56,7 +56,7 @@ def _parser() -> Parser:
     run.add_argument(
         "--allow-outside",
         action="store_true",
-        help="read pictures that names or links of the data set have outside its folder",
+        help="read pictures outside the folder of the data set, named or linked in it",
     )
     run.add_argument("--no-pictures", action="store_true", help="write no pictures")
 
@@ -69,20 +69,20 @@ def _parser() -> Parser:
         how.add_argument(name, default=argparse.SUPPRESS, dest=attribute, **more)  # pyright: ignore
 
     add("--steps", type=positive_int, metavar="N", help="number of steps")
-    add("--downscale", type=positive_int, metavar="N", help="how many pixels of a picture are one")
+    add("--downscale", type=positive_int, metavar="N", help="factor by which pictures are reduced")
     add("--images", metavar="NAME", help="folder of the pictures of a COLMAP model")
-    add("--hold-out", type=_count, metavar="N", help="hold out every so many-th view, 0 for none")
-    add("--strategy", choices=STRATEGIES, help="how gaussians come and go")
-    add("--most", type=positive_int, metavar="N", help="most gaussians")
-    add("--points", type=positive_int, metavar="N", help="gaussians to begin with, without points")
+    add("--hold-out", type=_count, metavar="N", help="hold out every N-th view, 0 for none")
+    add("--strategy", choices=STRATEGIES, help="strategy to add and remove gaussians")
+    add("--most", type=positive_int, metavar="N", help="largest number of gaussians")
+    add("--points", type=positive_int, metavar="N", help="initial gaussians, without points")
     add("--sh-degree", type=int, choices=range(4), help="harmonics of the colours")
     add("--background", type=_colour, said="black", metavar="COLOUR", help="black, white or r,g,b")
-    add("--seed", type=_count, metavar="N", help="of what is random")
+    add("--seed", type=_count, metavar="N", help="seed of the random numbers")
     how.add_argument(
         "--antialiased",
         action="store_true",
         default=argparse.SUPPRESS,
-        help="take away opacity for what the blur adds to small gaussians",
+        help="lower the opacity of small gaussians by as much as the blur adds to them",
     )
     return parser
 

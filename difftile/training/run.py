@@ -83,10 +83,10 @@ def _before(
     last = latest(out)
     if not resume:
         if last is not None:
-            parser.error(f"{out} has a run already: --resume goes on with it, or choose another")
+            parser.error(f"{out} has a run already: pass --resume, or choose another folder")
         return None
     if last is None:
-        parser.error(f"{out} has no run to go on with, which would have checkpoints")
+        parser.error(f"{out} has no checkpoints of a run to resume: leave --resume out")
     found = read(last)
     for name, value in chosen.items():
         had = getattr(found.options, name)
@@ -142,7 +142,7 @@ class _Session:
             if [*before.views] != self._names:
                 raise DatasetError(
                     data.folder,
-                    f"has {len(self._names)} views, others than those of the run in {out}",
+                    f"has {len(self._names)} views, which differ from those of the run in {out}",
                     f"its {len(before.views)} views",
                 )
             try:
@@ -176,7 +176,7 @@ class _Session:
                     self.save()
         self.save()
         if trainer.step < steps:
-            print(f"interrupted after {trainer.step} of {steps} steps; --resume goes on")
+            print(f"interrupted after {trainer.step} of {steps} steps; --resume continues")
         return trainer.step >= steps
 
     def save(self) -> None:

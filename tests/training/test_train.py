@@ -137,7 +137,7 @@ def test_an_interrupted_run_goes_on_exactly(
     with monkeypatch.context() as context:
         interrupted_at(5, context)
         assert train(balls["colmap-bin"], parts, *options) == 130
-    assert "interrupted after 5 of 9 steps; --resume goes on" in capsys.readouterr().out
+    assert "interrupted after 5 of 9 steps; --resume continues" in capsys.readouterr().out
     assert len(read_splats(parts / "point_cloud.ply")) != 200
     assert not (parts / "metrics.json").exists()
     assert train(balls["colmap-bin"], parts, "--resume") == 0
@@ -249,7 +249,7 @@ def test_wrong_folders(
     (tmp_path / "file").touch()
     assert "File exists" in complaint(capsys, data, "--out", tmp_path / "file")
     line = complaint(capsys, data, "--out", out, "--resume")
-    assert line == f"{out} has no run to go on with, which would have checkpoints"
+    assert line == f"{out} has no checkpoints of a run to resume: leave --resume out"
 
 
 def test_a_distorted_camera_is_refused_with_what_to_do(
@@ -269,7 +269,7 @@ def test_runs_that_do_not_fit(
     assert train(data, out, "--no-pictures", "--strategy", "none") == 0
     capsys.readouterr()
     line = complaint(capsys, data, "--out", out)
-    assert line == f"{out} has a run already: --resume goes on with it, or choose another"
+    assert line == f"{out} has a run already: pass --resume, or choose another folder"
     line = complaint(capsys, data, "--out", out, "--resume", "--sh-degree", 2)
     assert line == f"--sh-degree is 2, and the run in {out} has 1: leave it out"
     shutil.copytree(data, tmp_path / "fewer")
@@ -278,7 +278,7 @@ def test_runs_that_do_not_fit(
     file.write_text(json.dumps({**content, "frames": content["frames"][:-1]}))
     line = complaint(capsys, tmp_path / "fewer", "--out", out, "--resume")
     assert line.endswith(
-        f"has 8 views, others than those of the run in {out}; expected its 9 views."
+        f"has 8 views, which differ from those of the run in {out}; expected its 9 views."
     )
     last = latest(out)
     assert last is not None
