@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from difftile.diagnostics import KernelError, TypeMismatch, UnsupportedSyntax, counted
-from difftile.frontend.components import assigned_cells, components_of
+from difftile.frontend.components import assigned_cells, place_type
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable
 from difftile.frontend.indexing import attribute_of, subscript_of
@@ -153,7 +153,7 @@ def put(
         case Place(Element(array, index), components):
             cx.check_write(array, adds=False)
             _check_distinct(cx, target, components)
-            _, type_ = components_of(cx, place)
+            type_ = place_type(cx, place)
             stored = assignable(cx, value, item, type_, f"'{array.name}'")
             for cell, one in assigned_cells(cx, components, stored):
                 cx.b.store(array, (*index, *cell), one)
@@ -223,7 +223,7 @@ def accumulate(
     """Append `element += item`, or `-=`, for some of its components."""
     array = element.array
     cx.check_write(array, adds=True)
-    _, type_ = components_of(cx, Place(element, components))
+    type_ = place_type(cx, Place(element, components))
     if scalar_of(type_) == BOOL:
         raise TypeMismatch(
             cx.b.span,

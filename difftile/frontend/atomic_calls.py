@@ -8,7 +8,7 @@ from functools import partial
 
 from difftile.diagnostics import TypeMismatch
 from difftile.frontend.assign import accumulate
-from difftile.frontend.components import assigned_cells, components_of
+from difftile.frontend.components import assigned_cells, place_type
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable, counted_arguments
 from difftile.frontend.items import (
@@ -64,7 +64,7 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
         )
     array, op = place.at.array, _OPS[sign]
     cx.check_write(array, adds=sign == "add" and name is None)
-    _, type_ = components_of(cx, place)
+    type_ = place_type(cx, place)
     given = assignable(cx, value, cx.numeric(value), type_, f"'{array.name}'")
     if op.startswith("bit_") and scalar_of(type_) in FLOATS:
         raise TypeMismatch(cx.span(node), f"'ti.atomic_{sign}' takes integers.", f"{type_}")
@@ -81,7 +81,7 @@ def combine(cx: Context, place: Place, op: str, node: ast.expr, item: Item) -> b
     element = place.at
     if not isinstance(element, Element) or element.repeated or not place.is_single:
         return False
-    _, type_ = components_of(cx, place)
+    type_ = place_type(cx, place)
     held = scalar_of(type_)
     given = held if is_number(item) else scalar_of(cx.value(item).type)
     is_float = given in FLOATS or (isinstance(item, Static) and isinstance(item.value, float))

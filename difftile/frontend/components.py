@@ -155,10 +155,15 @@ def swizzled(components: Components, letters: str) -> Components | None:
 
 def components_of(cx: Context, place: Place) -> tuple[Components, Type]:
     """Return the components that a place means, and their type together."""
-    at = place.at
+    type_ = place_type(cx, place)
+    return place.components or all_components(type_), type_
+
+
+def place_type(cx: Context, place: Place) -> Type:
+    """Return the type of the values in a place."""
+    at, components = place.at, place.components
     whole = at.array.type.element if isinstance(at, Element) else cx.value(at.item).type
-    components = place.components or all_components(whole)
-    return components, shaped(components.shape, scalar_of(whole))
+    return whole if components is None else shaped(components.shape, scalar_of(whole))
 
 
 def assigned_cells(

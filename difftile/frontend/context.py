@@ -205,8 +205,9 @@ class Context:
                 value = self.value(inner)
                 return value if components is None else self.extracted(value, components)
             case Place(Element(array, index), components):
-                if self.rule is not None:
-                    self.rule.check_read(array, self.b.span)
+                rule = self.scope.rule
+                if rule is not None:
+                    rule.check_read(array, self.b.span)
                 if components is None:
                     return self.wide(self.b.load(array, index, name))
                 cells = components.cells
@@ -230,8 +231,9 @@ class Context:
 
     def check_write(self, array: Array, *, adds: bool) -> None:
         """Check that an array may be written here: a rule adds to gradients only."""
-        if self.rule is not None and array.size is None and array not in self.temps:
-            self.rule.check_write(array, self.b.span, adds=adds)
+        rule = self.scope.rule
+        if rule is not None and array.size is None and array not in self.temps:
+            rule.check_write(array, self.b.span, adds=adds)
 
     def wide(self, value: Value) -> Value:
         """Return a value as arithmetic takes it: half precision is for storage."""
@@ -303,7 +305,7 @@ class Context:
 
     def span(self, node: ast.AST) -> Span:
         """Return where a node stands in the user's file."""
-        return self.source.span(node)
+        return self.scope.source.span(node)
 
     def keyword_span(self, node: ast.AST) -> Span:
         """Return the span of an expression, or of the first word of a statement."""
@@ -317,7 +319,7 @@ class Context:
     def at(self, node: ast.AST) -> Generator[None, None, None]:
         """Mark statements that are appended inside with the place of a node."""
         before = self.b.span
-        self.b.span = self.source.span(node)
+        self.b.span = self.scope.source.span(node)
         try:
             yield
         finally:

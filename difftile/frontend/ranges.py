@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, replace
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
-from difftile.frontend.components import components_of
+from difftile.frontend.components import place_type
 from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, positional, spread
 from difftile.frontend.field_views import size_of
@@ -76,7 +76,7 @@ def box_of(cx: Context, node: ast.expr) -> Box:
     elif isinstance(item, FieldShape):
         hint = f"unroll it: 'for n in ti.static({ast.unparse(node)}):'."
     elif isinstance(item, (Var, Const, Place)):
-        type_ = components_of(cx, item)[1] if isinstance(item, Place) else item.type
+        type_ = place_type(cx, item) if isinstance(item, Place) else item.type
         if shape_of(type_):
             size = shape_of(type_)[0]
             hint = f"loop over its components: 'for k in ti.static(range({size})):'."
