@@ -114,6 +114,8 @@ class FunctionScope:
         callers: The functions around it, outermost first; none for a kernel.
         top_level: Loops met here run in parallel.
         reductions: The locals that the parallel loop around adds to, and their cells.
+        axes: Index, start and stop of each axis of that loop; none at the top level.
+        stream: The number of its stream of random draws; 0 at the top level.
         returning: The results of a func that are returned from loops.
         rule: The rule that is being lowered.
         ruling: The funcs whose rules are being lowered.
@@ -123,9 +125,23 @@ class FunctionScope:
     callers: tuple[Source, ...] = ()
     top_level: bool = True
     reductions: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    axes: tuple[tuple[Value, Value, Value], ...] = ()
+    stream: int = 0
     returning: Returning = field(default_factory=Returning)
     rule: RuleScope | None = None
     ruling: tuple[PythonFunction, ...] = ()
+
+    def called(self, source: Source) -> FunctionScope:
+        """Return the scope of a function that is called here; its locals are others."""
+        callers = (*self.callers, self.source)
+        return replace(
+            self,
+            source=source,
+            callers=callers,
+            top_level=False,
+            reductions={},
+            returning=Returning(),
+        )
 
 
 @dataclass(frozen=True, slots=True)

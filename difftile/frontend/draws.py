@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from difftile.ir.nodes import Value, Var
+from difftile.ir.nodes import Var
 from difftile.ir.types import I32
 
 DRAWS = "draws so far"  # no Python name has a space
@@ -23,9 +23,7 @@ class Draws:
         seed: The parameter for the seed of `dt.init`.
         first: The parameter for the first stream that is free at a launch.
         used: Something is drawn at all.
-        stream: Tells the top level (0) and the parallel loops of a kernel apart.
-        streams: How many there are.
-        axes: Index, start and stop of each axis of the parallel loop around; none at the top level.
+        streams: How many streams there are: one for the top level, and one for each parallel loop.
         pending: Draws since the hidden local was brought up to date.
         places: Places in the program that draw, met so far.
     """
@@ -33,8 +31,6 @@ class Draws:
     seed: Var = field(default_factory=lambda: Var("seed", I32))
     first: Var = field(default_factory=lambda: Var("stream", I32))
     used: bool = False
-    stream: int = 0
     streams: int = 1
-    axes: tuple[tuple[Value, Value, Value], ...] = ()
     pending: int = 0
     places: int = 0

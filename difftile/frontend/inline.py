@@ -10,7 +10,7 @@ from difftile.diagnostics import CallMismatch, KernelError, counted, did_you_mea
 from difftile.frontend.assign import assign_to
 from difftile.frontend.captures import Path, default_values
 from difftile.frontend.changes import by_reference, root_of
-from difftile.frontend.context import Context, Env, FunctionScope
+from difftile.frontend.context import Context, Env
 from difftile.frontend.convert import spread
 from difftile.frontend.draws import DRAWS
 from difftile.frontend.items import Item, Static, is_same
@@ -130,10 +130,8 @@ def bind_call(
 
 def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:
     """Lower the body of a func; return its result, and the bindings at its end."""
-    outer, caller = cx.scope, cx.env
-    callers = (*outer.callers, outer.source)
-    scope = FunctionScope(source, callers, top_level=False, rule=outer.rule, ruling=outer.ruling)
-    with cx.within(scope), cx.frame({**env, DRAWS: caller[DRAWS]}, {}):
+    caller = cx.env
+    with cx.within(cx.scope.called(source)), cx.frame({**env, DRAWS: caller[DRAWS]}, {}):
         returned = lower_body(cx, source.tree.body)
         caller[DRAWS] = cx.env[DRAWS]
         return returned, cx.env

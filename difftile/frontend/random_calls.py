@@ -32,7 +32,7 @@ def random_words(cx: Context) -> list[Value]:
     draws.pending += 1
     draws.places += 1
     draws.used = True
-    stream = cx.call("add", draws.first, Const(draws.stream, I32))
+    stream = cx.call("add", draws.first, Const(cx.scope.stream, I32))
     return _words(cx, number, stream, draws.seed)
 
 
@@ -54,7 +54,7 @@ def seeded(cx: Context, seed: Value, *, normal: bool, name: str) -> Value:
 def _words(cx: Context, number: Value, stream: Value, seed: Value) -> list[Value]:
     # The number of the thread is its place among the iterations, the last axis fastest.
     thread: Value = Const(0, I32)
-    for index, start, stop in cx.draws.axes:
+    for index, start, stop in cx.scope.axes:
         row = cx.call("mul", thread, cx.call("sub", stop, start))
         thread = cx.call("add", row, cx.call("sub", index, start))
     words = cx.call("random_bits", thread, number, stream, seed)

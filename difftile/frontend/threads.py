@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from difftile.diagnostics import KernelError, Span
 from difftile.frontend.context import Context
@@ -32,15 +33,16 @@ def in_parallel(
         span: The loop, for errors.
     """
     indices = tuple(Var(name, I32) for name in names)
-    cx.draws.axes = tuple(zip(indices, starts, stops, strict=True))
-    cx.draws.stream, cx.draws.streams = cx.draws.streams, cx.draws.streams + 1
+    axes = tuple(zip(indices, starts, stops, strict=True))
+    scope = replace(cx.scope, top_level=False, axes=axes, stream=cx.draws.streams)
+    cx.draws.streams += 1
     outside, cx.draws.pending = cx.draws.pending, 0
-    with cx.nested(), cx.b.region() as stmts:
+    with cx.within(scope), cx.b.region() as stmts:
         cx.env[DRAWS] = Const(0, I32)
         yield indices
     body = Block(tuple(stmts))
     cx.b.append(ParallelFor(indices, tuple(starts), tuple(stops), body, span))
-    cx.draws.axes, cx.draws.stream, cx.draws.pending = (), 0, outside
+    cx.draws.pending = outside
 
 
 @contextmanager
