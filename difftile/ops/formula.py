@@ -210,7 +210,7 @@ def value(b: OpBuilder, op: Op, args: tuple[Value, ...]) -> Value:
     scope = _Scope(b, names, wide, structural=False)
     assignments, last = parsed_lines(op.value)
     for name, text in assignments:
-        names[name] = _evaluate(text, scope, wide[-1].type)
+        names[name] = _evaluate(text, scope, wide[-1].type, name)
     return b.cast(_evaluate(last, scope, wide[-1].type), scalar_of(args[-1].type))
 
 
@@ -219,12 +219,12 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
-    """Evaluate; `like` gives literals their type."""
+def _evaluate(node: ast.expr, scope: _Scope, like: Type, name: str = "") -> Value:
+    """Evaluate; `like` gives literals their type, and `name` is one for the printed value."""
     b = scope.builder
     match node:
-        case ast.Name(name):
-            return scope.names[name]
+        case ast.Name(known):
+            return scope.names[known]
         case ast.Constant(float() | int() as number):
             scalar = scalar_of(like)
             value = float(number) if scalar in FLOATS else number
@@ -232,7 +232,7 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
         case ast.UnaryOp(ast.USub(), operand):
             return b.call("neg", _evaluate(operand, scope, like))
         case ast.BinOp(left, operator, right):
-            return b.call(_OPERATORS[type(operator)], *_pair(left, right, scope, like))
+            return b.call(_OPERATORS[type(operator)], *_pair(left, right, scope, like), name=name)
         case ast.Compare(left, [operator], [right]):
             return b.call(_COMPARISONS[type(operator)], *_pair(left, right, scope, like))
         case ast.Subscript(whole, ast.Constant(int() as position)):
@@ -252,11 +252,11 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type) -> Value:
                 values = [_evaluate(a, scope, like) for a in arguments]
                 return _MACROS[function](scope, *values)
             if function == "select":
-                return _select(arguments, scope, like)
+                return _select(arguments, scope, like, name)
             values = [_evaluate(a, scope, like) for a in arguments]
             if function in COMPOSITES:
                 return composite(b, function, tuple(values))
-            return b.call(function, *values)
+            return b.call(function, *values, name=name)
         case _:
             raise ValueError(f"not part of the formula language: {ast.unparse(node)}")
 
@@ -265,7 +265,7 @@ def _pair(left: ast.expr, right: ast.expr, scope: _Scope, like: Type) -> tuple[V
     return _evaluate(left, scope, like), _evaluate(right, scope, like)
 
 
-def _select(arguments: list[ast.expr], scope: _Scope, like: Type) -> Value:
+def _select(arguments: list[ast.expr], scope: _Scope, like: Type, name: str) -> Value:
     b = scope.builder
     cond, x, y = (_evaluate(argument, scope, like) for argument in arguments)
     shapes = [shape_of(v.type) for v in (x, y, cond) if shape_of(v.type)]
@@ -276,7 +276,7 @@ def _select(arguments: list[ast.expr], scope: _Scope, like: Type) -> Value:
             else v
             for v in (x, y)
         )
-    return b.call("select", cond, x, y)
+    return b.call("select", cond, x, y, name=name)
 
 
 def _component(b: OpBuilder, value: Value, position: int) -> Value:
