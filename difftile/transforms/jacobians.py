@@ -69,9 +69,16 @@ def jacrev(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) 
     def fill(linear: Pullback, blocks: _Blocks) -> None:
         for row, out in enumerate(blocks.outputs):
             for cells, seeds in _chunks(out, chunk):
-                found = _pulled(linear, out, seeds, blocks.inputs)
-                for column, one in enumerate(blocks.inputs):
-                    blocks[row, column][cells] = found[one].reshape(len(seeds), -1)
+                try:
+                    found = pull_many(linear, out, seeds, blocks.inputs)
+                except Unbatchable:  # pull them one after the other
+                    for cell, seed in enumerate(seeds, cells.start):
+                        bars = linear.pull({out: seed}, blocks.inputs)
+                        for column, one in enumerate(blocks.inputs):
+                            blocks[row, column][cell] = bars[one].to_numpy().reshape(-1)
+                else:
+                    for column, one in enumerate(blocks.inputs):
+                        blocks[row, column][cells] = found[one].reshape(len(seeds), -1)
 
     return _jacobian(f, argnums, fill, "jacrev")
 
@@ -156,22 +163,6 @@ def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, Array]]:
         directions = np.zeros((cells.stop - first, size))
         directions[np.arange(len(directions)), np.arange(first, cells.stop)] = 1.0
         yield cells, directions.reshape(-1, *shape)
-
-
-def _pulled(
-    linear: Pullback, out: Field, seeds: Array, inputs: Sequence[Field]
-) -> dict[Field, Array]:
-    """Pull cotangents back together, or one after the other if they cannot be batched."""
-    try:
-        return pull_many(linear, out, seeds, inputs)
-    except Unbatchable:
-        pass
-    rows: dict[Field, list[Array]] = {one: [] for one in inputs}
-    for seed in seeds:
-        found = linear.pull({out: seed}, inputs)
-        for one in inputs:
-            rows[one].append(found[one].to_numpy().copy())
-    return {one: np.stack(values) for one, values in rows.items()}
 
 
 def pushed(
