@@ -51,8 +51,8 @@ from difftile.substrate.parallel import (
     open_range,
 )
 from difftile.substrate.parts import ahead_of, for_each_part
-from difftile.substrate.spelling import RESERVED, annotation, helpers, literal, signature
 from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
+from difftile.substrate.syntax import RESERVED, annotation, helpers, literal, signature
 
 _COMMENT_COLUMN = 76
 _ATOMIC = {

@@ -15,7 +15,6 @@ import numpy as np
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, FLOATS, Matrix, is_float, scalar_of, shape_of
-from difftile.substrate.spelling import function_name, literal
 from difftile.substrate.spellings import (
     ATOM,
     COMPARE,
@@ -27,6 +26,7 @@ from difftile.substrate.spellings import (
     places,
     written,
 )
+from difftile.substrate.syntax import function_name, literal
 
 _LONGEST_INLINED = 72
 _LARGEST_WRITTEN_OUT = 64  # multiplications of a product of matrices

@@ -11,8 +11,8 @@ from difftile.ops.build import OpBuilder
 from difftile.ops.formula import value
 from difftile.ops.table import OPS
 from difftile.substrate.expressions import Expressions
-from difftile.substrate.spelling import RESERVED, function_name
 from difftile.substrate.spellings import Formula, Spelling
+from difftile.substrate.syntax import RESERVED, function_name
 
 
 def functions_of(
