@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, did_you_mean
-from difftile.frontend.arithmetic import power_call
 from difftile.frontend.atomic_calls import ATOMICS
 from difftile.frontend.changes import method_of
 from difftile.frontend.construct import (
@@ -56,6 +55,7 @@ from difftile.frontend.matrix_calls import (
     unit_call,
 )
 from difftile.frontend.name_lookup import parts_of
+from difftile.frontend.operators import power_call
 from difftile.frontend.random_calls import rand, randint, randn
 from difftile.frontend.ranges import cells_of, unrolled
 from difftile.frontend.ruled_calls import ruled_call

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from difftile.diagnostics import UnsupportedSyntax
-from difftile.frontend.arithmetic import binary_chain, unary
 from difftile.frontend.calls import call
 from difftile.frontend.context import Context, ExpressionHandler
 from difftile.frontend.indexing import attribute, subscript
@@ -13,6 +12,7 @@ from difftile.frontend.items import Item, Static, Tuple
 from difftile.frontend.lists import comprehension
 from difftile.frontend.logic import compare, conditional, logic, negation
 from difftile.frontend.name_lookup import lookup
+from difftile.frontend.operators import binary_chain, unary
 from difftile.frontend.syntax import LITERALS
 
 

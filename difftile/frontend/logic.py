@@ -6,12 +6,12 @@ import ast
 from typing import NamedTuple
 
 from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
-from difftile.frontend.arithmetic import folded
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, condition, filled, truth
 from difftile.frontend.items import Item, Static, is_number
 from difftile.frontend.joins import branch
 from difftile.frontend.name_lookup import depend
+from difftile.frontend.operators import folded
 from difftile.frontend.random_calls import only_on_one_side
 from difftile.ir.nodes import Const, Let, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, scalar_of, shape_of, shaped

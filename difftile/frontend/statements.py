@@ -12,7 +12,6 @@ from difftile.diagnostics import (
     UnsupportedSyntax,
     did_you_mean,
 )
-from difftile.frontend.arithmetic import binary
 from difftile.frontend.assign import accumulate, assign_to, place_of, put
 from difftile.frontend.atomic_calls import ATOMICS, combine
 from difftile.frontend.construct import as_declared, type_of
@@ -30,6 +29,7 @@ from difftile.frontend.jumps import jump_statement, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
 from difftile.frontend.name_lookup import depend, lookup
+from difftile.frontend.operators import binary
 from difftile.frontend.results import kernel_return
 from difftile.frontend.returns import return_statement
 from difftile.frontend.texts import assert_statement, print_statement
