@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import taichi as ti
 
 import difftile as dt
 from difftile.viewer.backends.control_diff import ControlDiff
@@ -27,6 +26,7 @@ from difftile.viewer.frame import Frame, Layer
 from difftile.viewer.panel import Panel
 from difftile.viewer.screen import Area, Pixels
 from tests.viewer.browser import browsing, missing_browser
+from tests.viewer.goal import GoalApp
 
 ORANGE = (242, 166, 90)  # the fill of handles
 # Scripts that find things on the page: where their middles are, and more.
@@ -154,39 +154,21 @@ def test_a_binding_that_breaks_is_an_error_of_the_next_picture() -> None:
     page.show(frame)
 
 
-@dt.kernel
-def miss(at, goal, loss):
-    loss[None] = (at[0] - goal[0]).norm_sqr()
-
-
 @pytest.mark.skipif(bool(missing_browser()), reason=missing_browser())
 def test_someone_drags_the_goal_of_what_learns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    middle = np.array([[0.5, 0.5]], np.float32)
-    at = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32), grad=True)
-    goal = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32))
-    loss, rate = dt.zeros((), dtype=ti.f32, grad=True), dt.full((), 0.1)
-    scale, clicked = dt.full((), 1.0), []
-    app = dt.viewer.App("goal", backend="web:0", screenshots=tmp_path)
-    app.slider("rate", bind=rate, min=0.0, max=0.4)
+    clicked: list[Any] = []
+
+    def note_press() -> None:
+        if app.mouse.down:
+            clicked.append(app.mouse.at)
+
+    session = GoalApp(note_press, backend="web:0", screenshots=tmp_path)
+    app, losses, rate, scale = session.app, session.losses, session.rate, dt.full((), 1.0)
     app.slider("scale", bind=scale, min=0.01, max=100.0, log=True)
     kind = app.choice("kind", ["this", "that"])
     app.button("push me", lambda: clicked.append("pushed"))
-    app.handle(bind=(goal, 0))
-    app.points(at, radius=4)
-    losses: list[float] = []
-
-    @app.step
-    def learn() -> None:
-        dt.zero_grads((at,))
-        with dt.Tape(loss):
-            miss(at, goal, loss)
-        at[0] = at[0] - rate[None] * at.grad[0]
-        losses.append(float(loss[None]))
-        app.plot("loss", loss)
-        if app.mouse.down:
-            clicked.append(app.mouse.at)
 
     def person() -> Iterator[Callable[[], bool]]:
         """Act, and yield the expected results before the next act."""
@@ -199,7 +181,7 @@ def test_someone_drags_the_goal_of_what_learns(
         x, y = width / 2, height / 2
         browser.drag((x, y), (x + 20, y), (x + height / 4, y - height / 4))
         yield lambda: max(losses) > 0.05  # the loss reacts,
-        np.testing.assert_allclose(goal.to_numpy(), [[0.75, 0.75]], atol=2e-2)
+        np.testing.assert_allclose(session.goal.to_numpy(), [[0.75, 0.75]], atol=2e-2)
         yield lambda: losses[-1] < 1e-6  # and it learns again
         yield lambda: _near(browser.picture()[round(y - height / 4), round(x + height / 4)], ORANGE)
 
@@ -213,14 +195,7 @@ def test_someone_drags_the_goal_of_what_learns(
         browser.drag((left, top), (left - 50, top), (left - 200, top))
         yield lambda: scale[None] == pytest.approx(0.01)
         kind.value = "that"
-        yield (
-            lambda: (
-                "that"
-                in browser.run(
-                    "return Array.from(document.querySelectorAll('input'), i => i.value)"
-                )
-            )
-        )
+        yield lambda: "that" in browser.run(INPUTS)
         browser.click(*browser.run(BUTTON.replace("{}", "push me")))
         yield lambda: clicked == ["pushed"]
 
@@ -250,22 +225,8 @@ def test_someone_drags_the_goal_of_what_learns(
         yield lambda: app.picture is not None and _alike(app.picture, _shape(browser.run(CANVAS)))
         os.kill(os.getpid(), signal.SIGINT)
 
-    acts = person()
-    waiting: list[Callable[[], bool]] = []
-
-    @app.draw
-    def look() -> None:
-        try:
-            if not waiting or waiting[0]():
-                waiting[:] = [after for after in (next(acts, None),) if after is not None]
-        except Exception:
-            os.kill(os.getpid(), signal.SIGINT)  # the test has failed
-            raise
-
     with browsing(1000, 700) as browser:
-        app.run(frames=3000)
-    assert app.error is None
-    assert not waiting  # everything was done, and Ctrl+C ended the run
+        session.play(person(), lambda: os.kill(os.getpid(), signal.SIGINT), frames=3000)
 
 
 def _alike(picture: np.ndarray, shape: float) -> bool:

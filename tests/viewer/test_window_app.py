@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import taichi as ti
 from PIL import Image
 
-import difftile as dt
+from tests.viewer.goal import GoalApp
 from tests.viewer.screen import Screen, missing_tools
 
 BORDER = 1  # the border that X11 puts around a window without a desktop frame [px]
@@ -20,34 +19,13 @@ LEFT, RIGHT, SLIDER = 742, 939, 124
 MIDDLE = (360, 320)
 
 
-@dt.kernel
-def miss(at, goal, loss):
-    loss[None] = (at[0] - goal[0]).norm_sqr()
-
-
 @pytest.mark.skipif(bool(missing_tools()), reason=missing_tools())
 def test_someone_drags_the_goal_of_what_learns(
     screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISPLAY", screen.display)
-    middle = np.array([[0.5, 0.5]], np.float32)
-    at = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32), grad=True)
-    goal = dt.from_numpy(middle, dtype=dt.vec(2, ti.f32))
-    loss, rate = dt.zeros((), dtype=ti.f32, grad=True), dt.full((), 0.1)
-    app = dt.viewer.App("goal", (WIDTH, HEIGHT), "window", screenshots=tmp_path)
-    app.slider("rate", bind=rate, min=0.0, max=0.4)
-    app.handle(bind=(goal, 0))
-    app.points(at, radius=4)
-    losses: list[float] = []
-
-    @app.step
-    def learn() -> None:
-        dt.zero_grads((at,))
-        with dt.Tape(loss):
-            miss(at, goal, loss)
-        at[0] = at[0] - rate[None] * at.grad[0]
-        losses.append(float(loss[None]))
-        app.plot("loss", loss)
+    session = GoalApp(size=(WIDTH, HEIGHT), backend="window", screenshots=tmp_path)
+    app, losses, rate = session.app, session.losses, session.rate
 
     def window() -> np.ndarray:
         inside = np.s_[BORDER : BORDER + HEIGHT, BORDER : BORDER + WIDTH]
@@ -59,7 +37,7 @@ def test_someone_drags_the_goal_of_what_learns(
         yield lambda: app.steps > 2
         screen.act("mousemove", x + 1, y + 1, "mousedown", 1, "mousemove", 201, 161, "mouseup", 1)
         yield lambda: max(losses) > 0.05  # the loss reacts,
-        np.testing.assert_allclose(goal.to_numpy(), [[0.25, 0.75]], atol=1e-3)
+        np.testing.assert_allclose(session.goal.to_numpy(), [[0.25, 0.75]], atol=1e-3)
         yield lambda: losses[-1] < 1e-6  # and it learns again
         screen.act(
             "mousemove", 900, SLIDER, "mousedown", 1, "mousemove", LEFT, SLIDER, "mouseup", 1
@@ -83,15 +61,5 @@ def test_someone_drags_the_goal_of_what_learns(
         (handle,) = screen.windows("goal")
         screen.ask_to_close(handle)
 
-    acts = person()
-    waiting = [next(acts)]
-
-    @app.draw
-    def look() -> None:
-        if waiting and waiting[0]():
-            waiting[:] = [after for after in (next(acts, None),) if after is not None]
-
-    app.run(frames=2000, fps=200)
-    assert app.error is None
-    assert not waiting  # everything was done, and closing the window ended the run
+    session.play(person(), frames=2000, fps=200)
     assert not screen.windows("goal")
