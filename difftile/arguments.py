@@ -8,7 +8,7 @@ import argparse
 import ast
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 
@@ -95,13 +95,7 @@ def positive_int(text: str) -> int:
     Raises:
         argparse.ArgumentTypeError: The text is not such a number.
     """
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number <= 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, not {text!r}")
-    return number
+    return int(_positive(text, int, "a whole number above 0"))
 
 
 def positive_float(text: str) -> float:
@@ -110,10 +104,14 @@ def positive_float(text: str) -> float:
     Raises:
         argparse.ArgumentTypeError: The text is not such a number.
     """
+    return _positive(text, float, "a number above 0")
+
+
+def _positive(text: str, kind: Callable[[str], float], expected: str) -> float:
     try:
-        number = float(text)
+        number = kind(text)
     except ValueError:
-        number = 0.0
-    if not (math.isfinite(number) and number > 0.0):
-        raise argparse.ArgumentTypeError(f"expected a number above 0, not {text!r}")
+        number = 0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected {expected}, not {text!r}")
     return number

@@ -74,7 +74,7 @@ def _demo(argv: Sequence[str]) -> int:
     demos = {demo.name: demo for demo in sorted(entry_points(group=_DEMOS))}
     if options.list:
         if name is not None:
-            parser.error(f"--list stands alone, without {name!r}")
+            parser.error(f"--list takes no name; leave out {name!r}")
         width = max(map(len, demos), default=0)
         for key, demo in demos.items():
             print(f"{key:{width}}  {_description(demo)}".rstrip())

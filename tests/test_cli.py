@@ -99,7 +99,7 @@ def demos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ),
         (
             ["demo", "--list", "pendulum"],
-            "difftile demo: error: --list stands alone, without 'pendulum'",
+            "difftile demo: error: --list takes no name; leave out 'pendulum'",
         ),
         (
             ["demo", "pendulum", "--frame=2"],

@@ -64,7 +64,7 @@ def test_without_a_name_all_run_and_failures_are_named(capfd: pytest.CaptureFixt
             ["bench", "fast", "meter"],
             "unknown benchmark 'meter'; 'difftile bench --list' lists the benchmarks",
         ),
-        (["bench", "--list", "fast"], "--list stands alone, without 'fast'"),
+        (["bench", "--list", "fast"], "--list takes no names; leave out 'fast'"),
         (["bench", "--lst"], "unknown option '--lst'; did you mean '--list'?"),
     ],
 )

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     if options.list:
         if names:
-            parser.error(f"--list stands alone, without {names[0]!r}")
+            parser.error(f"--list takes no names; leave out {names[0]!r}")
         width = max(map(len, known))
         for name, path in known.items():
             print(f"{name:{width}}  {summary_of(path.read_text(encoding='utf-8'))}".rstrip())

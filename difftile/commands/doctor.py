@@ -21,8 +21,8 @@ _SECONDS = 120.0  # limit of a self-test: a driver may hang
 _ABOUT = """\
 Show versions, which backends work here, the cache, and optional packages.
 
-Each backend is started in a process of its own, where the gradient of a small program is compared
-with what it must be. The exit code is 0 if that is right on the CPU, else 1.
+Each backend starts in a process of its own, which compares the gradient of a small program with
+the exact one. The exit code is 0 if that is right on the CPU, else 1.
 """
 
 

@@ -12,13 +12,13 @@ from difftile.arguments import Parser, did_you_mean
 _ABOUT = """\
 Explain a kernel and its adjoint: roles of fields, memory of a tape, atomics, cut gradients.
 
-FILE is a Python file, KERNEL the name of a kernel in it, or CLASS.METHOD. Without it, the kernels
-are listed; if there is one, it is explained.
+FILE is a Python file, KERNEL the name of a kernel in it, or CLASS.METHOD. Without KERNEL the
+command lists the kernels of the file, or explains the kernel if there is only one.
 """
 _MORE = """\
-A kernel is compiled for the types of its arguments. They are those of its last launch: while FILE
-is imported, which leaves out what is under 'if __name__ == "__main__":', or with --run while it is
-run as a program. Or --args says them, and nothing is launched:
+A kernel is compiled for the types of its arguments. By default these are the types of its last
+launch while FILE is imported, which skips 'if __name__ == "__main__":', or with --run while FILE
+runs as a program. --args gives the types instead, and no kernel is launched:
 
   difftile explain wave.py:step --args "x: f32[2d] grad, v: vec3[100], h: float"
 

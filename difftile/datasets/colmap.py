@@ -5,7 +5,7 @@ Source: colmap.github.io/format.html and cameras.html.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -104,6 +104,10 @@ class Cloud:
     ids: npt.NDArray[np.uint64]
     positions: Doubles
     colours: npt.NDArray[np.uint8]
+
+    def rows(self) -> Iterator[tuple[int, list[float], list[int]]]:
+        """Yield number, position and colour of each point."""
+        return zip(self.ids.tolist(), self.positions.tolist(), self.colours.tolist(), strict=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

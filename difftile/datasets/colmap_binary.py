@@ -50,10 +50,9 @@ def write_binary(folder: Path, model: Reconstruction) -> None:
         + struct.pack("<Q", 0)
         for one in model.images.values()
     ]
-    cloud = model.cloud
     points = [
-        _POINT.pack(int(number), *position, *map(int, colour), 0.0, 0)
-        for number, position, colour in zip(cloud.ids, cloud.positions, cloud.colours, strict=True)
+        _POINT.pack(number, *position, *colour, 0.0, 0)
+        for number, position, colour in model.cloud.rows()
     ]
     files = {"cameras.bin": cameras, "images.bin": images, "points3D.bin": points}
     for name, records in files.items():

@@ -54,10 +54,8 @@ def write_text(folder: Path, model: Reconstruction) -> None:
         _line(one.id, *one.quaternion, *one.translation, one.camera_id, one.name) + "\n"
         for one in model.images.values()
     ]
-    cloud = model.cloud
     points = [
-        _line(int(number), *map(float, position), *map(int, colour), 0.0)
-        for number, position, colour in zip(cloud.ids, cloud.positions, cloud.colours, strict=True)
+        _line(number, *position, *colour, 0.0) for number, position, colour in model.cloud.rows()
     ]
     files = {"cameras.txt": cameras, "images.txt": images, "points3D.txt": points}
     for name, lines in files.items():

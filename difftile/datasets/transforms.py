@@ -45,13 +45,7 @@ _PICTURE = "the name of a picture"
 
 
 def load_transforms(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
-    """Return the data set of one file of cameras.
-
-    Args:
-        inside: The folder of all files.
-        path: The file.
-        downscale: See `load`.
-        background: See `load`.
+    """Return the data set of one file of cameras in a folder; see `load`.
 
     Raises:
         DatasetError: The file is broken, a camera is not a pinhole, or an image is missing.
@@ -72,13 +66,7 @@ def load_transforms(inside: Folder, path: Path, *, downscale: int, background: C
 
 
 def load_blender(inside: Folder, path: Path, *, downscale: int, background: Colour) -> Dataset:
-    """Return the data set of transforms_train.json, and of transforms_test.json if it is there.
-
-    Args:
-        inside: The folder of all files.
-        path: The first of the two.
-        downscale: See `load`.
-        background: See `load`.
+    """Return the data set of transforms_train.json, and of transforms_test.json if it exists.
 
     Raises:
         DatasetError: A file is broken, a camera is not a pinhole, or an image is missing.

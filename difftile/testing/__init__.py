@@ -1,1 +1,1 @@
-"""Checking gradients: adjoints against differences, rules against what they belong to."""
+"""Checks of gradients and of rules against finite differences."""

@@ -216,7 +216,7 @@ class Evaluator:
                 one.reset()
         self.coordinates.write(contents)
 
-    # ArrayLike and gradient
+    # Outputs and gradient
 
     def _outputs(self, result: Any) -> dict[str, ArrayLike]:
         named = self._named_outputs(result)

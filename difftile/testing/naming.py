@@ -110,27 +110,23 @@ def _of_object(name: str, value: Any) -> Iterator[Named]:
     home = _home(kind)
     if home in _FOREIGN:
         return
-    own = name or "self"
-    for attribute, one in _attributes(value, kind):
-        if attribute == "function" and isinstance(one, FunctionType):  # of a kernel or func
-            yield "", one
-        elif not attribute.startswith("__" if home != _LIBRARY else "_"):
-            yield f"{own}.{attribute}", one
-    if callable(value) and home != _LIBRARY:
-        yield "", vars(kind).get("__call__")
-
-
-def _attributes(value: Any, kind: type) -> Iterator[Named]:
-    yield from list(getattr(value, "__dict__", {}).items())
+    attributes = list(getattr(value, "__dict__", {}).items())
     for base in kind.__mro__:
         if _home(base) in _FOREIGN:
             continue
         slots = vars(base).get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else tuple(slots):
             with suppress(AttributeError):  # not assigned yet
-                yield slot, object.__getattribute__(value, slot)
+                attributes.append((slot, object.__getattribute__(value, slot)))
         if base is not value:
-            yield from list(vars(base).items())
+            attributes += vars(base).items()
+    for attribute, one in attributes:
+        if attribute == "function" and isinstance(one, FunctionType):  # of a kernel or func
+            yield "", one
+        elif not attribute.startswith("__" if home != _LIBRARY else "_"):
+            yield f"{name or 'self'}.{attribute}", one
+    if callable(value) and home != _LIBRARY:
+        yield "", vars(kind).get("__call__")
 
 
 def _home(value: Any) -> str:

@@ -24,7 +24,7 @@ class RuleTests:
 
     Args:
         evaluator: What has the rule.
-        points: The same at samples, if its arguments are no fields.
+        points: The derivatives at samples, for a func without field arguments.
         tolerance: What passes.
         rng: Draws adjoints.
     """

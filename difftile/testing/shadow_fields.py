@@ -181,7 +181,7 @@ class ShadowFields:
         """Give each field a unique name for reports.
 
         Args:
-            names: The names in the user's function; other fields keep that of a kernel's parameter.
+            names: The names in the user's function; other fields keep a name of a kernel parameter.
         """
         taken = set[str]()
         for one in self:

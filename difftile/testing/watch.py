@@ -97,7 +97,7 @@ class Watch(Recorder, Outlook):
             self._note_approximate(step.name)
         opaque = Opaque(step, step.uses, constant=False)
         saved, _ = opaque.run(record=False)
-        for use in opaque.uses:  # which now tell what was written
+        for use in opaque.uses:  # which now tell the written fields
             self.touched.add(use.field.storage)
             one = self._shadows.of(use.field)
             one.read |= use.reads

@@ -133,14 +133,7 @@ class App(ControlsApi):
         fixed = at is not None or distance is not None
         if around is not None and fixed:
             raise ViewerError("look(around=...) chooses `at` and `distance` itself; leave them out")
-        given = {
-            "target": at,
-            "distance": distance,
-            "yaw": yaw,
-            "pitch": pitch,
-            "fov": fov,
-            "up": up,
-        }
+        given = dict(target=at, distance=distance, yaw=yaw, pitch=pitch, fov=fov, up=up)
         scene = self._layout.scene
         orbit = scene.orbit.changed({name: one for name, one in given.items() if one is not None})
         scene.look(orbit, None if around is None else as_positions(around), fixed=fixed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -130,3 +131,18 @@ class DisplayReport(Generic[_Event]):
     ready: bool
     events: list[_Event]
     fault: str | None = None
+
+
+class Inbox:
+    """A queue of events from the thread of viser, kept until the page process reports them."""
+
+    def __init__(self) -> None:
+        self._events: deque[PageEvent] = deque()  # whose methods are atomic
+
+    def add(self, *events: PageEvent) -> None:
+        """Append events."""
+        self._events.extend(events)
+
+    def take(self) -> list[PageEvent]:
+        """Remove and return all events, in the order of arrival."""
+        return [self._events.popleft() for _ in range(len(self._events))]

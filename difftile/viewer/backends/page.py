@@ -17,8 +17,7 @@ from typing import Any
 import viser
 
 from difftile.viewer.backends.child_process import Connection, join_app
-from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.messages import DisplayReport, PageUpdate
+from difftile.viewer.backends.messages import DisplayReport, Inbox, PageUpdate
 from difftile.viewer.backends.page_controls import Controls
 from difftile.viewer.backends.page_gate import Log, gated
 from difftile.viewer.backends.page_guests import Guests
@@ -125,7 +124,7 @@ class Page:
     def _fit(self, browser: int, width: int, height: int) -> None:
         """Request pictures with the aspect ratio of a canvas, if it has changed.
 
-        A slow page makes its canvas coarser, which is no reason to draw fewer pixels.
+        A slow page makes its canvas coarser, which does not reduce the size of pictures.
         """
         if min(width, height) <= 0:
             return

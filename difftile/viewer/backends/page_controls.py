@@ -10,12 +10,12 @@ import numpy as np
 import viser
 from viser import uplot
 
-from difftile.viewer.backends.inbox import Inbox
 from difftile.viewer.backends.messages import (
     ButtonsState,
     CheckboxState,
     ChoiceState,
     ControlChange,
+    Inbox,
     PageUpdate,
     PlotState,
     SliderState,

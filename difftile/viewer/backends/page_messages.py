@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any, TypeAlias, cast
 
 import msgspec
@@ -17,18 +18,8 @@ Check: TypeAlias = Callable[[Any], bool]
 MOST_BYTES = 1 << 16  # of a message
 _FAR = 1e9  # limit of positions in a scene [units]
 _BESIDE = 16.0  # limit of positions of the mouse, in sizes of a canvas
-_MODIFIERS = tuple(
-    "+".join(keys)
-    for keys in (
-        ("cmd/ctrl",),
-        ("alt",),
-        ("shift",),
-        ("cmd/ctrl", "alt"),
-        ("cmd/ctrl", "shift"),
-        ("alt", "shift"),
-        ("cmd/ctrl", "alt", "shift"),
-    )
-)
+_KEYS = ("cmd/ctrl", "alt", "shift")
+_MODIFIERS = tuple("+".join(keys) for n in (1, 2, 3) for keys in combinations(_KEYS, n))
 
 
 def _number(low: float, high: float) -> Check:

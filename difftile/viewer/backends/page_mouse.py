@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import viser
 
-from difftile.viewer.backends.inbox import Inbox
-from difftile.viewer.backends.messages import PageEvent
+from difftile.viewer.backends.messages import Inbox, PageEvent
 from difftile.viewer.events import (
     Button,
     KeyDown,
