@@ -445,7 +445,7 @@ def test_a_forward_rule_reads_tangents_of_fields():
     run.fwds(x, y)
     np.testing.assert_allclose(y.grad.to_numpy(), [4, 2])
     dt.zero_grads((x, y))
-    with pytest.raises(dt.KernelError, match="has a forward rule alone, which reads the tangent"):
+    with pytest.raises(dt.KernelError, match="has only a forward rule, which reads the tangent"):
         gradients(lambda: run(x, y), y, x)
 
 

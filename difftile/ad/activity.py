@@ -87,7 +87,7 @@ class _Activity(Dataflow[bool]):
 def fields_of(stmt: Ruled) -> set[Array]:
     """Return the fields that the results vary with, as the rules say.
 
-    They are those whose gradients the rules use; without rules, those that the body reads.
+    With rules they are the fields whose gradients the rules use, else the fields the body reads.
     """
     if not rules(stmt):
         return arrays_loaded(stmt.body)

@@ -80,7 +80,7 @@ def slope(r: Reverser, stmt: Combine, index: tuple[Value, ...]) -> Value:
 
 
 def _others(b: OpBuilder, factor: Value, total: Value, zeros: Value) -> Value:
-    """Return the product of the other factors, given that of all which are not zero."""
+    """Return the product of the other factors, given the product of all that are not zero."""
     nothing, one = zero(factor.type), Const(1.0, factor.type)
     lone = b.expr(zeros).eq(one).select(total, nothing)
     some = b.expr(zeros).eq(nothing)

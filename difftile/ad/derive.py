@@ -86,7 +86,7 @@ def _tangents(stmt: Derivative) -> tuple[list[Stmt], list[Value]]:
 
 
 def _pushed(stmt: Derivative, dots: dict[Var, Value]) -> Block:
-    """Return the body with tangents, whose results are those of the body's."""
+    """Return the body with tangents, which yields the tangents of its results."""
     gradients = dict(stmt.gradients)
     pusher = Pusher(forward.RULES, gradients, active_in(stmt.body, stmt.params, gradients))
     pusher.env |= dots

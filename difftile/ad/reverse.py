@@ -66,8 +66,8 @@ def reverse(
 ) -> Derived:
     """Return the adjoint of one stage.
 
-    The parameters are those of the primal, with contents from before the stage; then fields with
-    contents from after it; then the gradient buffers.
+    The first parameters are the primal's, with contents from before the stage. After them come
+    fields with contents from after it, and then the gradient buffers.
 
     Args:
         program: The primal, normalised and cut into stages.

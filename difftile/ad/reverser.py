@@ -207,7 +207,7 @@ class Reverser:
     def seeds_of(
         self, results: tuple[Value, ...], bars: Sequence[Value | None]
     ) -> dict[Var, Value]:
-        """Return the adjoints of the results of a block, those of equal results added up."""
+        """Return the adjoints of the results of a block, added up where results are equal."""
         seeds: dict[Var, Value] = {}
         for result, bar in zip(results, bars, strict=True):
             if bar is not None:

@@ -1,6 +1,6 @@
 """Derivatives of bodies that have rules: the rule is put in place of the derivative of the body.
 
-A rule is ordinary code, whose result may be differentiated again. Where one direction alone has a
+A rule is ordinary code, whose result may be differentiated again. Where only one direction has a
 rule, the other follows from it, component by component: both are the same linear map, or its
 transpose.
 """
@@ -172,7 +172,7 @@ def _transposed(r: Reverser, stmt: Ruled, rule: Rule, seeds: Sequence[Value]) ->
     if gradients_in(rule.block):
         raise NotDifferentiable(
             stmt.span,
-            f"'{stmt.name}' has a forward rule alone, which reads the tangent of a field.",
+            f"'{stmt.name}' has only a forward rule, which reads the tangent of a field.",
             "a gradient is wanted through this call",
             hint=f"write '@{stmt.name}.backward' too.",
         )
@@ -268,7 +268,7 @@ def _with_gradients(
     Args:
         b: The builder.
         block: The block of a rule.
-        to: The memory of the gradients; nobody wants the other ones.
+        to: The memory of the gradients that are wanted.
         add: Appends an addition to one.
         after: Where the contents from after the call are; the fields themselves by default.
     """

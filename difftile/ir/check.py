@@ -1,7 +1,7 @@
 """The legality of programs, checked after every pass of a compilation in tests and under debug.
 
 This is the part that needs no table of ops: definitions before uses, each variable once, matching
-types at joins, parallel loops at the top level alone. `ops.check` adds the typing of each op.
+types at joins, parallel loops only at the top level. `ops.check` adds the typing of each op.
 """
 
 from __future__ import annotations

@@ -248,13 +248,13 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A derivative that the user wrote, in place of that of a `Ruled` body.
+    """A derivative that the user wrote, in place of the derivative of a `Ruled` body.
 
     Args:
         params: The adjoints of the outs, or for forward mode the tangents of the args.
         block: Computes the adjoints of the args, or the tangents of the outs. It may read fields as
             they were before the body ran, and gradients of fields.
-        approximate: The rule says of itself that it is no exact derivative.
+        approximate: The rule says of itself that it is not an exact derivative.
         span: Where the rule is defined.
     """
 
@@ -269,12 +269,12 @@ class Ruled:
     """`outs` are the results of `body`, whose derivative is given only by the rules.
 
     Args:
-        outs: The results, those that are no floats included.
+        outs: The results, also those that are not floats.
         args: The floats that the derivative is with respect to.
         body: It may use any values, `args` among them.
         backward: Its params are the adjoints of those outs that are floats; its results are the
             adjoints of the args.
-        forward: Its params are the tangents of the args; its results are those of the outs.
+        forward: Its params are the tangents of the args; its results are the tangents of the outs.
         name: The called function, in the user's words.
     """
 

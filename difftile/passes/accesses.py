@@ -73,7 +73,7 @@ class Task:
 def accesses_of(block: Block) -> dict[Array, list[Access]]:
     """Return the accesses of a block to each field of the program, in the order of the text.
 
-    Gradients that rules use are no memory of the program's, local arrays are that of one thread.
+    Gradients that rules use are not memory of the program, and local arrays belong to one thread.
     """
     found: dict[Array, list[Access]] = {}
     for order, (stmt, loops, branches) in enumerate(_placed(block, (), ())):

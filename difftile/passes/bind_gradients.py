@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from difftile.ir.derived import After, Bar, Before, Derived, Role, primal
-from difftile.ir.nodes import Array, Block, Program, Ruled, Size, Stmt
+from difftile.ir.nodes import Array, Block, Program, Ruled, Size, Stmt, Var
 from difftile.ir.walk import array_of, with_blocks
 
 
@@ -32,15 +32,11 @@ def bind_gradients(program: Program) -> Derived:
         return replace(one, stmts=tuple(bound(stmt) for stmt in one.stmts))
 
     body = block(program.body)
+    roles: dict[Array | Var, Role] = {}
+    for array, new in known.items():
+        if array.gradient_of is not None:
+            roles[new] = Bar(array.gradient_of, array.incoming)
+        elif array.contents_of is not None:
+            roles[new] = (After if array.late else Before)(array.contents_of)
     params = (*program.params, *known.values())
-    bound_program = replace(program, params=params, body=body)
-    return primal(program).with_roles(
-        bound_program, {new: _role(old) for old, new in known.items()}
-    )
-
-
-def _role(array: Array) -> Role:
-    if array.gradient_of is not None:
-        return Bar(array.gradient_of, array.incoming)
-    assert array.contents_of is not None
-    return After(array.contents_of) if array.late else Before(array.contents_of)
+    return primal(program).with_roles(replace(program, params=params, body=body), roles)

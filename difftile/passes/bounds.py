@@ -46,7 +46,7 @@ def confine(program: Program) -> Program:
 
 
 def unchecked(program: Program) -> Program:
-    """Return the program without its assertions, which are checked under debug alone."""
+    """Return the program without its assertions, which are checked only under debug."""
     return replace(program, body=_unchecked(program.body))
 
 

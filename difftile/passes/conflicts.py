@@ -157,7 +157,7 @@ def races(program: Program) -> list[Doubt]:
 def clashes(program: Program) -> list[Doubt]:
     """Return the stores of different iterations that may meet in one element.
 
-    The last one of them wins, and which one that is nobody knows: no gradient can pass. Local
+    The last one of them wins, and which one that is depends on timing: no gradient can pass. Local
     arrays and fields of integers have none.
     """
     found: list[Doubt] = []

@@ -61,7 +61,10 @@ class _Available:
     def stmt(self, stmt: Stmt) -> Stmt | None:
         match stmt:
             case Let(out, op, args):
-                return self.reuse(stmt, out, self.pure, (op, args, _signs(args), out.type))
+                # 0.0 and -0.0 are equal, and not the same argument.
+                literals = (arg.value for arg in args if isinstance(arg, Const))
+                signs = tuple(math.copysign(1, value) for value in literals)
+                return self.reuse(stmt, out, self.pure, (op, args, signs, out.type))
             case Size(out, array, axis):
                 return self.reuse(stmt, out, self.pure, (array, axis))
             case Load(out, array, index):
@@ -94,8 +97,3 @@ class _Available:
         )
         self.forget(written)
         return changed
-
-
-def _signs(args: tuple[Value, ...]) -> tuple[float, ...]:
-    """Return the signs of literals: 0.0 and -0.0 are equal, and not the same argument."""
-    return tuple(math.copysign(1, arg.value) for arg in args if isinstance(arg, Const))

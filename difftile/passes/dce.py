@@ -112,11 +112,11 @@ def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
 def closed(
     carries: Sequence[Var], kept: list[int], reads: Callable[[list[int]], Set[Var]]
 ) -> list[int]:
-    """Return the positions of some carries of a loop, and of those that they are computed from.
+    """Return the positions of some carries of a loop, and of the carries they are computed from.
 
     Args:
         carries: The carries.
-        kept: The positions of those that are needed.
+        kept: The positions of needed carries.
         reads: The variables that the body reads for the results at some positions.
     """
     while True:

@@ -1,8 +1,8 @@
 """Sums of products with one factor: `A @ u + A @ v` becomes `A @ (u + v)`.
 
 Adjoints are full of them, since each use of a value adds to its adjoint. The common factors that
-count are a matrix on the left of `@` and a scalar beside a vector or matrix, where a product costs
-more than a sum.
+count are a matrix on the left of `@` and a scalar factor of a vector or matrix, where a product
+costs more than a sum.
 """
 
 from __future__ import annotations

@@ -316,7 +316,7 @@ class Side:
         return computed and not self.question.fits(self.form(value))
 
     def _components(self, whole: Var) -> list[Linear]:
-        """Return the components of a vector; those of a promised one are unique as a whole."""
+        """Return the components of a vector; a promised vector is unique as a whole."""
         if whole not in self.vectors:
             origin, _ = self._origin(whole)
             match origin:

@@ -7,6 +7,7 @@ atomic an iteration and lets the loop vectorise.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -73,16 +74,13 @@ def add_totals(b: OpBuilder, totals: Totals, sure: set[Place]) -> None:
     """
     for (array, index), wide_total in totals.items():
         total = b.cast(wide_total, scalar_of(array.type.element))
-        inside: Value = Const(True, BOOL)
+        inside = b.expr(Const(True, BOOL))
         for axis, i in enumerate(index[: array.type.ndim]):
             # There are no fields without elements.
             if (array, index) not in sure and i != Const(0, I32):
-                inside = b.call("and", inside, b.call("lt", i, b.size(array, axis)))
-        if isinstance(inside, Const):
+                inside = inside & (b.expr(i) < b.size(array, axis))
+        with nullcontext() if isinstance(inside.value, Const) else b.branch(inside.value):
             b.accumulate(array, index, total)
-        else:
-            with b.branch(inside):
-                b.accumulate(array, index, total)
 
 
 def invariant_in(loop: For) -> Callable[[Place], bool]:

@@ -1,6 +1,6 @@
 """Programs with probes: where numbers grow too large, and how often kinks are hit.
 
-Both run beside a launch, on copies of its fields. A finished program stays finished: the probes
+Both run next to a launch, on copies of its fields. A finished program stays finished: the probes
 touch only one-element fields of their own.
 """
 

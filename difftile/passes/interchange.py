@@ -173,7 +173,7 @@ def _shared_sum(
 def _outside(
     b: OpBuilder, block: Block, inside: set[Var], values: tuple[Value, Value]
 ) -> tuple[Value, Value] | None:
-    """Return two values computed outside of a block, where they follow from shapes alone."""
+    """Return two values computed outside of a block, where they follow only from shapes."""
     defs = {s.out: s for s in block.stmts if isinstance(s, (Let, Size))}
     cloner = Cloner()
 

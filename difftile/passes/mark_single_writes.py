@@ -27,11 +27,11 @@ from difftile.passes.affine import definitions_of, owns, place_of, ranges_of
 def mark_single_writes(program: Program) -> Program:
     """Return the program with such accumulations marked; exclusive ones must be marked."""
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
-    alone = {array for array, count in touched.items() if array is not None and count == 1}
+    single = {array for array, count in touched.items() if array is not None and count == 1}
     defs = definitions_of(program.body)
 
     def marked(task: ParallelFor) -> list[Stmt]:
-        body = _SingleWrites(task, alone, defs).block(task.body, task.indices)
+        body = _SingleWrites(task, single, defs).block(task.body, task.indices)
         return [replace(task, body=body)]
 
     return with_tasks(program, marked)
@@ -40,8 +40,8 @@ def mark_single_writes(program: Program) -> Program:
 class _SingleWrites:
     """Marks the accumulations of one parallel loop."""
 
-    def __init__(self, task: ParallelFor, alone: set[Array], defs: dict[Var, Stmt]) -> None:
-        self.alone = alone
+    def __init__(self, task: ParallelFor, single: set[Array], defs: dict[Var, Stmt]) -> None:
+        self.single = single
         self.defs = defs
         self.varying = defined_in(task.body) | set(task.indices)
         self.ranges = ranges_of(task.body)
@@ -52,7 +52,7 @@ class _SingleWrites:
 
     def stmt(self, stmt: Stmt, loops: tuple[Var, ...]) -> Stmt:
         match stmt:
-            case Accumulate(array) if array in self.alone and self.differs(stmt, loops):
+            case Accumulate(array) if array in self.single and self.differs(stmt, loops):
                 return replace(stmt, single_write=True)
             case For(index):
                 return replace(stmt, body=self.block(stmt.body, (*loops, index)))

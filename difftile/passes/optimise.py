@@ -65,7 +65,7 @@ def finish(
     passes = (
         # Derivatives are made: `stop_grad` would only hide equal values from the passes below.
         drop_stop_grad,
-        # First of those that move sums: a sum that leaves a serial loop may be a scatter at a
+        # First of the passes that move sums: one that leaves a serial loop may be a scatter at a
         # fixed offset then, and needs one atomic for the loop wherever it ends up.
         hoist_accumulations,
         # The sums that are left vary with the innermost loop. Their own loops have few iterations,
@@ -95,7 +95,7 @@ def finish(
         fold,
         dce,
         # Last, since only accumulations that are still atomic gain by it. They leave branches as
-        # values, of which the simplifications find those that are alike.
+        # values, of which the simplifications find equal ones.
         *((warp_aggregate, fold, cse, dce) if warps else ()),
         # Parameters are mentioned no more where everything that used them is gone.
         pruned,

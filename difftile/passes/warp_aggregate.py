@@ -3,7 +3,7 @@
 On a GPU most of the warps of 32 threads run iterations that differ in the last axis of a parallel
 loop only; which do is seen when they run. Where that axis moves neither the element nor whether
 the threads get there, they can add up their values first, which leaves one atomic of 32. Such
-accumulations leave the branches that threads take alone, as sums that are zero where the branch was
+accumulations leave branches that single threads take, as sums that are zero where the branch was
 not taken.
 """
 
@@ -76,7 +76,7 @@ class _Varying(Dataflow[bool]):
 
 
 class _Aggregation:
-    """Marks accumulations, and moves them out of branches that threads of a warp take alone.
+    """Marks accumulations, and moves them out of branches that single threads of a warp take.
 
     Args:
         shared: The arrays that the loop only accumulates into.
