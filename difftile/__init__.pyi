@@ -85,6 +85,9 @@ from difftile.fields.field import (
     Field as Field,
     zero_grads as zero_grads,
 )
+from difftile.fields.recording import (
+    no_grad as no_grad,
+)
 from difftile.fields.rows import (
     Rows as Rows,
 )
@@ -122,7 +125,6 @@ from difftile.runtime.kernel import (
 )
 from difftile.runtime.tape import (
     Tape as Tape,
-    no_grad as no_grad,
 )
 from difftile.solvers.fixed_point import (
     fixed_point as fixed_point,

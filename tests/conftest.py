@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import difftile as dt
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
 from difftile.substrate import current_session
 
@@ -69,4 +69,4 @@ def started() -> None:
 @pytest.fixture(autouse=True)
 def no_open_tape() -> None:
     """No test leaves a tape open for the next one."""
-    assert OPEN_TAPE.get() is None
+    assert RECORDING.get().recorder is None

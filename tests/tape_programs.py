@@ -22,7 +22,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.arguments import Parser, positive_int
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.runtime.tape import Tape
 from difftile.substrate import current_session
 from tests.tape_kernels import SPECS
@@ -585,7 +585,7 @@ def fails(program: Program) -> str:
     try:
         check(program)
     except Exception as error:
-        tape = OPEN_TAPE.get()
+        tape = RECORDING.get().recorder
         if isinstance(tape, Tape):
             tape.__exit__(type(error), error, None)
         return f"{type(error).__name__}: {error}"

@@ -160,7 +160,7 @@ def test_the_output_may_be_updated_in_place() -> None:
 # Gradients: zeroed on entry, or accumulated
 
 
-def test_gradients_are_zero_when_a_block_begins() -> None:
+def test_a_block_clears_the_gradients_of_the_fields_that_it_meets() -> None:
     x, loss, other = field([1, 2]), scalar(), field([1.0])
     x.grad.fill(100.0)
     other.grad.fill(100.0)
@@ -169,7 +169,30 @@ def test_gradients_are_zero_when_a_block_begins() -> None:
             loss[None] = 0.0
             energy(x, loss)
         npt.assert_array_equal(x.grad.to_numpy(), [1, 2])
-    npt.assert_array_equal(other.grad.to_numpy(), [0])
+    npt.assert_array_equal(other.grad.to_numpy(), [100])  # of another model
+
+
+def test_two_models_in_one_process_leave_each_other_alone() -> None:
+    models = [(field([1.0 + k, 2.0]), scalar()) for k in range(2)]
+    for x, loss in models:
+        with dt.Tape(loss):
+            energy(x, loss)
+    for k, (x, _) in enumerate(models):
+        npt.assert_array_equal(x.grad.to_numpy(), [1.0 + k, 2.0])
+
+
+def test_a_gradient_that_a_block_reads_is_cleared_before() -> None:
+    x, y, loss = field([1, 2]), field([0, 0]), scalar()
+    x.grad.fill(100.0)
+    with dt.Tape() as tape:
+        assert x.grad[0] == 0.0  # read from Python before any launch
+    x.grad.fill(100.0)
+    with dt.Tape(loss):
+        square(x.grad, y)
+        energy(x, loss)
+    npt.assert_array_equal(y.to_numpy(), [0, 0])
+    npt.assert_array_equal(x.grad.to_numpy(), [1, 2])
+    tape.release()
 
 
 def test_gradients_accumulate_over_tapes_if_asked_to() -> None:

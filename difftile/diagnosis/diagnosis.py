@@ -25,7 +25,7 @@ from difftile.diagnosis.search import Search
 from difftile.diagnostics import Span, located
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import NO_GRAD
+from difftile.fields.recording import RECORDING
 from difftile.ir.derived import Bar
 from difftile.ir.nodes import Array, Load, Ruled
 from difftile.ir.walk import array_of, rules, walk
@@ -179,7 +179,7 @@ class Diagnosis:
         graded = frozenset(
             p for p, v in params if isinstance(p, Array) and isinstance(v, Field) and v.has_grads
         )
-        self.steps.append(Ran(call, values, plans, graded, NO_GRAD.get()))
+        self.steps.append(Ran(call, values, plans, graded, RECORDING.get().constant))
         self.launches += 1
         self._numbers[id(values)] = self.launches
         hidden = {field.storage for field in call.code.temps}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Arithmetic
 from difftile.fields.exchange import as_array, as_contents
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.substrate import dtype_of
@@ -128,13 +128,12 @@ class ArrayLike(Shaped, Arithmetic, ABC):
                 would take the sum for a constant.
         """
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
-        if OPEN_TAPE.get() is not None:
+        if RECORDING.get().recorder is not None:
             raise FieldError(
                 f"{self!r}: add_numpy() is for gradients, and no tape may be open. "
                 "On a tape add in a kernel: 'x[i] += a[i]'."
             )
-        if OPEN_IN.outlook is not None:
-            OPEN_IN.outlook.wrote(self.base)
+        note_write(self.base)
         window = self.window
 
         def add(contents: npt.NDArray[Any]) -> None:
@@ -171,10 +170,8 @@ class ArrayLike(Shaped, Arithmetic, ABC):
             )
         if other.base.storage is self.base.storage and other.window == self.window:
             return
-        if OPEN_IN.outlook is not None:
-            OPEN_IN.outlook.read(other.base)
-            OPEN_IN.outlook.wrote(self.base)
-        tape = OPEN_TAPE.get()
+        note_read(other.base)
+        tape = note_write(self.base).recorder
         if tape is not None:
             tape.host_copy(self, other)
         self.write_from(other)

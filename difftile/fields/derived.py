@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.field import Field, make, scratch
-from difftile.fields.recording import NO_GRAD, OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import Type
 from difftile.substrate import LOCK
 
@@ -55,7 +55,7 @@ class DerivedField(Field):
         with LOCK:
             if self._filling:
                 return
-            tape = None if NO_GRAD.get() else OPEN_TAPE.get()
+            tape = None if RECORDING.get().constant else RECORDING.get().recorder
             known = tape is None or (self._recorded is not None and self._recorded() is tape)
             if (known or not self.has_grads) and self._versions() == self._filled:
                 return

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, FieldIndexError, counted
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import reads_in, track
 from difftile.ir.types import BOOL, FLOATS, Type, numpy_dtype, scalar_of, with_scalar
 
@@ -141,7 +141,7 @@ def as_array(values: npt.ArrayLike) -> npt.NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise FieldError(f"{_shortened(values)} is no array of real numbers.")
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    return array if OPEN_TAPE.get() is None else track(array, reads_in(values))
+    return array if RECORDING.get().recorder is None else track(array, reads_in(values))
 
 
 def _shortened(values: object) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE, as_read
+from difftile.fields.recording import as_read, note_read, note_write
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
@@ -77,18 +77,24 @@ def scratch() -> Generator[None]:
 class Storage:
     """Where the contents of a field are now; fields that share their values share this.
 
-    A launch on a tape may move the contents to another buffer, for all of them at once. `graded` is
-    the field among them that was given gradients last, `rows` the rows that they belong to;
-    `is_scratch` says that an operation of the library keeps the memory for itself.
+    A launch on a tape may move the contents to another buffer, for all of them at once.
+
+    Attributes:
+        buffer: The memory.
+        graded: The field among them that was given gradients last.
+        gradient_of: The field whose gradient this is.
+        rows: The rows that they belong to.
+        is_scratch: Whether an operation of the library keeps the memory for itself.
     """
 
-    __slots__ = ("buffer", "graded", "is_scratch", "rows")
+    __slots__ = ("buffer", "graded", "gradient_of", "is_scratch", "rows")
 
     def __init__(self, buffer: Buffer) -> None:
         buffer.own()
         self.buffer = buffer
         self.is_scratch = _SCRATCH.get()
         self.graded: weakref.ref[Field] | None = None
+        self.gradient_of: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
 
     def __del__(self) -> None:
@@ -193,8 +199,7 @@ class Field(ArrayLike):
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
-        if OPEN_IN.outlook is not None:
-            OPEN_IN.outlook.read(self)
+        note_read(self)
         return as_read(self, None, self.buffer.read())
 
     def fill(self, value: npt.ArrayLike) -> None:
@@ -222,8 +227,7 @@ class Field(ArrayLike):
         if has_slices(index):
             return View(self, whole(self.shape).sliced(self, index))
         where = as_index(self, self.shape, index)
-        if OPEN_IN.outlook is not None:
-            OPEN_IN.outlook.read(self)
+        note_read(self)
         found = self.buffer.read_at(where)
         if shape_of(self.element):
             # A copy: `x[2][0] = 1` would be lost without an error if it could be written.
@@ -248,9 +252,7 @@ class Field(ArrayLike):
             where: The element or the part that is to be written; None stands for all.
             constants: What is written; None where it is no constant, and the tape knows of it.
         """
-        if OPEN_IN.outlook is not None:
-            OPEN_IN.outlook.wrote(self)
-        tape = OPEN_TAPE.get()
+        tape = note_write(self).recorder
         if tape is not None and constants is not None and tape.host_write(self, where, constants):
             return self.buffer
         return self.fresh_if_pinned(keep=where is not None)
@@ -440,6 +442,9 @@ class Field(ArrayLike):
             with LOCK:
                 _with_grads.add(self)
             self.storage.graded = weakref.ref(self)
+            for gradient in (self.grad_in, self.grad_out):
+                if gradient is not None:
+                    gradient.storage.gradient_of = weakref.ref(self)
 
 
 def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:

@@ -1,9 +1,11 @@
-"""What fields tell an open tape about writes from Python; the tape itself is in `tape`."""
+"""The recording state of a thread or task: who hears of launches and of accesses from Python."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy.typing as npt
 
@@ -12,96 +14,170 @@ from difftile.fields.tracked import HostRead, track
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
-    from difftile.fields.field import Field
+    from difftile.fields.field import Field, Storage
     from difftile.fields.window import Window
 
+Where: TypeAlias = "tuple[int, ...] | Window | None"
+"""An element of a field, a part of it, or with None all of it."""
 
-class Recorder(Protocol):
-    """An open tape, as fields see it."""
 
-    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
-        """Hear that Python reads an element, a part, or with None all of a field.
+class Recorder:
+    """An open tape, or another listener, as fields see it; by default nothing is recorded."""
 
-        Returns the read if what it gives is to be tracked.
-        """
+    def host_read(self, field: Field, where: Where) -> HostRead | None:
+        """Hear that Python reads a field; return the read if its result is to be tracked."""
         return None
 
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Record that Python is about to set one element, a part, or with None all of it.
+    def host_write(self, field: Field, where: Where, values: npt.NDArray[Any]) -> bool:
+        """Record that Python is about to write constants.
 
-        `values` are the constants; for a whole field one element stands for all. They are tracked
-        if they follow from what Python read while the recorder was open. Returns whether
-        the write may happen in the memory that the field has, though records need what is there.
+        For a whole field, one element of `values` stands for all. They are tracked if they follow
+        from values that Python read while the recorder was open.
+
+        Returns:
+            Whether the write may happen in the field's memory, although records need its contents.
         """
-        ...
+        return False
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record that Python is about to copy one field, or part of one, into another."""
-        ...
+
+    def launch(self, call: Any, values: Any) -> None:
+        """Run a prepared launch and record it."""
+        call.run(values)
 
     def opaque(self, step: Any) -> Any:
-        """Run and record a step whose inside it does not see; return what the step returns."""
-        ...
+        """Run and record a step whose inside is not seen; return the result of the step."""
+        return step.run()
+
+    def misses(self, storage: Storage) -> bool:
+        """Tell whether a write from another thread into this memory would falsify the record."""
+        return True
 
 
-class Outlook(Protocol):
-    """Looks on while code runs of which a tape sees only the arguments."""
+class AccessObserver(Protocol):
+    """Hears of accesses from Python, and of launches without a recorder."""
 
     def read(self, field: Field) -> None:
-        """Hear that Python is about to read a field."""
+        """Hear that a field is about to be read."""
         ...
 
     def wrote(self, field: Field) -> None:
-        """Hear that Python is about to write a field."""
+        """Hear that a field is about to be written."""
         ...
 
 
-class OpenIn:
-    """What launches and reads outside of tapes must heed.
+class Recording:
+    """The recording state inside a `with` block; `with Recording():` closes the block to tapes.
 
-    `thread` is that in which a tape is open, `outlook` what looks on; `heed` says that one is set.
+    Args:
+        recorder: Hears of launches, and of reads and writes from Python.
+        constant: Whether results count as constants, as inside `dt.no_grad()`.
+        observer: Hears of accesses besides.
+
+    Attributes:
+        hidden: The recorders of enclosing blocks, which this block sets aside.
     """
 
-    def __init__(self) -> None:
-        self.heed = False
-        self._thread: int | None = None
-        self._outlook: Outlook | None = None
+    __slots__ = ("_before", "_opens", "constant", "hidden", "observer", "recorder")
 
-    @property
-    def thread(self) -> int | None:
-        """The thread in which a tape is open, if one is."""
-        return self._thread
+    open: ClassVar[tuple[Recorder, ...]] = ()
+    """The recorders that are open in any thread or task."""
 
-    @thread.setter
-    def thread(self, thread: int | None) -> None:
-        self._thread = thread
-        self.heed = self._thread is not None or self._outlook is not None
+    def __init__(
+        self,
+        recorder: Recorder | None = None,
+        *,
+        constant: bool = False,
+        observer: AccessObserver | None = None,
+    ) -> None:
+        self.recorder = recorder
+        self.constant = constant
+        self.observer = observer
+        self.hidden: tuple[Recorder, ...] = ()
+        self._opens = False
 
-    @property
-    def outlook(self) -> Outlook | None:
-        """What looks on, if anything does."""
-        return self._outlook
+    def __enter__(self) -> Recording:
+        before = self._before = RECORDING.get()
+        outer = () if before.recorder is None else (before.recorder,)
+        self.hidden = (*before.hidden, *outer)
+        self._opens = self.recorder is not None and self.recorder not in self.hidden
+        try:
+            if self.recorder is not None and self._opens:
+                Recording.open = (*Recording.open, self.recorder)
+            RECORDING.set(self)
+        except BaseException:  # Ctrl+C, too: `__exit__` will not be called
+            self.__exit__()
+            raise
+        return self
 
-    @outlook.setter
-    def outlook(self, outlook: Outlook | None) -> None:
-        self._outlook = outlook
-        self.heed = self._thread is not None or self._outlook is not None
+    def __exit__(self, *_: object) -> None:
+        try:
+            RECORDING.set(self._before)
+        finally:
+            if self._opens:
+                Recording.open = tuple([one for one in Recording.open if one is not self.recorder])
+
+    def elsewhere(self) -> list[Recorder]:
+        """Return the recorders that are open in other threads or tasks."""
+        own = (self.recorder, *self.hidden)
+        return [one for one in Recording.open if one not in own]
+
+    def is_missed(self, written: Iterable[Storage]) -> bool:
+        """Tell whether a tape of another thread or task would miss writes of this one."""
+        others = self.elsewhere()
+        return bool(others) and any(one.misses(memory) for memory in written for one in others)
 
 
-# Whether what launches write counts as constant, as in a block of `no_grad`.
-NO_GRAD: ContextVar[bool] = ContextVar("difftile_no_grad", default=False)
-OPEN_TAPE: ContextVar[Recorder | None] = ContextVar("difftile_open_tape", default=None)
-OPEN_IN = OpenIn()
+_IDLE = Recording()
+RECORDING: ContextVar[Recording] = ContextVar("difftile_recording", default=_IDLE)
 
 
-def as_read(field: Field, where: tuple[int, ...] | Window | None, values: Any) -> Any:
-    """Return what Python read from a field, tracked if the open recorder asks for it."""
-    tape = OPEN_TAPE.get()
-    if tape is None or NO_GRAD.get():
+@contextmanager
+def no_grad() -> Generator[None]:
+    """Take the results of launches inside the block as constants: no gradient passes through them.
+
+    A tape still reverses such writes: later reads give no gradient to overwritten values. Other
+    threads and tasks are not affected.
+    """
+    now = RECORDING.get()
+    with Recording(now.recorder, constant=True, observer=now.observer):
+        yield
+
+
+def note_read(field: Field) -> None:
+    """Tell the observer, if there is one, that Python is about to read a field."""
+    observer = RECORDING.get().observer
+    if observer is not None:
+        observer.read(field)
+
+
+def note_write(field: Field) -> Recording:
+    """Tell the observer, if there is one, that Python is about to write a field.
+
+    Returns:
+        The recording state, whose recorder has to hear of the write as well.
+
+    Raises:
+        TapeError: A tape of another thread or task would miss the write.
+    """
+    recording = RECORDING.get()
+    if recording.observer is not None:
+        recording.observer.wrote(field)
+    if Recording.open and recording.is_missed((field.storage,)):
+        raise TapeError(
+            f"{field!r} is written while a tape that has recorded it is open in another thread or "
+            "task, and would miss the write. Write it from one thread, or after the 'with' block."
+        )
+    return recording
+
+
+def as_read(field: Field, where: Where, values: Any) -> Any:
+    """Return the values that Python read from a field, tracked if the recorder asks for it."""
+    recording = RECORDING.get()
+    if recording.recorder is None or recording.constant:
         return values
-    read = tape.host_read(field, where)
+    read = recording.recorder.host_read(field, where)
     return values if read is None else track(values, frozenset((read,)))
 
 
@@ -109,10 +185,10 @@ def check_no_tape(what: str) -> None:
     """Check that no tape is open.
 
     Raises:
-        TapeError: One is.
+        TapeError: A tape is open.
     """
-    if OPEN_TAPE.get() is not None:
+    if RECORDING.get().recorder is not None:
         raise TapeError(
-            f"{what} is no part of what a tape differentiates, and one is open. "
+            f"{what} is not part of what a tape differentiates, and one is open. "
             "Call it after the 'with' block, when the gradients are there."
         )

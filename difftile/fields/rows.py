@@ -14,7 +14,7 @@ from difftile.diagnostics import FieldError, FieldIndexError, TapeError, counted
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_contents
 from difftile.fields.field import Field, Storage, make
-from difftile.fields.recording import OPEN_IN, check_no_tape
+from difftile.fields.recording import RECORDING, check_no_tape
 from difftile.ir.types import I32, shape_of
 from difftile.substrate import current_session
 
@@ -291,7 +291,7 @@ class Rows:
 
     def _check_may_change(self, what: str) -> None:
         check_no_tape(f"{self!r}: {what}")
-        if OPEN_IN.outlook is not None:
+        if RECORDING.get().observer is not None:
             raise TapeError(
                 f"{self!r}: {what} changes which fields there are, and is no part of a step that a "
                 "tape or a check runs again. Call it outside."

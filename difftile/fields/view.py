@@ -10,7 +10,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_array, as_view_shape
-from difftile.fields.recording import OPEN_IN, as_read
+from difftile.fields.recording import as_read, note_read
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.ir.views import ViewKind
@@ -72,8 +72,7 @@ class View(ArrayLike):
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return a copy of the contents, shape `shape` and then the shape of an element."""
-        if OPEN_IN.outlook is not None:
-            OPEN_IN.outlook.read(self.field)
+        note_read(self.field)
         return as_read(self.field, self.window, self.window.of(self.field.buffer.array()).copy())
 
     def _set(self, values: npt.NDArray[Any], *, constant: bool) -> None:

@@ -89,7 +89,7 @@ class PreparedLaunch:
         tracked: The positions of numbers that follow from values which Python read.
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
-        checked: The epoch of `GRADIENTS` in which an open tape has found nothing to refuse in it.
+        met: A mark of the tape that has met the fields of this launch, and may record it at once.
     """
 
     code: Specialisation
@@ -106,7 +106,7 @@ class PreparedLaunch:
     derived: tuple[DerivedField, ...] = field(init=False)
     tracked: tuple[int, ...] = field(init=False)
     exclusive: bool = field(init=False)
-    checked: int = -1
+    met: object = None
     suspect: Callable[[Arguments], bool] | None = None
     _epoch: int = -1
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])

@@ -6,7 +6,7 @@ from typing import Any
 
 from difftile.compile.func import forget_all
 from difftile.diagnostics import TapeError
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import Recording
 from difftile.substrate import start_session
 
 
@@ -38,7 +38,7 @@ def init(
         FieldError: The architecture or the type is unknown, or not there.
         TapeError: A tape is open.
     """
-    if OPEN_TAPE.get() is not None or OPEN_IN.thread is not None:
+    if Recording.open:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     start_session(arch, default_fp, seed, debug, fast_math, **options)
     forget_all()  # what was compiled before, which is of no use any more

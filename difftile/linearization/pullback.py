@@ -9,7 +9,6 @@ buffers, and those of the user are neither read nor written.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,13 +20,12 @@ from difftile.compile.adjoint_plan import make_plans
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.recording import RECORDING, Recorder, Recording
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable, push_tangents
-from difftile.recording.counts import LIVE
 from difftile.recording.host_reads import computed_by_python, warn_of_number
 from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
 from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
@@ -36,21 +34,9 @@ from difftile.recording.replayed_fields import tangents_after
 from difftile.recording.seeds import add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
 from difftile.recording.steps import Launch, Run, Step, field_of, storages_of
+from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied, zeros_of
 from difftile.substrate import silence
-
-
-@contextmanager
-def recording(recorder: Recorder | None) -> Generator[None]:
-    """Let launches and writes inside the block go to a recorder, or with None to no tape."""
-    before, thread = OPEN_TAPE.get(), OPEN_IN.thread
-    try:
-        OPEN_TAPE.set(recorder)
-        OPEN_IN.thread = None if recorder is None else threading.get_ident()
-        yield
-    finally:
-        OPEN_TAPE.set(before)
-        OPEN_IN.thread = thread
 
 
 @dataclass(slots=True)
@@ -123,7 +109,7 @@ class Pullback(Recorder):
         # A tape writes small parts of kept memory in place, and back in reverse, where it alone
         # keeps any.
         self._counted = not of_tape
-        LIVE.tapes += self._counted
+        TAPES.live += self._counted
         self.steps: list[tuple[Step, bool]] = []
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
@@ -134,11 +120,15 @@ class Pullback(Recorder):
         self._start = self._snapshots.taken[0]
         self._run = Run(self._snapshots, lambda needed: None, None)
         try:
-            with recording(self):
+            with Recording(self, observer=RECORDING.get().observer):
                 function()
         except BaseException:
             self.release()
             raise
+
+    def misses(self, storage: Storage) -> bool:
+        """Tell whether a write from another thread into this memory would falsify the record."""
+        return storage in self._touched
 
     # What the function does
 
@@ -172,7 +162,7 @@ class Pullback(Recorder):
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Remember a copy from Python that is about to happen."""
-        if NO_GRAD.get():
+        if RECORDING.get().constant:
             self.host_write(target.base, target.window, source.to_numpy())
             return
         step = HostCopy(target, source)
@@ -183,7 +173,7 @@ class Pullback(Recorder):
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step whose inside is not seen, remember it, and return what it saved."""
-        opaque = Opaque(step, step.uses, constant=NO_GRAD.get())
+        opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
         saved = self._run.opaque(opaque, 0)
         self._remember(opaque)
         for use in opaque.uses:
@@ -191,7 +181,7 @@ class Pullback(Recorder):
         return saved
 
     def _remember(self, step: Step) -> None:
-        self.steps.append((step, NO_GRAD.get()))
+        self.steps.append((step, RECORDING.get().constant))
 
     def _touch(self, field: Field) -> None:
         if field.storage not in self._touched or field.has_grads:
@@ -357,11 +347,11 @@ class Pullback(Recorder):
         self.steps = []
         self._reads = {}
         self._snapshots.release()
-        LIVE.tapes -= self._counted
+        TAPES.live -= self._counted
         self._counted = False
 
     def __del__(self) -> None:
-        if LIVE is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
+        if TAPES is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
             self.release()
 
     def _record(self, wanted: frozenset[Field]) -> list[Record]:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
-from difftile.fields.recording import NO_GRAD, Recorder
+from difftile.fields.field import Field, Storage
+from difftile.fields.recording import RECORDING, Recorder
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
@@ -38,9 +38,13 @@ class Pushforward(Recorder):
         """Return the tangent of what a field holds now."""
         return self._dots.of(one)
 
+    def misses(self, storage: Storage) -> bool:
+        """Tell whether a write from another thread into this memory would falsify the tangents."""
+        return storage in self._dots.active.storages
+
     def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
         """Run a kernel and push tangents through it."""
-        self._dots.launch(Launch(call, values, []), constant=NO_GRAD.get())
+        self._dots.launch(Launch(call, values, []), constant=RECORDING.get().constant)
 
     def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
         """Return what remembers a read of what varies from Python."""
@@ -56,7 +60,7 @@ class Pushforward(Recorder):
             TapeError: What it writes was computed from what varies.
         """
         reads = [read for read in reads_in(values) if read.recorder is self._identity]
-        if reads and is_float(field.element) and not NO_GRAD.get():
+        if reads and is_float(field.element) and not RECORDING.get().constant:
             raise computed_by_python(field, reads)
         self._dots.wrote(HostWrite(field, where, None))
         return False
@@ -64,8 +68,8 @@ class Pushforward(Recorder):
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Copy the tangent of what Python is about to copy."""
         constant = HostWrite(target.base, target.window, None)
-        self._dots.wrote(constant if NO_GRAD.get() else HostCopy(target, source))
+        self._dots.wrote(constant if RECORDING.get().constant else HostCopy(target, source))
 
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step whose inside is not seen, with tangents; return what it saved."""
-        return self._dots.opaque(Opaque(step, step.uses, constant=NO_GRAD.get()))
+        return self._dots.opaque(Opaque(step, step.uses, constant=RECORDING.get().constant))

@@ -12,7 +12,7 @@ import numpy as np
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.optim.parameters import NamedParameter
-from difftile.recording.counts import REPLAYS
+from difftile.recording.tapes import TAPES
 from difftile.solvers.state import State
 from difftile.solvers.vectors import Vector, joined, read, write
 
@@ -77,12 +77,12 @@ class Objective:
 
     def here(self) -> Point:
         """Return the loss and its gradient at the contents of the fields before the call."""
-        before = REPLAYS.count
+        before = TAPES.replays
         x = read(self.state)
         value = self._call(x)
         if not math.isfinite(value):
             return Point(x, math.inf, np.full_like(x, np.nan))
-        if REPLAYS.count == before:
+        if TAPES.replays == before:
             raise TapeError(
                 f"{self._what}: the function computed no gradient. Let it launch kernels "
                 "in 'with dt.Tape(loss):' and return the loss."

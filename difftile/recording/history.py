@@ -37,7 +37,7 @@ Limit: TypeAlias = Callable[[int], float]
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 
 
-class Recording(Protocol):
+class StepRecorder(Protocol):
     """What a tape records into."""
 
     def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
@@ -59,7 +59,7 @@ class Recording(Protocol):
         ...
 
 
-class History(Recording, Protocol):
+class History(StepRecorder, Protocol):
     """What a tape asks of either way of keeping things."""
 
     recomputed: int

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut, TapeError, render
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import NO_GRAD
+from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
@@ -78,7 +78,7 @@ class HostReads:
         Raises:
             TapeError: It was computed from fields that have gradients.
         """
-        if NO_GRAD.get() or not is_float(target.element):
+        if RECORDING.get().constant or not is_float(target.element):
             return []
         reads = [read for read in reads_in(values) if read.recorder is self._identity]
         graded = [read for read in reads if read.graded]
@@ -95,7 +95,7 @@ class HostReads:
         Raises:
             TapeError: It does.
         """
-        if NO_GRAD.get() or self.permissive or not isinstance(where, tuple):
+        if RECORDING.get().constant or self.permissive or not isinstance(where, tuple):
             return
         read = self.seen.get(target.storage, {}).get(where)
         if read is None or not read.lost or not np.any(values):
@@ -105,7 +105,7 @@ class HostReads:
 
     def check_numbers(self, call: PreparedLaunch, values: list[Any]) -> None:
         """Warn of numbers passed to a launch that were computed from fields with gradients."""
-        for k in () if NO_GRAD.get() else call.tracked:
+        for k in () if RECORDING.get().constant else call.tracked:
             reads = [r for r in values[k].reads if r.recorder is self._identity and r.graded]
             if reads:
                 warn_of_number(call, k, reads, stacklevel=5)

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, TapeError
 from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
-from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.recording.counts import LIVE, REPLAYS
+from difftile.recording.tapes import TAPES
 from difftile.substrate import Buffer, Pool, current_session, unpin
 
 if TYPE_CHECKING:
@@ -323,11 +323,11 @@ def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Genera
     found = _Found(name, uses, record)
     for buffer in found.before.values():
         buffer.pins += 1
-    LIVE.tapes += 1  # a tape that the step opens must not write into pinned memory
+    TAPES.live += 1  # a tape that the step opens must not write into pinned memory
     try:
         yield found
     finally:
-        LIVE.tapes -= 1
+        TAPES.live -= 1
         for buffer in found.before.values():
             unpin(buffer)
 
@@ -350,22 +350,16 @@ def closed(keeping: set[Storage]) -> Generator[None]:
     for buffer in guarded.values():
         buffer.pins += 1
     graded = {storage: storage.graded for storage in keeping}
-    tape, thread, constant = OPEN_TAPE.get(), OPEN_IN.thread, NO_GRAD.get()
     pool = current_session().pool
-    replays, peak = REPLAYS.count, pool.peak
-    LIVE.tapes += 1
+    replays, peak = TAPES.replays, pool.peak
+    TAPES.live += 1
     try:
-        OPEN_TAPE.set(None)
-        OPEN_IN.thread = None
-        NO_GRAD.set(False)
-        yield
+        with Recording(observer=RECORDING.get().observer):
+            yield
     finally:
-        LIVE.tapes -= 1
-        REPLAYS.count = replays
+        TAPES.live -= 1
+        TAPES.replays = replays
         pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
-        NO_GRAD.set(constant)
-        OPEN_IN.thread = thread
-        OPEN_TAPE.set(tape)
         for storage, field in graded.items():
             if storage.graded is not field:
                 storage.graded = field

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.recording.opaque import OpaqueStep, watched
 
 
@@ -14,7 +14,7 @@ def perform(step: OpaqueStep) -> Any:
     Raises:
         LaunchError: It writes a field that it is said to read only.
     """
-    tape = OPEN_TAPE.get()
+    tape = RECORDING.get().recorder
     if tape is not None:
         return tape.opaque(step)
     with watched(step.title, step.uses) as found:

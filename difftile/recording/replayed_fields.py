@@ -28,7 +28,7 @@ class NoContents(Storage):
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.graded = None
+        self.graded = self.gradient_of = None
 
     def __del__(self) -> None:
         """Give nothing back."""

@@ -17,6 +17,7 @@ from difftile.compile.func import func
 from difftile.diagnostics import LaunchError
 from difftile.fields.create import full, mat, vec, zeros
 from difftile.fields.field import scratch
+from difftile.fields.recording import no_grad
 from difftile.ir.types import Type, scalar_of
 from difftile.render.cameras import Cameras, Poses
 from difftile.render.checks import check_background, check_range, check_size
@@ -25,7 +26,6 @@ from difftile.render.harmonics import MAX_DEGREE, last_band, paint
 from difftile.render.splatter import Rendering, coloured
 from difftile.render.tiles import TileLists
 from difftile.runtime.kernel import kernel
-from difftile.runtime.tape import no_grad
 from difftile.substrate import ti
 
 FLATTEST = 1e-3  # the least length of half axes, relative to the longest; else rounding would show

@@ -14,7 +14,7 @@ from difftile.compile.generated import CallId, Drawn, Grid
 from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.launch.parse_arguments import Parameter
@@ -285,7 +285,7 @@ class Caller:
         kind = ("number" if call.numbers else "field") if kind is None else kind
         if kind == "field" or call.result is None:
             return call.result
-        if call.cut and OPEN_TAPE.get() is not None:
+        if call.cut and RECORDING.get().recorder is not None:
             text = (
                 f"{self!r} returns numbers that vary with fields that have gradients, and the tape "
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.runtime.tape import Tape
 
 _P = ParamSpec("_P")
@@ -25,7 +25,7 @@ def checkpoint(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(function)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        tape = OPEN_TAPE.get()
+        tape = RECORDING.get().recorder
         if not isinstance(tape, Tape):
             return function(*args, **kwargs)
         with tape.region():

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from difftile.compile.annotations import role_of
 from difftile.diagnostics import Label, LaunchError, render
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, Rule
@@ -65,7 +65,7 @@ class CustomOp:
             LaunchError: The arguments do not fit, or a field is written that is declared dt.In.
             NotDifferentiable: A gradient passes through the call, and there is no backward.
         """
-        step = self._step(args, kwargs, "backward", checked=OPEN_TAPE.get() is not None)
+        step = self._step(args, kwargs, "backward", checked=RECORDING.get().recorder is not None)
         return perform(step).value
 
     def bwds(self, *args: Any, **kwargs: Any) -> None:
@@ -95,7 +95,7 @@ class CustomOp:
         return run_tangents_of_step(repr(self), self._step(args, kwargs, "forward")).value
 
     def _refuse_tape(self, method: str) -> None:
-        if OPEN_IN.thread is not None:
+        if RECORDING.get().recorder is not None:
             raise LaunchError(f"{self!r}: {method}() is for calls without a tape, and one is open.")
 
     def _step(

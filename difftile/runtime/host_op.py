@@ -16,8 +16,8 @@ import numpy as np
 from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, fields_with_grads
-from difftile.fields.recording import NO_GRAD
-from difftile.recording.access_observer import Refusing, looking
+from difftile.fields.recording import RECORDING
+from difftile.recording.access_observer import RefusingObserver, observed_by
 from difftile.recording.opaque import OpaqueStep, Use, nbytes_of
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import (
@@ -100,7 +100,7 @@ class HostCall(OpaqueStep):
         self._forward = forward
         self._checked = checked
         self._where = caller() if checked else ("", 0)
-        self._constant = NO_GRAD.get()
+        self._constant = RECORDING.get().constant
         self._prints = fingerprint(bound.arguments) if checked else None
 
     def run(self) -> Saved:
@@ -122,7 +122,8 @@ class HostCall(OpaqueStep):
                 checks.enter_context(poisoned(self.title, self._operands))
             if self._checked:
                 outside = {field.storage for field in fields_with_grads()} - own
-                checks.enter_context(looking(Refusing(outside, self._refuse_outside)))
+                refusing = RefusingObserver(outside, self._refuse_outside)
+                checks.enter_context(observed_by(refusing))
             value = self._function(*self._bound.args, **self._bound.kwargs)
         for name, (part, before) in read.items():
             if not np.array_equal(part.to_numpy(), before, equal_nan=True):
@@ -191,7 +192,7 @@ class HostCall(OpaqueStep):
         if rule.saved:
             arguments[rule.saved] = replaced(saved.value, stand)
         bound = inspect.BoundArguments(rule.signature, OrderedDict(arguments))
-        with self._noted(), looking(Refusing(uses, self._refuse_own)):
+        with self._noted(), observed_by(RefusingObserver(uses, self._refuse_own)):
             rule.function(*bound.args, **bound.kwargs)
 
     def _refuse_outside(self, field: Field, what: str) -> None:

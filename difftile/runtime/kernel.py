@@ -7,13 +7,12 @@ import inspect
 import time
 from collections.abc import Hashable
 from contextlib import suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any, Protocol, cast
+from typing import Any
 
 from difftile.ad.derive import derive
-from difftile.compile.arguments import Arguments
+from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.definition import Body, Definition, lowered_for
 from difftile.compile.func import Func, plain, watch
 from difftile.compile.kernel_rule import KernelRule, check_rule, compile_rule
@@ -21,7 +20,7 @@ from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
-from difftile.fields.recording import OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import RECORDING, Recording
 from difftile.frontend.captures import Capture
 from difftile.ir.nodes import Array
 from difftile.ir.types import (
@@ -37,7 +36,7 @@ from difftile.passes.bounds import guard, unchecked
 from difftile.passes.conflicts import races
 from difftile.passes.optimise import normalise
 from difftile.passes.reach import reach
-from difftile.recording.access_observer import look_at
+from difftile.recording.access_observer import observe_launch
 from difftile.recording.perform import perform
 from difftile.runtime.explain import explain
 from difftile.runtime.explicit import (
@@ -50,17 +49,6 @@ from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
 
 _I32_LIMIT = 2**31
-
-
-class LaunchRecorder(Protocol):
-    """An open tape, as kernels see it."""
-
-    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
-        """Run a kernel and record it."""
-        ...
-
-
-_OPEN_TAPE = cast("ContextVar[LaunchRecorder | None]", OPEN_TAPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +124,18 @@ class Kernel:
                 one.refresh()
             if call.code.streams:
                 call.draw_anew(values)
-            tape = _OPEN_TAPE.get()
-            if tape is not None and "backward" in self._rules:
+            recording = RECORDING.get()
+            recorder = recording.recorder
+            if recorder is not None and "backward" in self._rules:
                 perform(self._step("backward", call, values, args, kwargs))
-            elif tape is None:
-                if OPEN_IN.heed:
-                    _heed(self, call, values)
+            elif recorder is None:
+                if Recording.open or recording.observer is not None:
+                    self._heed(recording, call, values)
                 call.run(values)
             else:
-                tape.launch(call, values)
+                if len(Recording.open) > 1:
+                    self._heed(recording, call, values)
+                recorder.launch(call, values)
             if call.session.debug:
                 raise_first()
             return None if call.code.result is None else call.code.returned()
@@ -274,11 +265,26 @@ class Kernel:
         name = self.function.__name__
         return RuledLaunch(name, call, values, rules, word, approximate=approximate)
 
+    def _heed(self, recording: Recording, call: PreparedLaunch, values: Arguments) -> None:
+        """Tell an observer of a launch, and check that no tape of another thread misses it.
+
+        Raises:
+            LaunchError: A tape of another thread would miss it.
+        """
+        if recording.observer is not None and recording.recorder is None:
+            observe_launch(recording.observer, call, values)
+        if recording.is_missed(field_at(values, k).storage for k in call.code.writes):
+            raise LaunchError(
+                f"{self!r} is launched while a tape that has recorded a field which it writes is "
+                "open in another thread or task, and would miss it. Write the field from one "
+                "thread, or after the 'with' block."
+            )
+
     def _ready_alone(
         self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[PreparedLaunch, list[Any]]:
         """Return the prepared launch for derivatives without a tape."""
-        if OPEN_IN.thread is not None:
+        if RECORDING.get().recorder is not None:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."
             )
@@ -457,21 +463,6 @@ class Kernel:
             )
         codes = [found.code for several in self._found.values() for found in several]
         return explain(repr(self), self._calls.latest, codes)
-
-
-def _heed(kernel: Kernel, call: PreparedLaunch, values: list[Any]) -> None:
-    """Say what a launch touches where somebody looks on.
-
-    Raises:
-        LaunchError: A tape of another thread would miss it.
-    """
-    if OPEN_IN.outlook is not None:
-        look_at(OPEN_IN.outlook, call, values)
-    if OPEN_IN.thread is not None:
-        raise LaunchError(
-            f"{kernel!r} is launched while a tape is open in another thread or task, which would "
-            "miss it. Launch kernels from one thread, or after the 'with' block."
-        )
 
 
 def kernel(function: Any) -> Kernel:

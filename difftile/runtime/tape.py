@@ -9,7 +9,6 @@ whole. Fields hold their final values all along.
 from __future__ import annotations
 
 import math
-import threading
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnosis.diagnosis import Diagnosis
 from difftile.diagnosis.findings import report_of, values_not_finite
 from difftile.diagnosis.picture import draw
@@ -38,21 +38,21 @@ from difftile.diagnostics import (
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
-from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE, Recorder
+from difftile.fields.recording import RECORDING, Recorder, Recording
 from difftile.fields.tracked import HostRead
 from difftile.fields.window import Window
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.access_observer import look_back
+from difftile.recording.access_observer import observe_steps
 from difftile.recording.budget import as_text, parse_memory
-from difftile.recording.counts import LIVE, REPLAYS, TURN
 from difftile.recording.dependence import depends
 from difftile.recording.gradient_cuts import Cuts, warn_of_result
-from difftile.recording.history import FullHistory, History, LimitedHistory, Recording
+from difftile.recording.history import FullHistory, History, LimitedHistory, StepRecorder
 from difftile.recording.host_reads import HostReads
 from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
 from difftile.recording.records import LaunchRecord, Record, written_by
 from difftile.recording.replay import Replay
 from difftile.recording.seeds import add_seed, check_loss, checked_seeds
+from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
 from difftile.substrate import current_session, failed
 
@@ -71,7 +71,8 @@ class Tape(Recorder):
 
     Args:
         loss: A field of one element.
-        accumulate: Add to the gradients that fields have; by default they are set to zero first.
+        accumulate: Add to the gradients that fields have. By default the gradients of each field
+            that the tape meets are set to zero, and those of other fields stay as they are.
         memory: The most that the tape may hold beside the fields' own memory: bytes, or a text
             such as "256MB".
         snapshots: The same in copies of the state, that is of all fields that launches change.
@@ -105,10 +106,15 @@ class Tape(Recorder):
         self.progress = progress
         self._history = _history(memory, snapshots)
         self._diagnosis = _diagnosis(diagnose)
-        self._into: Recording = self._history
+        self._into: StepRecorder = self._history
         if self._diagnosis is not None:
             self._into = WatchedHistory(self._history, self._diagnosis)
         self._report: Report | None = None
+        self._recording = Recording()
+        self._touched: set[Storage] = set()
+        self._cleared: set[Field] = set()
+        self._mark = object()
+        self._epoch = -1
         self._open = False
         self._entered = False
         self._done = False
@@ -129,30 +135,22 @@ class Tape(Recorder):
     # Recording
 
     def __enter__(self) -> Tape:
-        if OPEN_TAPE.get() is not None:
+        before = RECORDING.get()
+        if before.recorder is not None:
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
         if self._entered:
             raise TapeError("This tape has been used; make a new one for each recording.")
+        self._recording = Recording(self, constant=before.constant, observer=before.observer)
         try:
-            with TURN:  # a backward pass in another thread has ended
-                if OPEN_IN.thread is not None:
-                    raise TapeError(
-                        "A tape is open in another thread or task; one can be open at a time."
-                    )
-                self._entered = True
-                LIVE.tapes += 1
-                self._open = True
-                OPEN_IN.thread = threading.get_ident()
-                if not self.accumulate:
-                    zero_grads()
-                self._pool = current_session().pool
-                self._base = self._pool.peak = self._pool.kept
-                self._replays = REPLAYS.count
-                OPEN_TAPE.set(self)
+            self._entered = True
+            TAPES.live += 1
+            self._open = True
+            self._pool = current_session().pool
+            self._base = self._pool.peak = self._pool.kept
+            self._replays = TAPES.replays
+            self._recording.__enter__()
         except BaseException:  # Ctrl+C, too: `__exit__` will not be called
             if self._open:
-                OPEN_TAPE.set(None)
-                OPEN_IN.thread = None
                 self._open = False
                 self.release()
             raise
@@ -166,16 +164,16 @@ class Tape(Recorder):
     ) -> None:
         if self._open:
             try:
-                here = OPEN_TAPE.get() is self
+                here = RECORDING.get().recorder is self
             finally:  # even after Ctrl+C
-                OPEN_TAPE.set(None)
-                OPEN_IN.thread = None
+                self._recording.__exit__()
                 self._open = False
             if not here:
                 self.release()
                 raise TapeError("A tape is left in the thread or task in which it was opened.")
-            if OPEN_IN.outlook is not None and kind is None:
-                look_back(OPEN_IN.outlook, self._history.steps())
+            observer = RECORDING.get().observer
+            if observer is not None and kind is None:
+                observe_steps(observer, self._history.steps())
         self._peak = self._pool.peak - self._base
         if kind is not None:
             self.release()
@@ -246,6 +244,7 @@ class Tape(Recorder):
 
     def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
         """Return what remembers a read from Python, or None where a constant is read."""
+        self._touch(field)
         if self._diagnosis is not None:
             self._diagnosis.host_read(field)
         return self.reads.read(field, where, self._cuts.held)
@@ -259,6 +258,7 @@ class Tape(Recorder):
             TapeError: What it writes was computed from fields that have gradients.
         """
         _check_twin(field)
+        self._touch(field)
         sources = self.reads.check_constant(field, values)
         if field.storage in self._written:
             self.reads.check_result(field, where, values)
@@ -273,10 +273,12 @@ class Tape(Recorder):
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen."""
-        if NO_GRAD.get():
+        if RECORDING.get().constant:
             self.host_write(target.base, target.window, source.to_numpy())
             return
         _check_twin(target.base)
+        self._touch(target.base)
+        self._touch(source.base)
         self._into.host_copy(target, source)
         if target.has_grads:
             self._written[target.base.storage] = target.base
@@ -286,17 +288,15 @@ class Tape(Recorder):
                 self.reads.set_constant(target.base, target.window)
         self._cuts.copied(target, source)
 
-    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
+    def launch(self, call: PreparedLaunch, values: Arguments) -> None:
         """Run a kernel and record it, stage by stage."""
-        plans = call.plans(constant=NO_GRAD.get())
+        plans = call.plans(constant=RECORDING.get().constant)
         if plans.ownership:
             plans.check(values)
         if call.tracked:
             self.reads.check_numbers(call, values)
-        if call.checked != GRADIENTS.epoch:
-            for k in call.code.writes:
-                _check_twin(values[k])
-            call.checked = GRADIENTS.epoch
+        if call.met is not self._mark or self._epoch != GRADIENTS.epoch:
+            self._meet(call, values)
         for plan in plans.stages:
             if plan.cuts or self._cuts.held:
                 self._cuts.launched(plan, values)
@@ -322,13 +322,42 @@ class Tape(Recorder):
         if plans.result_cut is not None:
             warn_of_result(call.code.name, plans.result_cut)
 
+    def _meet(self, call: PreparedLaunch, values: Arguments) -> None:
+        """Check the fields of a launch that is new to the tape, and clear their gradients."""
+        if self._epoch != GRADIENTS.epoch:  # fields were given other gradients: meet all again
+            self._epoch, self._mark = GRADIENTS.epoch, object()
+        for k in call.code.writes:
+            _check_twin(field_at(values, k))
+        for field in call.fields():
+            self._touch(field)
+        call.met = self._mark
+
+    def _touch(self, field: Field) -> None:
+        """Set the gradients of a field to zero when the tape meets the field."""
+        storage = field.storage
+        self._touched.add(storage)
+        twin = storage.graded and storage.graded()
+        # A launch may read or write the gradient of a field that has not been met yet.
+        owner = storage.gradient_of and storage.gradient_of()
+        for one in (field.origin, twin, owner):
+            if one is not None and one.has_grads and one not in self._cleared:
+                self._cleared.add(one)
+                if not self.accumulate:
+                    zero_grads(one)
+
+    def misses(self, storage: Storage) -> bool:
+        """Tell whether a write from another thread into this memory would falsify the record."""
+        return storage in self._touched
+
     def opaque(self, step: OpaqueStep) -> Any:
         """Run a step whose inside the tape does not see, record it, and return what it saved.
 
         Raises:
             LaunchError: It writes a field that it is said to read only.
         """
-        opaque = Opaque(step, step.uses, constant=NO_GRAD.get())
+        for use in step.uses:
+            self._touch(use.field)
+        opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
         self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
         self._approximate |= {step.title} if step.approximate else set()
         started = time.perf_counter()
@@ -426,7 +455,7 @@ class Tape(Recorder):
         if self._times is not None:
             self._trace = Trace(self._history.steps())
         finished = False
-        with TURN:
+        with TAPES.turn:
             base = self._pool.peak = self._pool.kept
             try:
                 self._replay(seeds, retain, keep=keep, progress=progress or self.progress)
@@ -482,8 +511,8 @@ class Tape(Recorder):
         progress: Progress | None,
     ) -> None:
         # Where another pass has left gradients since this tape was opened, this one adds to them.
-        accumulate = self.accumulate or REPLAYS.count != self._replays
-        REPLAYS.count += 1
+        accumulate = self.accumulate or TAPES.replays != self._replays
+        TAPES.replays += 1
         replay = Replay(self._written, accumulate)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
@@ -520,7 +549,7 @@ class Tape(Recorder):
     def release(self) -> None:
         """Let go of all old values; the tape cannot be replayed any more."""
         if self._entered and not self._done:
-            LIVE.tapes -= 1
+            TAPES.live -= 1
         self._done = True
         self._history.release()
         if self._diagnosis is not None:
@@ -528,7 +557,7 @@ class Tape(Recorder):
 
     def __del__(self) -> None:
         # The interpreter may have ended, or the arguments been wrong.
-        if LIVE is not None and getattr(self, "_entered", False) and not self._done:  # pyright: ignore[reportUnnecessaryComparison]
+        if TAPES is not None and getattr(self, "_entered", False) and not self._done:  # pyright: ignore[reportUnnecessaryComparison]
             self.release()
 
 
@@ -539,7 +568,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
         TapeError: A limit is none, or both are given.
     """
     if memory is None and snapshots is None:
-        return FullHistory(lambda: LIVE.tapes == 1)
+        return FullHistory(lambda: TAPES.live == 1)
     if memory is not None and snapshots is not None:
         raise TapeError("Give a tape 'memory' or 'snapshots', not both.")
     if memory is not None:
@@ -592,21 +621,6 @@ def _reverse(
         raise TapeError(
             f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
         ) from error
-
-
-@contextmanager
-def no_grad() -> Generator[None]:
-    """Take what launches inside the block write as constants: no gradient passes through them.
-
-    A tape still reverses such writes: what they overwrite gets no gradient from later reads. Other
-    threads and tasks are not concerned.
-    """
-    before = NO_GRAD.get()
-    try:
-        NO_GRAD.set(True)
-        yield
-    finally:
-        NO_GRAD.set(before)
 
 
 def _check_twin(field: Field) -> None:

@@ -15,7 +15,7 @@ from difftile.diagnostics import GradientCut, NotConverged, SolverError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field, scratch
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
@@ -46,7 +46,7 @@ class ContinuousAdjoint(OpaqueStep):
         self._problem = problem
         self._parameters, self._scratch = fields_of(problem)
         # Inside a pullback, the pullback decides which fields carry derivatives.
-        self._all = isinstance(OPEN_TAPE.get(), Pullback)
+        self._all = isinstance(RECORDING.get().recorder, Pullback)
         y = [Use(leaf, True, True, Keeps.AFTER, "y") for leaf in problem.y.leaves]
         out = () if problem.out is None else problem.out.leaves
         super().__init__(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from difftile.diagnostics import LaunchError
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.solvers.function import Function
 from difftile.solvers.implicit import ImplicitRule, Solved, Times, solve_on_tape
 from difftile.solvers.krylov import LinearSolution, Progress, gmres, solve
@@ -95,7 +95,7 @@ def fixed_point(
         raise LaunchError(f"dt.fixed_point: diff is one of {', '.join(_TARGETS)}, not {diff!r}.")
     target = diff or "solution"
     state = state_of(x, "dt.fixed_point: x")
-    taped = OPEN_TAPE.get() is not None
+    taped = RECORDING.get().recorder is not None
     if taped and diff is None:
         say_target("dt.fixed_point", "solution", "algorithm")
     out = state.like(grad=taped and target != "solution")

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from difftile.diagnostics import LaunchError, NotConverged, SolverError, counted
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
@@ -87,7 +87,7 @@ class ImplicitRule(OpaqueStep):
         self._solve = solve
         self._strict = strict
         # Inside a pullback, the pullback decides which fields carry derivatives.
-        self._all = isinstance(OPEN_TAPE.get(), Pullback)
+        self._all = isinstance(RECORDING.get().recorder, Pullback)
         own = {leaf.storage for leaf in (*function.x.leaves, *function.out.leaves)}
         touched, written = _touched(function)
         if any(leaf.storage in written for leaf in function.x.leaves):
@@ -245,7 +245,7 @@ def solve_on_tape(
     strict: bool,
 ) -> SolverResult:
     """Solve, as one step of the open tape if there is one; arguments as for `ImplicitRule`."""
-    if OPEN_TAPE.get() is None:
+    if RECORDING.get().recorder is None:
         return solve()
     return perform(rule(name, function, solve, accuracy, strict)).result
 

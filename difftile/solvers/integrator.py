@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from difftile.diagnostics import SolverError, counted
-from difftile.fields.recording import OPEN_TAPE
-from difftile.linearization.pullback import recording
+from difftile.fields.recording import RECORDING, Recording
 from difftile.solvers.rungekutta import Equation, Outputs, RungeKutta, Step, Terms
 from difftile.solvers.state import State
 from difftile.solvers.step_size import ErrorTolerance
@@ -83,7 +82,7 @@ class Integrator:
         Raises:
             SolverError: The state ceased to be finite, or a step would have to be too small.
         """
-        taped = OPEN_TAPE.get() is not None
+        taped = RECORDING.get().recorder is not None
         run = RungeKutta(self.tableau, equation, y, outputs, accept=accept, grad=taped)
         rejected = 0
         if self.steps is not None:
@@ -92,7 +91,7 @@ class Integrator:
             run.follow(taken)
         elif taped:
             # First find the steps on a copy: rejected ones must not be on the tape.
-            with recording(None):
+            with Recording():
                 copy = y.work("trial")
                 copy.copy_from(y)
                 trial = RungeKutta(self.tableau, equation, copy, Outputs())

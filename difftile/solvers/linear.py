@@ -9,7 +9,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.solvers.function import Function
@@ -126,7 +126,7 @@ def linear_solve(
     def iterate() -> SolverResult:
         return system.solve(progress)
 
-    if OPEN_TAPE.get() is not None:
+    if RECORDING.get().recorder is not None:
         accuracy = Stopping(state, adjoint_tol, 0.0, 1).tol
         result = perform(_LinearRule(system, iterate, accuracy, strict)).result
     else:

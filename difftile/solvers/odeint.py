@@ -10,7 +10,7 @@ from typing import Any
 from difftile.diagnostics import LaunchError, NotConverged, did_you_mean
 from difftile.fields.exchange import as_integer
 from difftile.fields.field import Field
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import F64, is_float, scalar_of
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.pushforward import Pushforward
@@ -118,7 +118,7 @@ def odeint(
     times, rows = _outputs(state, start, end, at, out)
     ends = [one if isinstance(one, Field) and is_float(one.element) else None for one in (t0, t1)]
     problem = Problem(integrator, rhs, args, state, start, end, times, rows, (ends[0], ends[1]))
-    recorder = OPEN_TAPE.get()
+    recorder = RECORDING.get().recorder
     if recorder is not None and adjoint == "continuous":
         result = perform(ContinuousAdjoint(problem)).result
     else:

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from difftile.diagnostics import GradientCut
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
+from difftile.fields.recording import Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.pullback import recording
 from difftile.linearization.pushforward import Pushforward
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
@@ -77,7 +77,7 @@ class Variation(OpaqueStep):
         floats = [one for one in self._parameters if is_float(one.element)]
         dots |= {one: dot for one in floats if (dot := tangent_of(then, one)).any()}
         pushing = _Watching(dots, {*self._parameters, *self._scratch})
-        with recording(pushing):
+        with Recording(pushing):
             replace(problem, rhs=pushing.watched(problem.rhs), y=y, out=out).solve()
         pairs = list(zip(y.leaves, problem.y.leaves, strict=True))
         if out is not None and problem.out is not None:

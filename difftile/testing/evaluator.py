@@ -17,7 +17,7 @@ from difftile.fields.derived import DerivedField
 from difftile.fields.field import zero_grads
 from difftile.ir.types import is_float
 from difftile.launch.streams import STREAMS
-from difftile.recording.counts import REPLAYS
+from difftile.recording.tapes import TAPES
 from difftile.runtime.tape import Tape
 from difftile.substrate import silence
 from difftile.testing.chosen_outputs import outputs_named, outputs_written
@@ -269,7 +269,7 @@ class Evaluator:
             LaunchError: The outputs on the tape differ from the first run.
         """
         self._clear_gradients()
-        passes = REPLAYS.count
+        passes = TAPES.replays
         tape = Tape(accumulate=True, memory=self._memory)
         tape.reads.permissive = True
         with silence(), self._noting_cuts(), tape:
@@ -288,7 +288,7 @@ class Evaluator:
                     tape.backward(seeds)
         finally:
             tape.release()
-            REPLAYS.count = passes
+            TAPES.replays = passes
         return self.coordinates.gradient()
 
     def _clear_gradients(self) -> None:

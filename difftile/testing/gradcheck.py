@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from difftile.diagnostics import LaunchError, TapeError
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.launch.streams import STREAMS
 from difftile.testing.evaluator import Evaluator
 from difftile.testing.gradcheck_report import GradCheck
@@ -70,7 +70,7 @@ def gradcheck(
             be differentiated with respect to a requested field.
         TapeError: A tape is open.
     """
-    if OPEN_TAPE.get() is not None:
+    if RECORDING.get().recorder is not None:
         raise TapeError("gradcheck() runs launches of its own; call it after the 'with' block.")
     subject = subject_of(f, fields)
     rng = np.random.default_rng(seed)

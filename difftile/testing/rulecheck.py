@@ -14,7 +14,7 @@ from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import KernelError, Label, LaunchError, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.frontend.source import source_of
 from difftile.ir.types import F64, shaped
@@ -74,7 +74,7 @@ def check_rule(
         LaunchError: There is no rule, or the arguments do not fit.
         TapeError: A tape is open.
     """
-    if OPEN_TAPE.get() is not None:
+    if RECORDING.get().recorder is not None:
         raise TapeError("check_rule() runs launches of its own; call it after the 'with' block.")
     tolerance = GradientTolerance(rtol, atol, FIRST_STEP)
     rng = np.random.default_rng(seed)

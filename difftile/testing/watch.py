@@ -11,18 +11,17 @@ import numpy.typing as npt
 from difftile.diagnostics import Label, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import OPEN_TAPE, Outlook, Recorder
+from difftile.fields.recording import AccessObserver, Recorder, Recording
 from difftile.fields.window import Window
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import arrays_loaded, walk
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.passes.inline_primals import inline_primals
-from difftile.recording.access_observer import looking
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
-class Watch(Recorder, Outlook):
+class Watch(Recorder, AccessObserver):
     """A recorder that runs launches and steps on copies, made when a field is first used.
 
     Attributes:
@@ -67,6 +66,10 @@ class Watch(Recorder, Outlook):
                     title = "'stop_grad' holds a value constant that the differences vary."
                     self.notes[render(title, labels, (), None)] = None
         call.run(values)
+
+    def misses(self, storage: Storage) -> bool:
+        """Tell that nothing is recorded."""
+        return False
 
     def read(self, field: Field) -> None:
         """Note a read by Python or a step."""
@@ -119,9 +122,5 @@ class Watch(Recorder, Outlook):
 def watching(shadows: ShadowFields) -> Generator[Watch]:
     """Replace all fields that are used inside the block by copies."""
     watch = Watch(shadows)
-    token = OPEN_TAPE.set(watch)
-    try:
-        with looking(watch):
-            yield watch
-    finally:
-        OPEN_TAPE.reset(token)
+    with Recording(watch, observer=watch):
+        yield watch

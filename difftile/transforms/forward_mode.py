@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING, Recording
 from difftile.linearization.forward_over_reverse import push_pull
-from difftile.linearization.pullback import recording
 from difftile.linearization.pushforward import Pushforward
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
@@ -38,9 +37,9 @@ def jvp(f: Callable[..., Tree], primals: Tree, tangents: Tree, *, has_aux: bool 
     args, dots = _as_tuples(primals, tangents)
     stretch = Stretch(f, args, tuple(range(len(args))), has_aux=has_aux, kwargs={})
     flat = stretch.matched(dots)
-    if OPEN_TAPE.get() is None:
+    if RECORDING.get().recorder is None:
         pushing = Pushforward(stretch.along(flat))
-        with recording(pushing):
+        with Recording(pushing):
             stretch.call()
         found = [copied(pushing.tangent(one)) for one in outputs_in(stretch.value)]
     else:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from difftile.fields.field import Field
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
 from difftile.transforms.nested import GradientStep
@@ -57,7 +57,7 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
     @functools.wraps(f)
     def both(*args: Tree, **kwargs: Any) -> tuple[Tree, Tree]:
         stretch = Stretch(f, args, argnums, has_aux=has_aux, kwargs=kwargs)
-        if OPEN_TAPE.get() is None:
+        if RECORDING.get().recorder is None:
             linear = stretch.run()
             bars = linear.pull({stretch.number(): 1.0}, stretch.inputs)
             found = [copied(bars[field]) for field in stretch.inputs]

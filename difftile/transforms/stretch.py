@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
 from difftile.transforms.trees import Array, Tree, TreeLeaf, aligned, lifted, outputs_in, rebuilt
@@ -131,7 +131,7 @@ def refuse_nesting(name: str, instead: str) -> None:
     Raises:
         LaunchError: A tape is open.
     """
-    if OPEN_TAPE.get() is not None:
+    if RECORDING.get().recorder is not None:
         raise LaunchError(
             f"dt.{name} is not recorded by the tape or transformation around it; use dt.{instead}."
         )

@@ -13,7 +13,7 @@ from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
 from difftile.fields.field import Field, make
-from difftile.fields.recording import OPEN_TAPE
+from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.fields.view import View
 from difftile.ir.types import F64, is_float
@@ -41,7 +41,7 @@ class TreeLeaf:
 
     def like(self, values: Field) -> Any:
         """Return a derivative in the kind of the argument: a field, an array or a number."""
-        if isinstance(self.given, ArrayLike) or OPEN_TAPE.get() is not None:
+        if isinstance(self.given, ArrayLike) or RECORDING.get().recorder is not None:
             return values
         array = values.to_numpy()
         given: Any = self.given
@@ -119,7 +119,7 @@ def _field_of(value: Any, name: str) -> Field:
                 f"{name} is a view of a field; pass the field, and take the view in the function."
             )
         twin = make(base.element, value.shape)
-        if OPEN_TAPE.get() is not None:
+        if RECORDING.get().recorder is not None:
             twin = twin.with_grads()
         twin.copy_from(value)
         return twin
@@ -204,7 +204,9 @@ def outputs_in(tree: Tree) -> list[Field]:
 
 def shown(tree: Tree, leaves: Sequence[TreeLeaf]) -> Tree:
     """Return the result of a function as arrays and numbers, if no fields were passed."""
-    if OPEN_TAPE.get() is not None or any(isinstance(leaf.given, ArrayLike) for leaf in leaves):
+    if RECORDING.get().recorder is not None or any(
+        isinstance(leaf.given, ArrayLike) for leaf in leaves
+    ):
         return tree
 
     def show(value: Any, name: str) -> Any:

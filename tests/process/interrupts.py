@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import difftile as dt
-from difftile.fields.recording import NO_GRAD, OPEN_IN, OPEN_TAPE
+from difftile.fields.recording import RECORDING, Recording
 from difftile.substrate import Buffer, current_session
 
 _LIBRARY = str(Path(dt.__file__).parent)
@@ -149,6 +149,7 @@ def shared_memory(scene: Scene) -> list[str]:
 
 def main() -> None:
     """Break the scene off at places that are spread over it."""
+    idle = RECORDING.get()
     scene = Scene()
     scene.run()
     expected = scene.outcome()
@@ -162,11 +163,10 @@ def main() -> None:
         raiser = Interrupt(place)
         tried += raiser.around(scene.run)  # the last ones may not be there every time
         said = shared_memory(scene)
-        if OPEN_TAPE.get() is not None or OPEN_IN.thread is not None or NO_GRAD.get():
+        if RECORDING.get() is not idle or Recording.open:
             said.append(f"something is still open: {raiser.where}")
-            OPEN_TAPE.set(None)
-            NO_GRAD.set(False)
-            OPEN_IN.thread = None
+            RECORDING.set(idle)
+            Recording.open = ()
         if not np.isin(np.round(scene.other.to_numpy(), 3), (7.0, 31.5)).all():
             said.append("a field holds what it never held between two launches")
         scene.run()

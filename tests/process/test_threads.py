@@ -13,7 +13,15 @@ from tests.process.running import check
         ["first_use"],
         ["starts"],
         ["many_launches", "random_numbers", "deletions"],
-        ["tapes", "backward_passes", "constants", "misuse", "deep", "living_at_the_end"],
+        [
+            "tapes",
+            "tapes_and_constants",
+            "backward_passes",
+            "constants",
+            "misuse",
+            "deep",
+            "living_at_the_end",
+        ],
     ],
     ids=lambda programs: programs[0],
 )
