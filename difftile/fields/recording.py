@@ -24,6 +24,9 @@ Where: TypeAlias = "tuple[int, ...] | Window | None"
 class Recorder:
     """An open tape, or another listener, as fields see it; by default nothing is recorded."""
 
+    def meet(self, field: Field) -> None:
+        """Hear that Python is about to read or write a field."""
+
     def host_read(self, field: Field, where: Where) -> HostRead | None:
         """Hear that Python reads a field; return the read if its result is to be tracked."""
         return None
@@ -146,10 +149,12 @@ def no_grad() -> Generator[None]:
 
 
 def note_read(field: Field) -> None:
-    """Tell the observer, if there is one, that Python is about to read a field."""
-    observer = RECORDING.get().observer
-    if observer is not None:
-        observer.read(field)
+    """Tell recorder and observer, if there are any, that Python is about to read a field."""
+    recording = RECORDING.get()
+    if recording.recorder is not None:
+        recording.recorder.meet(field)
+    if recording.observer is not None:
+        recording.observer.read(field)
 
 
 def note_write(field: Field) -> Recording:
@@ -162,6 +167,8 @@ def note_write(field: Field) -> Recording:
         TapeError: A tape of another thread or task would miss the write.
     """
     recording = RECORDING.get()
+    if recording.recorder is not None:
+        recording.recorder.meet(field)
     if recording.observer is not None:
         recording.observer.wrote(field)
     if Recording.open and recording.is_missed((field.storage,)):

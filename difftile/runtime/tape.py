@@ -244,7 +244,6 @@ class Tape(Recorder):
 
     def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
         """Return what remembers a read from Python, or None where a constant is read."""
-        self._touch(field)
         if self._diagnosis is not None:
             self._diagnosis.host_read(field)
         return self.reads.read(field, where, self._cuts.held)
@@ -258,7 +257,6 @@ class Tape(Recorder):
             TapeError: What it writes was computed from fields that have gradients.
         """
         _check_twin(field)
-        self._touch(field)
         sources = self.reads.check_constant(field, values)
         if field.storage in self._written:
             self.reads.check_result(field, where, values)
@@ -277,8 +275,6 @@ class Tape(Recorder):
             self.host_write(target.base, target.window, source.to_numpy())
             return
         _check_twin(target.base)
-        self._touch(target.base)
-        self._touch(source.base)
         self._into.host_copy(target, source)
         if target.has_grads:
             self._written[target.base.storage] = target.base
@@ -296,7 +292,7 @@ class Tape(Recorder):
         if call.tracked:
             self.reads.check_numbers(call, values)
         if call.met is not self._mark or self._epoch != GRADIENTS.epoch:
-            self._meet(call, values)
+            self._meet_all(call, values)
         for plan in plans.stages:
             if plan.cuts or self._cuts.held:
                 self._cuts.launched(plan, values)
@@ -322,17 +318,17 @@ class Tape(Recorder):
         if plans.result_cut is not None:
             warn_of_result(call.code.name, plans.result_cut)
 
-    def _meet(self, call: PreparedLaunch, values: Arguments) -> None:
+    def _meet_all(self, call: PreparedLaunch, values: Arguments) -> None:
         """Check the fields of a launch that is new to the tape, and clear their gradients."""
         if self._epoch != GRADIENTS.epoch:  # fields were given other gradients: meet all again
             self._epoch, self._mark = GRADIENTS.epoch, object()
         for k in call.code.writes:
             _check_twin(field_at(values, k))
         for field in call.fields():
-            self._touch(field)
+            self.meet(field)
         call.met = self._mark
 
-    def _touch(self, field: Field) -> None:
+    def meet(self, field: Field) -> None:
         """Set the gradients of a field to zero when the tape meets the field."""
         storage = field.storage
         self._touched.add(storage)
@@ -356,7 +352,7 @@ class Tape(Recorder):
             LaunchError: It writes a field that it is said to read only.
         """
         for use in step.uses:
-            self._touch(use.field)
+            self.meet(use.field)
         opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
         self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
         self._approximate |= {step.title} if step.approximate else set()
