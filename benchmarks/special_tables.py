@@ -27,8 +27,8 @@ def _erf(s: Any) -> Any:
 
 
 def _erfc(t: Any) -> Any:
-    """x exp(x^2) erfc(x) - 1/2 of t = (x - 5.25) / (x + 5.25)."""
-    x = mpf("5.25") * (1 + t) / (1 - t)
+    """x exp(x^2) erfc(x) - 1/2 of t = (x - 3) / (x + 3)."""
+    x = 3 * (1 + t) / (1 - t)
     return x * mp.exp(x * x) * mp.erfc(x) - mpf("0.5")
 
 
@@ -93,7 +93,7 @@ _TINY = mpf("1e-12")  # the end of asymptotic series, where only the first term 
 # The function, its interval, and the degrees of numerator and denominator.
 TABLES: dict[str, tuple[Function, Any, Any, int, int]] = {
     "ERF": (_erf, 0, 1, 13, 0),
-    "ERFC": (_erfc, -4.25 / 6.25, 22.75 / 33.25, 20, 0),
+    "ERFC": (_erfc, -0.5, mpf(25) / 31, 20, 0),
     "ERFINV": (_erfinv_near, 0, 3, 7, 7),
     "ERFINV_FAR": (_erfinv_far, 1.73, 6.02, 6, 6),
     "LGAMMA": (_lgamma, -0.2, 1.5, 8, 8),

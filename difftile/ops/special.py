@@ -19,7 +19,6 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-import numpy
 import numpy.typing as npt
 
 from difftile.ir.types import I32, Type
@@ -27,33 +26,31 @@ from difftile.ops import discrete, scalar
 from difftile.ops.numeric import evaluated
 from difftile.ops.row import Op, OpTypeError, real
 
-np: Any = numpy  # what its stubs know differs from version to version
-
 _FUNCTIONS = {
     op.name: op.numpy for op in (*scalar.ROWS, *scalar.PIECEWISE_CONSTANT, *discrete.ROWS)
 }
 _WIDE = (-2.0, 2.0)
 _POSITIVE = (0.2, 3.0)
 
-# exp(-x^2) keeps its digits as exp(-top^2) (1 - rest + ...): top^2 is exact.
 _ERF = """
 x = min(abs(a), 28)
 near = a + a * polynomial(x * x, ERF)
-far = exp(-x * x) * (0.5 + polynomial((x - 5.25) / (x + 5.25), ERFC)) / x
+far = exp(-x * x) * (0.5 + polynomial((x - 3) / (x + 3), ERFC)) / x
 select(a == a, select(x < 1, near, select(a < 0, far - 1, 1 - far)), a)
 """
 
-# Beyond 26 the exponential is exp(LIFT) too large, so that no digits are lost where the result
-# underflows.
+# exp(-x^2) keeps its digits as exp(-top^2) (1 - lost), where top^2 is exact. Beyond 26 it is
+# first computed exp(86) times too large, so that no digits are lost where the result underflows;
+# exp(-86) is a double up to 1e-18.
 _ERFC = """
 x = min(abs(a), 28)
 near = 1 - a - a * polynomial(x * x, ERF)
 top = floor(x * 1048576) / 1048576
 rest = (x - top) * (x + top)
 lift = select(x > 26, 86, 0)
-large = exp(lift - top * top)
-exponential = large - large * rest * (1 - rest * (0.5 - rest / 6))
-tail = exponential * (0.5 + polynomial((x - 5.25) / (x + 5.25), ERFC)) / x
+lost = rest * (1 - rest * (0.5 - rest / 6))
+small = polynomial((x - 3) / (x + 3), ERFC)
+tail = exp(lift - top * top) * (0.5 + (small - lost * (0.5 + small))) / x
 far = tail * select(x > 26, 4.4737793061811207e-38, 1)
 select(a == a, select(x < 1, near, select(a < 0, 2 - far, far)), a)
 """
@@ -63,7 +60,7 @@ x = abs(a)
 q = 1 - x
 w = -log(q * (1 + x))
 y = fraction(sqrt(max(w, 3)), ERFINV_FAR)
-scaled = (0.5 + polynomial((y - 5.25) / (y + 5.25), ERFC)) / y
+scaled = (0.5 + polynomial((y - 3) / (y + 3), ERFC)) / y
 step = 0.88622692545275801365 * (scaled - q * exp(y * y))
 far = y + step / (1 - y * step)
 inside = select(w < 3, a * fraction(w, ERFINV), select(a < 0, -far, far))
