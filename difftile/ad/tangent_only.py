@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from difftile.ad.forward import forward
 from difftile.ir.derived import Before, Derived, primal
-from difftile.ir.nodes import Array, Block, Combine, Fail, Load, Print, Program
-from difftile.ir.walk import WRITES, arrays_written, walk, with_blocks
+from difftile.ir.nodes import Array, Combine, Fail, Load, Print, Program, Stmt
+from difftile.ir.walk import WRITES, arrays_written, walk, without_stmts
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
 from difftile.passes.versions import late_loads, redirect
@@ -33,16 +33,12 @@ def tangent_only(program: Program, wanted: frozenset[Array]) -> Derived | None:
     early = {out for out, array in loads.items() if array in old and out not in late}
     stale = stale_loads(both).keys()
 
-    def without_primal(block: Block) -> Block:
-        kept = (
-            with_blocks(s, without_primal)
-            for s in block.stmts
-            if not isinstance(s, (Print, Fail))
-            and not (isinstance(s, WRITES) and s.array in fields)
+    def of_primal(stmt: Stmt) -> bool:
+        return isinstance(stmt, (Print, Fail)) or (
+            isinstance(stmt, WRITES) and stmt.array in fields
         )
-        return replace(block, stmts=tuple(kept))
 
-    body = without_primal(redirect(both.body, early, old))
+    body = without_stmts(redirect(both.body, early, old), of_primal)
     only = dce(replace(both, params=(*both.params, *old.values()), body=body))
     repeated = {s.out for s in walk(only.body) if isinstance(s, Load)}
     combined = {

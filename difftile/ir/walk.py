@@ -207,6 +207,13 @@ def with_operands(stmt: Stmt, change: Callable[[Value], Value]) -> Stmt:
             return stmt
 
 
+def without_stmts(block: Block, drop: Callable[[Stmt], bool]) -> Block:
+    """Return the block without some statements, inside its regions too."""
+    kept = (stmt for stmt in block.stmts if not drop(stmt))
+    stmts = (with_blocks(stmt, lambda inner: without_stmts(inner, drop)) for stmt in kept)
+    return replace(block, stmts=tuple(stmts))
+
+
 def with_stmts(program: Program, stmts: Iterable[Stmt]) -> Program:
     """Return the program with another top level."""
     return replace(program, body=replace(program.body, stmts=tuple(stmts)))
@@ -342,8 +349,7 @@ def has_effects(block: Block) -> bool:
 
 def silent(block: Block) -> Block:
     """Return the block without prints and failures."""
-    kept = (with_blocks(s, silent) for s in block.stmts if not isinstance(s, (Print, Fail)))
-    return replace(block, stmts=tuple(kept))
+    return without_stmts(block, lambda stmt: isinstance(stmt, (Print, Fail)))
 
 
 def uses(block: Block) -> set[Var]:

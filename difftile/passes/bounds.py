@@ -29,7 +29,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, shape_of
-from difftile.ir.walk import WRITES, definitions, rebind, walk, with_blocks
+from difftile.ir.walk import WRITES, definitions, rebind, walk, with_blocks, without_stmts
 from difftile.ops.build import OpBuilder, zero
 
 _Rule = Callable[["_Bounds", Stmt], bool]
@@ -47,12 +47,8 @@ def confine(program: Program) -> Program:
 
 def unchecked(program: Program) -> Program:
     """Return the program without its assertions, which are checked only under debug."""
-    return replace(program, body=_unchecked(program.body))
-
-
-def _unchecked(block: Block) -> Block:
-    kept = (with_blocks(s, _unchecked) for s in block.stmts if not isinstance(s, Fail))
-    return replace(block, stmts=tuple(kept))
+    body = without_stmts(program.body, lambda stmt: isinstance(stmt, Fail))
+    return replace(program, body=body)
 
 
 class Ranges:

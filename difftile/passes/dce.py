@@ -8,7 +8,6 @@ from dataclasses import replace
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
-    Array,
     Block,
     Combine,
     Fail,
@@ -35,17 +34,20 @@ from difftile.ir.walk import (
     same,
     walk,
     with_blocks,
+    without_stmts,
 )
 
 
 def dce(program: Program) -> Program:
     """Return the program without dead code; a second run would find no more."""
-    body = program.body
+    body, writes = program.body, (Store, Accumulate, Alloc)
     while True:
         local = {stmt.array for stmt in walk(body) if isinstance(stmt, Alloc)}
         unread = local - arrays_loaded(body)
         if unread:
-            body = _without_writes(body, unread)
+            body = without_stmts(
+                body, lambda s, unread=unread: isinstance(s, writes) and s.array in unread
+            )
         slimmer = _block(body, set())
         if slimmer == body and not unread:
             return replace(program, body=slimmer)
@@ -55,15 +57,6 @@ def dce(program: Program) -> Program:
 def slim_block(block: Block) -> Block:
     """Return a block without the statements that neither its effects nor its results depend on."""
     return _block(block, set())
-
-
-def _without_writes(block: Block, arrays: set[Array]) -> Block:
-    stmts = (
-        with_blocks(stmt, lambda inner: _without_writes(inner, arrays))
-        for stmt in block.stmts
-        if not (isinstance(stmt, (Store, Accumulate, Alloc)) and stmt.array in arrays)
-    )
-    return replace(block, stmts=tuple(stmts))
 
 
 def _live(values: tuple[Value, ...]) -> set[Var]:

@@ -43,6 +43,7 @@ from difftile.ir.walk import (
     walk,
     with_blocks,
     with_tasks,
+    without_stmts,
 )
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
@@ -50,7 +51,7 @@ from difftile.passes.blocked_sum import blocked_sum, wide, wide_type
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
-from difftile.passes.slices import LARGEST, pure, slice_of, without
+from difftile.passes.slices import LARGEST, pure, slice_of
 
 _NUMBERS = 64  # numbers that one local array holds
 _PIECES = 64  # enough work for all threads; fewer pieces mean fewer atomics
@@ -112,7 +113,11 @@ def interchange(program: Program) -> Program:
                 if shared is not None:
                     b.append(_Nest(b, shared).parallel_loop())
                     removed.add(id(stmt))
-        return [*b.stmts, replace(task, body=without(task.body, removed))] if removed else [task]
+        return (
+            [*b.stmts, replace(task, body=without_stmts(task.body, lambda s: id(s) in removed))]
+            if removed
+            else [task]
+        )
 
     return with_tasks(program, interchanged)
 

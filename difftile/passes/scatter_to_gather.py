@@ -39,11 +39,12 @@ from difftile.ir.walk import (
     regions,
     walk,
     with_tasks,
+    without_stmts,
 )
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
 from difftile.passes.conflicts import stale_loads
-from difftile.passes.slices import LARGEST, slice_of, without
+from difftile.passes.slices import LARGEST, slice_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,10 @@ def scatter_to_gather(program: Program) -> Program:
                 continue
             gather = _Gather(task, scatters, slices, touched[array] == len(scatters))
             loops += gather.loops()
-            task = replace(task, body=without(task.body, {id(s.stmt) for s in scatters}))
+            moved = {id(s.stmt) for s in scatters}
+            task = replace(
+                task, body=without_stmts(task.body, lambda s, moved=moved: id(s) in moved)
+            )
         return [*loops, task]
 
     return with_tasks(program, gathered)

@@ -16,7 +16,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL
-from difftile.ir.walk import EFFECTS, with_blocks
+from difftile.ir.walk import EFFECTS, with_blocks, without_stmts
 from difftile.ops.build import zero
 from difftile.passes.dce import slim_block
 
@@ -54,15 +54,4 @@ def _yielding(block: Block, target: Accumulate) -> tuple[Block, bool]:
 
 def pure(block: Block) -> Block:
     """Return the block without effects."""
-    kept = (with_blocks(s, pure) for s in block.stmts if not isinstance(s, EFFECTS))
-    return replace(block, stmts=tuple(kept))
-
-
-def without(block: Block, removed: set[int]) -> Block:
-    """Return the block without the statements of these identities."""
-    stmts = tuple(
-        with_blocks(s, lambda inner: without(inner, removed))
-        for s in block.stmts
-        if id(s) not in removed
-    )
-    return replace(block, stmts=stmts)
+    return without_stmts(block, lambda stmt: isinstance(stmt, EFFECTS))
