@@ -109,15 +109,15 @@ class Expr:
     builder: OpBuilder
     value: Value
 
-    def call(self, op: str, *others: Operand) -> Expr:
+    def call(self, op: str, *others: ExprLike) -> Expr:
         """Append `op(self, *others)`."""
         args = (self._lifted(other) for other in others)
         return Expr(self.builder, self.builder.call(op, self.value, *args))
 
-    def _reflected(self, op: str, other: Operand) -> Expr:
+    def _reflected(self, op: str, other: ExprLike) -> Expr:
         return Expr(self.builder, self.builder.call(op, self._lifted(other), self.value))
 
-    def _lifted(self, other: Operand) -> Value:
+    def _lifted(self, other: ExprLike) -> Value:
         if isinstance(other, Expr):
             return other.value
         if isinstance(other, (Var, Const)):
@@ -129,83 +129,83 @@ class Expr:
         """Name the value in printed programs, where the latest operator appended it."""
         return Expr(self.builder, self.builder.renamed(self.value, name))
 
-    def __add__(self, other: Operand) -> Expr:
+    def __add__(self, other: ExprLike) -> Expr:
         return self.call("add", other)
 
-    def __radd__(self, other: Operand) -> Expr:
+    def __radd__(self, other: ExprLike) -> Expr:
         return self._reflected("add", other)
 
-    def __sub__(self, other: Operand) -> Expr:
+    def __sub__(self, other: ExprLike) -> Expr:
         return self.call("sub", other)
 
-    def __rsub__(self, other: Operand) -> Expr:
+    def __rsub__(self, other: ExprLike) -> Expr:
         return self._reflected("sub", other)
 
-    def __mul__(self, other: Operand) -> Expr:
+    def __mul__(self, other: ExprLike) -> Expr:
         return self.call("mul", other)
 
-    def __rmul__(self, other: Operand) -> Expr:
+    def __rmul__(self, other: ExprLike) -> Expr:
         return self._reflected("mul", other)
 
-    def __truediv__(self, other: Operand) -> Expr:
+    def __truediv__(self, other: ExprLike) -> Expr:
         return self.call("div", other)
 
-    def __rtruediv__(self, other: Operand) -> Expr:
+    def __rtruediv__(self, other: ExprLike) -> Expr:
         return self._reflected("div", other)
 
-    def __floordiv__(self, other: Operand) -> Expr:
+    def __floordiv__(self, other: ExprLike) -> Expr:
         return self.call("floordiv", other)
 
-    def __rfloordiv__(self, other: Operand) -> Expr:
+    def __rfloordiv__(self, other: ExprLike) -> Expr:
         return self._reflected("floordiv", other)
 
-    def __mod__(self, other: Operand) -> Expr:
+    def __mod__(self, other: ExprLike) -> Expr:
         return self.call("mod", other)
 
-    def __matmul__(self, other: Operand) -> Expr:
+    def __matmul__(self, other: ExprLike) -> Expr:
         return self.call("matmul", other)
 
     def __neg__(self) -> Expr:
         return self.call("neg")
 
-    def __lt__(self, other: Operand) -> Expr:
+    def __lt__(self, other: ExprLike) -> Expr:
         return self.call("lt", other)
 
-    def __le__(self, other: Operand) -> Expr:
+    def __le__(self, other: ExprLike) -> Expr:
         return self.call("le", other)
 
-    def __gt__(self, other: Operand) -> Expr:
+    def __gt__(self, other: ExprLike) -> Expr:
         return self.call("gt", other)
 
-    def __ge__(self, other: Operand) -> Expr:
+    def __ge__(self, other: ExprLike) -> Expr:
         return self.call("ge", other)
 
-    def __and__(self, other: Operand) -> Expr:
+    def __and__(self, other: ExprLike) -> Expr:
         return self.call("and" if scalar_of(self.value.type) == BOOL else "bit_and", other)
 
-    def __or__(self, other: Operand) -> Expr:
+    def __or__(self, other: ExprLike) -> Expr:
         return self.call("or" if scalar_of(self.value.type) == BOOL else "bit_or", other)
 
     def __invert__(self) -> Expr:
         return self.call("not")
 
-    def eq(self, other: Operand) -> Expr:
+    def eq(self, other: ExprLike) -> Expr:
         """Append `self == other`."""
         return self.call("eq", other)
 
-    def ne(self, other: Operand) -> Expr:
+    def ne(self, other: ExprLike) -> Expr:
         """Append `self != other`."""
         return self.call("ne", other)
 
-    def min(self, other: Operand) -> Expr:
+    def min(self, other: ExprLike) -> Expr:
         """Append the lesser of two values."""
         return self.call("min", other)
 
-    def max(self, other: Operand) -> Expr:
+    def max(self, other: ExprLike) -> Expr:
         """Append the greater of two values."""
         return self.call("max", other)
 
-    def ceildiv(self, size: Operand) -> Expr:
+    def ceildiv(self, size: ExprLike) -> Expr:
         """Append the number of pieces of a size: the quotient rounded up, for sizes above 0."""
         pieces = Expr(self.builder, self._lifted(size))
         return (self + (pieces - 1)) // pieces
@@ -215,7 +215,7 @@ class Expr:
         return self.call("select", then, orelse)
 
 
-Operand: TypeAlias = Expr | Value | float
+ExprLike: TypeAlias = Expr | Value | float
 """The right side of an operator: a handle, a value, or a number, int and bool included."""
 
 
