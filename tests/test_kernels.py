@@ -26,7 +26,7 @@ steps = 3
 def compiled(kernel: Any) -> int:
     """Return how often a kernel has been specialised."""
     assert isinstance(kernel, Kernel)
-    return sum(len(found) for found in kernel._found.values())
+    return sum(len(found) for found in kernel._specialisations.values())
 
 
 def ones(*shape: int, dtype: Any = ti.f32, grad: bool = False) -> dt.Field:

@@ -56,7 +56,7 @@ def test_a_lambda_that_is_made_anew_is_compiled_once() -> None:
     for _ in range(3):
         apply(lambda v: v + 1, x)
     np.testing.assert_array_equal(x.to_numpy(), 4)
-    assert sum(len(found) for found in apply._found.values()) == 1
+    assert sum(len(found) for found in apply._specialisations.values()) == 1
     for k in range(2, 4):  # each has a value of its own
         apply(lambda v, k=k: k * v, x)
     np.testing.assert_array_equal(x.to_numpy(), 24)

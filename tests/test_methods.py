@@ -61,7 +61,7 @@ class Anchored(Springs):
 
 
 def launches(kernel: object) -> int:
-    return sum(len(found) for found in kernel._found.values())
+    return sum(len(found) for found in kernel._specialisations.values())
 
 
 def test_a_method_reads_its_object() -> None:

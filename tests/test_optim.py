@@ -149,13 +149,13 @@ def test_a_rate_that_is_set_anew_compiles_nothing() -> None:
     x.grad.fill(1.0)
     steps = dt.optim.SGD(x, lr=1)
     steps.step()
-    compiled = sum(map(len, move._found.values()))
+    compiled = sum(map(len, move._specialisations.values()))
     steps.lr = 0.125
     steps.step()
     steps.lr = dt.optim.schedules.linear(1.0, 0.0, 4)
     steps.step()
     assert x.to_numpy().tolist() == [-1.625, -1.625]
-    assert sum(map(len, move._found.values())) == compiled
+    assert sum(map(len, move._specialisations.values())) == compiled
 
 
 # State

@@ -1,13 +1,12 @@
-"""What a kernel runs: the body of a Python function, or something made from one."""
+"""The bodies of kernels: a Python function, or a program made from one."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Protocol
 
 from difftile.compile.annotations import role_of
 from difftile.compile.meanings import meaning_of
@@ -20,21 +19,8 @@ from difftile.ops.vocabulary import FieldMeaning
 from difftile.substrate import Session, value_type
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a kernel.
-
-    Args:
-        name: Its name.
-        kind: What its annotation asks for: 'float', 'int', 'template', 'field', or ''.
-    """
-
-    name: str
-    kind: str
-
-
 class Body(Protocol):
-    """What a kernel runs."""
+    """The body of a kernel."""
 
     @property
     def title(self) -> str:
@@ -43,12 +29,12 @@ class Body(Protocol):
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
-        """Its parameters, as Python sees them."""
+        """The parameters, as Python sees them."""
         ...
 
     @property
-    def given(self) -> Sequence[Parameter]:
-        """Its parameters, and what their annotations ask for."""
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each parameter: 'float', 'int', 'template', 'field', or '' for any."""
         ...
 
     def lower(
@@ -66,10 +52,10 @@ class Definition:
         self.parameters = parameters_of(function)
         roles = {p.name: role_of(p.annotation) for p in self.parameters}
         self._roles = {name: role for name, role in roles.items() if role is not None}
-        self.given = [
-            Parameter(p.name, "field" if p.name in self._roles else annotation(p, function))
+        self.kinds: Mapping[str, str] = {
+            p.name: "field" if p.name in self._roles else annotation(p, function)
             for p in self.parameters
-        ]
+        }
 
     @property
     def title(self) -> str:
@@ -95,7 +81,7 @@ def lowered_for(
 
     Args:
         body: The function.
-        signature: What each parameter is given.
+        signature: The argument of each parameter.
         fields: The meanings of the fields among the arguments.
         session: The session, whose float type holds where no field decides.
     """
@@ -119,11 +105,16 @@ def _widest(scalars: list[Scalar]) -> Scalar | None:
     return max(floats, key=FLOATS.index) if floats else None
 
 
-_NUMBER_ANNOTATIONS: dict[Any, str] = {float: "float", int: "int", "float": "float", "int": "int"}
+_NUMBER_ANNOTATIONS: dict[object, str] = {
+    float: "float",
+    int: "int",
+    "float": "float",
+    "int": "int",
+}
 
 
-def annotated(parameter: inspect.Parameter, function: FunctionType) -> Any:
-    """Return what a parameter is annotated with; it may be written as text."""
+def annotated(parameter: inspect.Parameter, function: FunctionType) -> object:
+    """Return the annotation of a parameter, which may be written as text."""
     given = parameter.annotation
     if isinstance(given, str):
         try:
@@ -134,7 +125,7 @@ def annotated(parameter: inspect.Parameter, function: FunctionType) -> Any:
 
 
 def annotation(parameter: inspect.Parameter, function: FunctionType) -> str:
-    """Return what a parameter's annotation says: 'float', 'int', 'template', or ''."""
+    """Return the kind that a parameter's annotation says: 'float', 'int', 'template', or ''."""
     given = annotated(parameter, function)
     known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
     if known is not None:

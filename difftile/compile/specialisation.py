@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-import numpy.typing as npt
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 from difftile.ad.activity import active_writes
 from difftile.compile.arguments import Argument
@@ -13,36 +12,40 @@ from difftile.compile.limits import Limits
 from difftile.compile.ownership import Ownership, ownership
 from difftile.compile.stage import Stage
 from difftile.diagnostics import Span
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, make
-from difftile.frontend.context import Result
+from difftile.frontend.lower import Lowered
+from difftile.ir.derived import Derived, Same
 from difftile.ir.nodes import Array, Program, Var
 from difftile.ir.types import BOOL, Type, is_float, shape_of
 from difftile.passes.conflicts import Doubt
 from difftile.passes.reach import Reach
 from difftile.passes.stages import split
+from difftile.substrate import Session
 
 if TYPE_CHECKING:
     from difftile.compile.adjoint_plan import AdjointPlan
-    from difftile.compile.kernel_rule import RuleCode
 
-Returned: TypeAlias = bool | int | float | npt.NDArray[Any]
+Returned: TypeAlias = bool | int | float | HostArray
 
 
 class Specialisation:
-    """The stages of a kernel.
+    """The stages of a kernel, or of a rule of one.
 
     Args:
         name: The kernel.
-        params: The parameters of the whole program; the arguments of a launch come in that order.
+        derived: The whole program, and the roles of its parameters: those of a rule may be
+            gradients and contents of fields. The arguments of a launch come in their order.
         program: The normalised program, which is cut into stages here.
-        streams: The streams of random numbers that a launch takes. Where it takes any, the seed and
-            the first stream are its last two parameters.
-        result: The cells of what the kernel returns, if it returns anything.
+        lowered: The captures, the streams of random numbers, and the result. Where a launch takes
+            streams, the seed and the first stream are the last two parameters.
+        session: The session that this belongs to.
         reach: The sizes and arguments for which an index would leave a shape.
         doubts: Accesses of different iterations that sizes and numbers decide about.
 
     Attributes:
         params: The parameters, followed by the hidden fields.
+        roles: The role of each of them.
         temps: The hidden fields themselves.
         writes: The positions of the fields that some stage writes.
         stage_writes: The same for each stage.
@@ -57,15 +60,18 @@ class Specialisation:
     def __init__(
         self,
         name: str,
-        params: Sequence[Array | Var],
+        derived: Derived,
         program: Program,
-        streams: int,
-        result: Result | None,
+        lowered: Lowered,
+        session: Session,
         reach: Reach | None,
-        doubts: Sequence[Doubt] = (),
+        doubts: Sequence[Doubt],
     ) -> None:
+        params, result = derived.program.params, lowered.result
         self.name = name
-        self.streams = streams
+        self.session = session
+        self.captures = lowered.captures
+        self.streams = lowered.streams
         self.stages = [Stage(stage, number) for number, stage in enumerate(split(program))]
         self.sizes: dict[str, int] = {}
         self.seconds = 0.0
@@ -73,13 +79,14 @@ class Specialisation:
         self.drawn: tuple[int, int] = (0, 0)
         hidden = list(dict.fromkeys(t for stage in self.stages for t in stage.program.temps))
         self.params = (*params, *hidden)
+        self.roles = tuple(derived.role(param) for param in self.params)
         self.position: Mapping[Array | Var, int] = {p: k for k, p in enumerate(self.params)}
         self.limits = Limits(reach, self.position) if reach and reach.leaving else None
         self._cells = () if result is None else result.cells
         self.temps = [_hidden_field(temp, grad=temp not in self._cells) for temp in hidden]
         self._first_temp = len(params)
         self.result = result
-        self.rules: dict[str, RuleCode] = {}
+        self.rules: dict[str, Specialisation] = {}
         self.stage_writes = [
             tuple(sorted(self.position[a] for a in stage.written)) for stage in self.stages
         ]
@@ -88,6 +95,12 @@ class Specialisation:
         self.plans: dict[tuple[int, tuple[bool, ...], bool], AdjointPlan] = {}
         self._wanted: dict[tuple[bool, ...], frozenset[Array]] = {}
         self._passed: dict[tuple[int, frozenset[Array]], Ownership | None] = {}
+
+    @cached_property
+    def loads(self) -> frozenset[int]:
+        """The positions of the fields without another role that some stage reads."""
+        loaded = {self.position[array] for stage in self.stages for array in stage.loaded}
+        return frozenset(k for k in loaded if isinstance(self.roles[k], Same))
 
     def check(self, values: Sequence[Argument]) -> None:
         """Check the accesses of a launch.

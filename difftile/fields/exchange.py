@@ -16,6 +16,7 @@ from difftile.fields.tracked import reads_in, track
 from difftile.ir.types import BOOL, FLOATS, Type, numpy_dtype, scalar_of, with_scalar
 
 Shape: TypeAlias = int | Sequence[int]
+HostArray: TypeAlias = npt.NDArray[Any]
 MAX_DIMENSIONS = 12  # kernels of more are untried
 
 

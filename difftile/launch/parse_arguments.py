@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, cast
 
-from difftile.compile.definition import Parameter
 from difftile.compile.generated import Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
@@ -57,7 +56,7 @@ class ParsedArguments:
 
 
 def parse_arguments(
-    kernel: object, parameters: Sequence[Parameter], args: Sequence[Any], session: Session
+    kernel: object, kinds: Mapping[str, str], args: Sequence[Any], session: Session
 ) -> ParsedArguments:
     """Return the arguments of a launch, taken apart.
 
@@ -65,9 +64,7 @@ def parse_arguments(
         LaunchError: One is nothing that a kernel takes, or not what its parameter asks for.
     """
     taken = ParsedArguments()
-    leaves = [
-        leaf for p, arg in zip(parameters, args, strict=True) for leaf in _leaves(p.name, arg)
-    ]
+    leaves = [leaf for name, arg in zip(kinds, args, strict=True) for leaf in _leaves(name, arg)]
     names = [name for name, _ in leaves]
     fields = passed([value for _, value in leaves])
     for one in fields.values():
@@ -76,8 +73,7 @@ def parse_arguments(
     taken.arrays = {names[k]: one for k, one in first_given(fields).items()}
     taken.meanings = {names[k]: one for k, one in meanings_of(fields).items()}
     by_name = {names[k]: one for k, one in fields.items()}
-    for position, (parameter, arg) in enumerate(zip(parameters, args, strict=True)):
-        name = parameter.name
+    for position, ((name, kind), arg) in enumerate(zip(kinds.items(), args, strict=True)):
         if isinstance(arg, (ArrayLike, StructField)):
             taken.signature[name] = _take_field(taken, by_name, names, name, arg)
             taken.others.append(position)
@@ -89,7 +85,7 @@ def parse_arguments(
             taken.values += arg.shape
             taken.others.append(position)
             continue
-        known, key = _known(kernel, parameter, arg)
+        known, key = _known(kernel, name, kind, arg)
         taken.key.append(key)
         if isinstance(known, StaticArgument):
             taken.signature[name] = known
@@ -139,10 +135,9 @@ def _take_field(
 
 
 def _known(
-    kernel: object, parameter: Parameter, arg: Any
+    kernel: object, name: str, wanted: str, arg: Any
 ) -> tuple[StaticArgument | float | int, Hashable]:
     """Return an argument that is no field as a run-time number or as known, and its key."""
-    name, wanted = parameter.name, parameter.kind
     if wanted == "field":
         raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
     arg = plain(arg)

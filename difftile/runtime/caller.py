@@ -17,7 +17,6 @@ from difftile.fields.exchange import as_integer
 from difftile.fields.recording import RECORDING
 from difftile.fields.structs import StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
-from difftile.launch.parse_arguments import Parameter
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
@@ -278,8 +277,8 @@ class Caller:
         asks = {**self._asks, **dict.fromkeys(mapped.sizes, "int")}
         asks |= dict.fromkeys(mapped.results, "field")
         drawn = {name for name, how in mapped.arguments if isinstance(how, Draw)}
-        given = [Parameter(n, "int" if n in drawn else asks[n]) for n in passed]
-        return MappedBody(self._func, mapped, tuple(given))
+        kinds = {name: "int" if name in drawn else asks[name] for name in passed}
+        return MappedBody(self._func, mapped, kinds)
 
     def _given_back(self, call: _Call, kind: str | None) -> Any:
         kind = ("number" if call.numbers else "field") if kind is None else kind

@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import functools
 import inspect
-import time
 from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from difftile.ad.derive import derive
 from difftile.compile.arguments import Arguments, field_at
-from difftile.compile.definition import Body, Definition, lowered_for
+from difftile.compile.compile_function import check_rule, compile_kernel
+from difftile.compile.definition import Body, Definition
 from difftile.compile.func import Func, plain, watch
-from difftile.compile.kernel_rule import KernelRule, check_rule, compile_rule
 from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
 from difftile.fields.recording import RECORDING, Recording
-from difftile.frontend.captures import Capture
 from difftile.ir.nodes import Array
 from difftile.ir.types import (
     Type,
     is_float,
 )
-from difftile.ir.walk import size_of
 from difftile.launch.captured import captured
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
-from difftile.ops.vocabulary import is_lambda
-from difftile.passes.bounds import guard, unchecked
-from difftile.passes.conflicts import races
-from difftile.passes.optimise import normalise
-from difftile.passes.reach import reach
+from difftile.ops.vocabulary import RuleMeaning, is_lambda
 from difftile.recording.access_observer import observe_launch
 from difftile.recording.perform import perform
 from difftile.runtime.explain import explain
@@ -47,17 +38,6 @@ from difftile.runtime.explicit import (
 )
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
-
-_I32_LIMIT = 2**31
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A specialisation and the captures that it depends on."""
-
-    captures: tuple[Capture, ...]
-    code: Specialisation
-    session: Session
 
 
 class Kernel:
@@ -74,15 +54,15 @@ class Kernel:
         self._body = Definition(function) if body is None else body
         self._parameters = self._body.parameters
         self._names = [p.name for p in self._parameters]
-        self._found: dict[Hashable, list[_Found]] = {}
+        self._specialisations: dict[Hashable, list[Specialisation]] = {}
         self._latest: Specialisation | None = None
         self._calls = RecentLaunches()
-        self._rules: dict[str, KernelRule] = {}
+        self._rules: dict[str, RuleMeaning] = {}
         watch(self)
 
     def forget(self) -> None:
         """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
-        self._found = {}
+        self._specialisations = {}
         self._calls.clear()
 
     def forget_launch(self) -> None:
@@ -230,8 +210,8 @@ class Kernel:
         return self._with_rule("forward", rule, approx)
 
     @property
-    def rules(self) -> dict[str, KernelRule]:
-        """The rules that it was given: 'backward', 'forward'."""
+    def rules(self) -> dict[str, RuleMeaning]:
+        """The rules of the kernel: 'backward', 'forward'."""
         return dict(self._rules)
 
     def _with_rule(self, word: str, rule: Any, approx: bool) -> Any:
@@ -241,7 +221,7 @@ class Kernel:
         if word in self._rules:
             raise LaunchError(f"{self!r} has a {word} rule already.")
         check_rule(self.function, function, word)
-        self._rules[word] = KernelRule(function, approx)
+        self._rules[word] = RuleMeaning(function, approx)
         self.forget()
         return rule
 
@@ -317,9 +297,8 @@ class Kernel:
 
     def _prepare(self, args: tuple[Any, ...], session: Session) -> PreparedLaunch:
         """Find or compile the specialisation for some arguments."""
-        taken = parse_arguments(self, self._body.given, args, session)
-        found, outside = self._specialise(taken, session)
-        code = found.code
+        taken = parse_arguments(self, self._body.kinds, args, session)
+        code, outside = self._specialise(taken, session)
         pick = invariant_key(taken.others)
         drawn = [0, 0] if code.streams else []
         values: Arguments = [*taken.values, *outside, *drawn, *code.temps]
@@ -332,7 +311,7 @@ class Kernel:
             pick,
             pick(args),
             session,
-            captured(found.captures, args, arguments, values, len(taken.values)),
+            captured(code.captures, args, arguments, values, len(taken.values)),
             taken.arrays,
             len(taken.values),
         )
@@ -366,50 +345,22 @@ class Kernel:
 
     # Specialisation
 
-    def _specialise(self, taken: ParsedArguments, session: Session) -> tuple[_Found, list[Any]]:
+    def _specialise(
+        self, taken: ParsedArguments, session: Session
+    ) -> tuple[Specialisation, Arguments]:
         key = tuple(taken.key)
-        for found in self._found.get(key, ()):
-            if found.session is session:
-                outside = current_captures(found.captures, taken.arrays, taken.known)
+        for code in self._specialisations.get(key, ()):
+            if code.session is session:
+                outside = current_captures(code.captures, taken.arrays, taken.known)
                 if outside is not None:
-                    return found, outside
-        found = self._compile(taken, session)
-        self._found.setdefault(key, []).append(found)
-        outside = current_captures(found.captures, taken.arrays, taken.known)
+                    return code, outside
+        name, meanings = self.function.__name__, taken.meanings
+        code = compile_kernel(name, self._body, self._rules, taken.signature, meanings, session)
+        self._specialisations.setdefault(key, []).append(code)
+        outside = current_captures(code.captures, taken.arrays, taken.known)
         if outside is None:
             raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
-        return found, outside
-
-    def _compile(self, taken: ParsedArguments, session: Session) -> _Found:
-        started = time.perf_counter()
-        lowered, float_type = lowered_for(self._body, taken.signature, taken.meanings, session)
-        # Assertions and indices are checked under debug alone.
-        written = derive(lowered.program)
-        guarded = guard(written)
-        checked = guarded if session.debug else unchecked(written)
-        program = normalise(checked, checked=session.debug)
-        code = Specialisation(
-            self.function.__name__,
-            lowered.program.params,
-            program,
-            lowered.streams,
-            lowered.result,
-            None if session.debug else reach(guarded),
-            races(program),
-        )
-        for word, rule in self._rules.items():
-            code.rules[word] = compile_rule(
-                self.function.__name__,
-                rule,
-                taken.signature,
-                taken.meanings,
-                float_type,
-                forward=word == "forward",
-                debug=session.debug,
-            )
-        code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
-        code.seconds = time.perf_counter() - started
-        return _Found(lowered.captures, code, session)
+        return code, outside
 
     # Looking inside
 
@@ -461,7 +412,7 @@ class Kernel:
                 f"{self!r} is compiled on its first launch; launch it before, or give explain() "
                 "the arguments of a launch."
             )
-        codes = [found.code for several in self._found.values() for found in several]
+        codes = [code for several in self._specialisations.values() for code in several]
         return explain(repr(self), self._calls.latest, codes)
 
 

@@ -16,7 +16,7 @@ from difftile.frontend.lower import Lowered, Signature, lower_mapping
 from difftile.frontend.mapping import Form, Mapped
 from difftile.frontend.source import Source, source_of
 from difftile.ir.types import Scalar
-from difftile.launch.parse_arguments import Parameter, current_captures, parse_arguments
+from difftile.launch.parse_arguments import current_captures, parse_arguments
 from difftile.ops.vocabulary import FieldMeaning
 from difftile.substrate import current_session
 
@@ -27,7 +27,7 @@ class MappedBody:
 
     func: Func
     mapped: Mapped
-    given: tuple[Parameter, ...]
+    kinds: Mapping[str, str]
 
     @property
     def title(self) -> str:
@@ -38,7 +38,7 @@ class MappedBody:
     def parameters(self) -> list[inspect.Parameter]:
         """The parameters, as Python sees them."""
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        return [inspect.Parameter(one.name, kind) for one in self.given]
+        return [inspect.Parameter(name, kind) for name in self.kinds]
 
     def lower(
         self, signature: Signature, float_type: Scalar, fields: Mapping[str, FieldMeaning]
@@ -64,7 +64,7 @@ class ResultTypes:
     def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
         """Return that for some arguments, and what the func takes from outside for them."""
         session = current_session()
-        taken = parse_arguments(self.body.func, self.body.given, args, session)
+        taken = parse_arguments(self.body.func, self.body.kinds, args, session)
         key = (session, *taken.key)
         for captures, form in self._found.get(key, ()):
             captured = current_captures(captures, taken.arrays, taken.known)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from difftile.compile.arguments import Arguments, field_at
-from difftile.compile.kernel_rule import RuleCode
+from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
 from difftile.diagnostics import LaunchError, NotDifferentiable
 from difftile.fields.field import Field, Storage
@@ -42,7 +42,7 @@ class RuledLaunch(OpaqueStep):
         name: str,
         call: PreparedLaunch,
         values: Arguments,
-        rules: Mapping[str, tuple[RuleCode, Arguments]],
+        rules: Mapping[str, tuple[Specialisation, Arguments]],
         word: str,
         *,
         approximate: bool = False,
@@ -69,7 +69,7 @@ class RuledLaunch(OpaqueStep):
 
     def _rule_fields(self, kind: type[Role]) -> list[Field]:
         """Return the fields to which the roles of a kind in the rule belong."""
-        position = self._rule.code.position
+        position = self._rule.position
         return [
             field_at(self._rule_values, position[role.array])
             for role in self._rule.roles
@@ -80,8 +80,8 @@ class RuledLaunch(OpaqueStep):
         """Return what the launch does with each field, and which contents the reverse reads."""
         code, rule = self._call.code, self._rule
         names: dict[Storage, tuple[Field, str]] = {}
-        params = (*code.params, *rule.code.params)
-        hidden = (*code.temps, *rule.code.temps)
+        params = (*code.params, *rule.params)
+        hidden = (*code.temps, *rule.temps)
         for param, value in zip(params, (*self._values, *self._rule_values), strict=True):
             if isinstance(value, Field) and value not in hidden:
                 names.setdefault(value.storage, (value, param.name))
@@ -111,7 +111,7 @@ class RuledLaunch(OpaqueStep):
             LaunchError: It does not.
         """
         written = {use.field.storage for use in self.uses if use.writes}
-        position = self._rule.code.position
+        position = self._rule.position
         for role in self._rule.roles:
             if not isinstance(role, Bar) or not role.incoming:
                 continue
@@ -141,7 +141,7 @@ class RuledLaunch(OpaqueStep):
             env = _Clearing(self, self._call, self._values, then)
             for adjoint in reversed(self._clearing):
                 Binding(adjoint, env).launch(self._values)
-        code = self._rule.code
+        code = self._rule
         values = [self._argument(k, role, then) for k, role in enumerate(self._rule.roles)]
         code.check(values)
         env = Environment(code, values)
@@ -152,7 +152,7 @@ class RuledLaunch(OpaqueStep):
 
     def _argument(self, k: int, role: Role, then: ReverseContext) -> Field | float:
         """Return the argument of the rule's parameter with a role."""
-        position, values = self._rule.code.position, self._rule_values
+        position, values = self._rule.position, self._rule_values
         match role:
             case Bar(array, incoming):
                 stand = then[field_at(values, position[array])]
@@ -163,7 +163,7 @@ class RuledLaunch(OpaqueStep):
                 return then[field_at(values, position[array])]
             case After(array):
                 return then.after(field_at(values, position[array]))
-            case Same() if k in self._rule.loads and values[k] not in self._rule.code.temps:
+            case Same() if k in self._rule.loads and values[k] not in self._rule.temps:
                 field = field_at(values, k)  # `x[i]`: the contents that the kernel met or left
                 return then[field] if field.storage in self._read else then.after(field)
             case _:
@@ -211,7 +211,7 @@ _KEEPS = {
 
 
 def rule_arguments(
-    rule: RuleCode, given: Arguments, arrays: Mapping[str, Field], known: Mapping[str, Any]
+    rule: Specialisation, given: Arguments, arrays: Mapping[str, Field], known: Mapping[str, Any]
 ) -> Arguments:
     """Return the arguments of a rule's parameters, with 0 for those that have another role.
 
@@ -226,9 +226,9 @@ def rule_arguments(
     """
     captured = current_captures(rule.captures, arrays, known)
     if captured is None:
-        raise LaunchError(f"{rule.code.name}: a name that its rule captures has changed.")
+        raise LaunchError(f"{rule.name}: a name that its rule captures has changed.")
     by_name = sum(isinstance(role, (Before, After, Bar)) for role in rule.roles)
-    return [*given, *captured, *(0,) * by_name, *rule.code.temps]
+    return [*given, *captured, *(0,) * by_name, *rule.temps]
 
 
 def _memory(values: Sequence[Field | float], positions: Iterable[int]) -> set[Storage]:

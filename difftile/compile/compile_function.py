@@ -1,0 +1,104 @@
+"""Functions compiled for the arguments of a launch: kernels and their rules alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from difftile.ad.derive import derive
+from difftile.compile.definition import Body, lowered_for
+from difftile.compile.meanings import meaning_of
+from difftile.compile.specialisation import Specialisation
+from difftile.diagnostics import Label, LaunchError, render
+from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
+from difftile.frontend.rule_scope import RuleScope
+from difftile.frontend.source import source_of
+from difftile.ir.derived import primal
+from difftile.ir.walk import size_of
+from difftile.ops.vocabulary import FieldMeaning, PythonFunction, RuleMeaning
+from difftile.passes.bind_gradients import bind_gradients
+from difftile.passes.bounds import guard, unchecked
+from difftile.passes.conflicts import clashes, races
+from difftile.passes.optimise import normalise
+from difftile.passes.reach import reach
+from difftile.substrate import Session
+
+
+def compile_kernel(
+    name: str,
+    body: Body,
+    rules: Mapping[str, RuleMeaning],
+    signature: Signature,
+    fields: Mapping[str, FieldMeaning],
+    session: Session,
+) -> Specialisation:
+    """Compile a kernel and its rules for the arguments of a launch.
+
+    A rule is a kernel over the same parameters, which reads and changes gradients.
+
+    Args:
+        name: The kernel.
+        body: The function of the kernel.
+        rules: The rules of the kernel: 'backward', 'forward'.
+        signature: The argument of each parameter.
+        fields: The meanings of the fields among the arguments.
+        session: The session.
+
+    Raises:
+        KernelError: A function is not a program of the kernel language, or a rule does what rules
+            cannot do.
+    """
+    started = time.perf_counter()
+    lowered, float_type = lowered_for(body, signature, fields, session)
+    code = compile_function(name, lowered, session)
+    for word, rule in rules.items():
+        source, scope = source_of(rule.function), RuleScope(name, None, word == "forward")
+        lowered = lower(source, signature, meaning_of, float_type, fields, {}, scope)
+        code.rules[word] = compile_function(f"{name}_rule", lowered, session, is_rule=True)
+    code.seconds = time.perf_counter() - started
+    return code
+
+
+def compile_function(
+    name: str, lowered: Lowered, session: Session, *, is_rule: bool = False
+) -> Specialisation:
+    """Compile a lowered function.
+
+    Args:
+        name: The function.
+        lowered: The program of the function.
+        session: The session; under debug, assertions and indices are checked while kernels run.
+        is_rule: Whether gradients and contents that the program names become parameters.
+    """
+    written = derive(lowered.program)
+    derived = bind_gradients(written) if is_rule else primal(written)
+    guarded = guard(derived.program)
+    checked = guarded if session.debug else unchecked(derived.program)
+    program = normalise(checked, checked=session.debug)
+    doubts = list(races(program))
+    if is_rule:
+        doubts += [doubt for doubt in clashes(program) if not doubt.of_constants]
+    code = Specialisation(
+        name, derived, program, lowered, session, None if session.debug else reach(guarded), doubts
+    )
+    code.sizes = {"as written": size_of(lowered.program), "normalised": size_of(program)}
+    return code
+
+
+def check_rule(kernel: PythonFunction, rule: PythonFunction, word: str) -> None:
+    """Check that a rule has the parameters of its kernel.
+
+    Raises:
+        LaunchError: The rule has other parameters.
+    """
+    names = [p.name for p in parameters_of(kernel)]
+    given = [p.name for p in parameters_of(rule)]
+    if names == given:
+        return
+    sources = source_of(rule), source_of(kernel)
+    labels = [
+        Label(source.span(source.tree), f"takes ({', '.join(parameters)})")
+        for source, parameters in zip(sources, (given, names), strict=True)
+    ]
+    title = f"The {word} rule of kernel '{kernel.__name__}' has other parameters."
+    raise LaunchError(render(title, labels, (), f"write 'def _({', '.join(names)}):'."))
