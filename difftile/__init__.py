@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
     if module == "difftile":  # a package, used whole: `dt.optim.Adam`
         return importlib.import_module(f"difftile.{name}")
     if module.startswith("difftile.fields"):
-        importlib.import_module("difftile.runtime.arithmetic")  # the operators of fields
+        importlib.import_module("difftile.runtime.field_operators")  # the operators of fields
     return getattr(importlib.import_module(module), name)
 
 

@@ -16,7 +16,7 @@ from difftile.compile.annotations import (
     Out as Out,
     template as template,
 )
-from difftile.compile.functions import (
+from difftile.compile.language_functions import (
     cholesky as cholesky,
     exact as exact,
     expm1 as expm1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import FunctionType, MethodType
 
-from difftile.compile import functions
+from difftile.compile import language_functions as language
 from difftile.compile.func import Func
 from difftile.compile.generated import rand, randint, randn
 from difftile.compile.rules import bwd_diff, fwd_diff, with_foreign_rules
@@ -32,14 +32,14 @@ from difftile.substrate import meaning_of as language_meaning
 
 def _function(name: str) -> object:
     """Return the function of Python of a name such as `dt.erf`: as a rule the meaning itself."""
-    return getattr(functions, name.removeprefix("dt."), None) or OPS[NAMED[name]].numpy
+    return getattr(language, name.removeprefix("dt."), None) or OPS[NAMED[name]].numpy
 
 
 _SPECIAL = (
     *(rand, randn, randint),
     *(bwd_diff, fwd_diff),
-    *(functions.logsumexp, functions.solve_triangular, functions.stop_grad),
-    functions.exact,
+    *(language.logsumexp, language.solve_triangular, language.stop_grad),
+    language.exact,
 )
 _OWN: dict[object, Meaning] = {
     **{_function(name): OpName(op) for name, op in NAMED.items() if name.startswith("dt.")},

@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import Any
 
 from difftile.compile.func import Func, func
-from difftile.compile.functions import sigmoid
+from difftile.compile.language_functions import sigmoid
 from difftile.compile.rules import bwd_diff
 from difftile.diagnostics import LaunchError
 from difftile.ops.table import OPS

@@ -19,7 +19,7 @@ from difftile.frontend.captures import Capture, key_of, look_up, plain
 from difftile.frontend.lower import FLOAT, Given, Members, StaticArgument, Threads
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32
-from difftile.launch.arguments import Passed, first_given, meanings_of, passed
+from difftile.launch.array_arguments import ArrayArgument, first_given, meanings_of, passed
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
 from difftile.substrate import Session
@@ -116,7 +116,7 @@ def _leaves(name: str, arg: Any) -> list[tuple[str, Any]]:
 
 def _take_field(
     taken: ParsedArguments,
-    fields: Mapping[str, Passed],
+    fields: Mapping[str, ArrayArgument],
     names: Sequence[str],
     name: str,
     arg: ArrayLike | StructField,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from difftile.compile.func import func
-from difftile.compile.functions import sigmoid
+from difftile.compile.language_functions import sigmoid
 from difftile.render.compositing import MIN_ALPHA
 from difftile.runtime.kernel import kernel
 from difftile.substrate import ti

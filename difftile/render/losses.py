@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from difftile.compile.functions import safe_divide
+from difftile.compile.language_functions import safe_divide
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.ir.types import is_float, shape_of

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from difftile.compile.func import func
-from difftile.compile.functions import safe_divide
+from difftile.compile.language_functions import safe_divide
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros

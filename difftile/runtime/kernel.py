@@ -29,7 +29,7 @@ from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, inva
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
 from difftile.recording.access_observer import observe_launch
 from difftile.recording.perform import perform
-from difftile.runtime.explain import explain
+from difftile.runtime.explanation import explain
 from difftile.runtime.explicit import (
     run_adjoint,
     run_adjoint_of_step,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from difftile.compile.func import func
-from difftile.compile.functions import stop_grad
+from difftile.compile.language_functions import stop_grad
 from difftile.substrate import ti
 
 LONG = 2**30  # numbers above this, or below its inverse, are not moderate

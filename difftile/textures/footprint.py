@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from difftile.compile.functions import stop_grad
+from difftile.compile.language_functions import stop_grad
 from difftile.runtime.funcs import func
 from difftile.substrate import ti
 from difftile.textures.directions import divided

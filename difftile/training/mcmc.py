@@ -13,8 +13,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.functions import sigmoid
 from difftile.compile.generated import randn
+from difftile.compile.language_functions import sigmoid
 from difftile.diagnostics import LaunchError, SolverError
 from difftile.fields.field import Field
 from difftile.fields.rows import Rows

@@ -23,7 +23,7 @@ from difftile.ops.vocabulary import FieldMeaning
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class ArrayArgument:
     """A field, or a part of one, as an argument.
 
     Args:
@@ -69,20 +69,20 @@ class Passed:
         return own if self.kind is None else ViewOf(own, self.kind)
 
 
-AllPassed: TypeAlias = dict[int, Passed]
+ArrayArguments: TypeAlias = dict[int, ArrayArgument]
 
 
-def passed(args: Sequence[Any]) -> AllPassed:
+def passed(args: Sequence[Any]) -> ArrayArguments:
     """Return the fields and parts of fields among some arguments, by position.
 
     Raises:
         LaunchError: Two share memory under different shapes.
     """
-    found: AllPassed = {}
+    found: ArrayArguments = {}
     by_storage: dict[Storage, list[int]] = {}
     for position, arg in enumerate(args):
         if isinstance(arg, ArrayLike):
-            found[position] = Passed(arg)
+            found[position] = ArrayArgument(arg)
             by_storage.setdefault(arg.base.storage, []).append(position)
     for together in by_storage.values():
         if len(together) > 1:
@@ -90,7 +90,7 @@ def passed(args: Sequence[Any]) -> AllPassed:
     return found
 
 
-def _related(args: Sequence[Any], positions: list[int]) -> AllPassed:
+def _related(args: Sequence[Any], positions: list[int]) -> ArrayArguments:
     values: dict[int, ArrayLike] = {k: args[k] for k in positions}
     shapes = {value.base.shape for value in values.values()}
     if len(shapes) > 1:
@@ -105,11 +105,11 @@ def _related(args: Sequence[Any], positions: list[int]) -> AllPassed:
         leader = min(met, default=k)
         leaders[k] = leader
         leaders |= {j: leader for j, of in leaders.items() if of in met}
-    found: AllPassed = {}
+    found: ArrayArguments = {}
     for k in positions:
         same = next((j for j in found if _window(values[j]) == _window(values[k])), None)
         shares = leaders[k] if leaders[k] != k else None
-        found[k] = Passed(values[k], same, shares)
+        found[k] = ArrayArgument(values[k], same, shares)
     return found
 
 
@@ -117,14 +117,14 @@ def _window(value: ArrayLike) -> Window:
     return whole(value.base.shape) if value.window is None else value.window
 
 
-def first_given(fields: AllPassed) -> dict[int, Field]:
+def first_given(fields: ArrayArguments) -> dict[int, Field]:
     """Return the field of each argument that is an array of its own, by position."""
     return {
         k: one.value.base for k, one in fields.items() if one.same is None and one.shares is None
     }
 
 
-def meanings_of(fields: AllPassed) -> dict[int, FieldMeaning]:
+def meanings_of(fields: ArrayArguments) -> dict[int, FieldMeaning]:
     """Return what those fields mean; one that is passed in parts is none of its parts."""
     first = first_given(fields)
     storages = [field.storage for field in first.values()]
