@@ -14,7 +14,7 @@ from difftile import interp
 from difftile.ad.forward import forward as push
 from difftile.ad.reverse import reverse
 from difftile.ir.build import Builder
-from difftile.ir.derived import Bar
+from difftile.ir.derived import Bar, Dot, primal
 from difftile.ir.nodes import Array, Program
 from difftile.ir.types import (
     BOOL,
@@ -168,15 +168,16 @@ def row_adjoints(case: Case, values: Values, z_bar: npt.NDArray[Any]) -> list[An
 def row_tangent(case: Case, values: Values, dots: list[Any]) -> npt.NDArray[Any]:
     """Return the tangent of the result by forward mode; None stands for a tangent of zero."""
     program, fields, out = forward(case)
-    tangents = push(program, frozenset((*fields, out)))
+    tangents = push(primal(program), frozenset((*fields, out)))
+    dot_of = tangents.of(Dot)
     contents = dict(zip(fields, values, strict=True))
     contents |= {
-        tangents.dots[f]: np.zeros(v.shape) if dot is None else dot
+        dot_of[f]: np.zeros(v.shape) if dot is None else dot
         for f, v, dot in zip(fields, values, dots, strict=True)
-        if f in tangents.dots
+        if f in dot_of
     }
     result = np.zeros(shape_of(case.result))
-    interp.run(tangents.program, {**contents, out: result.copy(), tangents.dots[out]: result})
+    interp.run(tangents.program, {**contents, out: result.copy(), dot_of[out]: result})
     return result
 
 

@@ -103,7 +103,8 @@ class _Composed:
         if scalar == BOOL:
             return self.b.call("gt", unit, self.number(0.1))
         if scalar == I32:
-            low, high = (1.1, 4.9) if k else (-7.0, 7.0)
+            if not case.op.domain:
+                low, high = (1.1, 4.9) if k else (-7.0, 7.0)
             return self.b.cast(self.within(unit, low, high), I32)
         return self.within(unit, low, high)
 
