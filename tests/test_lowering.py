@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import taichi as ti
 
@@ -73,3 +76,29 @@ def test_a_local_struct_may_have_a_method_called_fill() -> None:
     x = dt.zeros(2)
     kernel(x)
     np.testing.assert_array_equal(x.to_numpy(), [3.0, 6.0])
+
+
+@dt.kernel
+def weigh(pair, out):
+    for i in out:
+        v = ti.Vector([0.0, 0.0])
+        v.x = pair[0][i]
+        v[1] = pair[1][i]
+        m = ti.Matrix([[1.0, 0.0], [0.0, 1.0]])
+        m[0, 1] = v.y
+        out[i] = (m @ v).sum()
+
+
+def test_lowering_keeps_no_arguments_alive() -> None:
+    # A cycle through the lowering's state would hold large fields until Python looks for cycles.
+    first, second, out = dt.ones(4), dt.ones(4), dt.zeros(4)
+    held = weakref.ref(first)
+    gc.disable()
+    try:
+        weigh((first, second), out)
+        weigh.forget()
+        del first, second
+        assert held() is None
+    finally:
+        gc.enable()
+    assert out.to_numpy().tolist() == [3.0] * 4

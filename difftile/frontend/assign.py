@@ -187,28 +187,28 @@ def _put_local(
             hint="copy it into a local first, or use a field.",
         )
 
-    def replaced(now: Item, members: Sequence[int]) -> Item:
-        if members:
-            assert isinstance(now, Record)
-            items = list(now.items)
-            items[members[0]] = replaced(items[members[0]], members[1:])
-            return now.with_items(items)
-        if not holds_numbers(now):
-            return item
+    records: list[Record] = []
+    now: Item = lookup(cx, place.name)  # the right side may have changed another part of it
+    for member in place.members:
+        assert isinstance(now, Record)
+        records.append(now)
+        now = now.items[member]
+    if holds_numbers(now):
         made = cx.value(now)
         type_: Type = made.type
         if components is not None:
             _check_distinct(cx, target, components)
             type_ = shaped(components.shape, scalar_of(type_))
-        new = assignable(cx, value, item, type_, f"'{ast.unparse(target)}'")
-        if components is None:
-            return new
-        for cell, one in assigned_cells(cx, components, new):
-            made = cx.call("insert", made, *cell, one, name=name)
-        return made
-
-    # The right side may have changed another part of it.
-    cx.bind(name, replaced(lookup(cx, place.name), place.members), stmt)
+        item = assignable(cx, value, item, type_, f"'{ast.unparse(target)}'")
+        if components is not None:
+            for cell, one in assigned_cells(cx, components, item):
+                made = cx.call("insert", made, *cell, one, name=name)
+            item = made
+    for record, member in zip(reversed(records), reversed(place.members), strict=True):
+        items = list(record.items)
+        items[member] = item
+        item = record.with_items(items)
+    cx.bind(name, item, stmt)
 
 
 def accumulate(
