@@ -14,7 +14,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.diagnosis import findings
-from difftile.diagnosis.reasons import Ways
+from difftile.diagnosis.influence import InfluenceAnalysis
 from difftile.diagnosis.report import Finding, Report
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
@@ -146,7 +146,9 @@ def test_seed_that_is_not_finite() -> None:
     with dt.Tape(diagnose=True) as tape:
         twice(x, y)
     report = reported(tape, {y: np.array([1.0, np.inf, 0.0])})
-    assert only(report, "gradient").text == "The seed of 'y' is inf, at [1]."
+    assert only(report, "gradient").text == (
+        "The seed of 'y' is inf, at [1].\n  Hint: give backward() finite numbers."
+    )
 
 
 def test_values_that_were_infinite_before_are_no_finding() -> None:
@@ -290,7 +292,7 @@ def test_fields_that_are_asked_for() -> None:
     texts = [one.text.splitlines()[0] for one in report.findings]
     assert texts == [
         "The gradient of '<field f32 (2,), grad>' is zero: no launch on the tape reads the field.",
-        "The gradient of 'x' is zero: every way from it to what is differentiated is cut.",
+        "The gradient of 'x' is zero: every path to the differentiated outputs is cut.",
     ]
     assert report.findings[1].line == line_of(cut_by_floor, "ti.floor")
 
@@ -365,8 +367,8 @@ def test_report_of_a_sound_tape() -> None:
         "gradient of  least  largest  mean size  zeros  not finite  of\n"
         "x (2,)          24       96         60      0           0   2\n\n"
         "Largest number in the gradients: 96 after the adjoint of launch 1.\n"
-        "  It grew most, 48 times, in launch 2, of 'energy'.\n"
-        "  It grew least, 2 times, in launch 1, of 'scale'."
+        "  Largest growth: 48 times, in launch 2, of 'energy'.\n"
+        "  Smallest growth: 2 times, in launch 1, of 'scale'."
     )
 
 
@@ -400,16 +402,22 @@ def test_steps_whose_inside_is_not_seen() -> None:
     report = reported(tape, {out: 1.0})
     assert [one.text for one in report.findings] == [
         "The gradient of 'x#2' became inf in the adjoint of custom op 'root', after launch 1 of 2, "
-        "at [1].",
-        "The gradient of 'x' is zero: what was computed from it is lost before it is used.\n"
-        "  Note: custom op 'root' overwrites 'y'.",
+        "at [1].\n"
+        "  Hint: keep the inputs of custom op 'root' where its gradient is finite.",
+        "The gradient of 'x' is zero: values computed from it are overwritten before use.\n"
+        "  Note: custom op 'root' overwrites 'y'.\n"
+        "  Hint: write the new values to another field, or compute them from the old ones in a "
+        "kernel.",
     ]
     assert str(report).endswith("With an approximate derivative:\n  custom op 'root'")
     x.fill(-1.0)
     with dt.Tape(diagnose=True) as tape:
         perform(Root(x, y))
     value = only(reported(tape, {y: 1.0}), "value")
-    assert value.text == "'y' became NaN in custom op 'root', after launch 0 of 0, at [0]."
+    assert value.text == (
+        "'y' became NaN in custom op 'root', after launch 0 of 0, at [0].\n"
+        "  Hint: keep the inputs of custom op 'root' where its value is finite."
+    )
 
 
 def test_what_kernels_print_is_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
@@ -432,7 +440,9 @@ def test_fields_without_gradient_are_listed() -> None:
     x, k, y = dt.ones(3, grad=True), dt.ones(()), dt.zeros(3, grad=True)
     with dt.Tape(diagnose=True) as tape:
         ruled(x, k, y)
-    assert str(reported(tape, {y: 1.0})).endswith("Without a gradient, and none worked out: k.")
+    assert str(reported(tape, {y: 1.0})).endswith(
+        "No gradient for fields made without one (use grad=True): k."
+    )
 
 
 def test_several_passes() -> None:
@@ -457,11 +467,11 @@ def test_gradients_are_those_without_diagnosis(monkeypatch: pytest.MonkeyPatch) 
         report = conclude(seen, replay, outputs)
         apart = [s for s, field in seen.graded.items() if field.grad_in is not field.grad_out]
         outputs = [*outputs, *apart]
-        ways = Ways(seen.steps, seen.name)
+        ways = InfluenceAnalysis(seen.steps, seen.name)
         first = not replay.accumulate  # otherwise gradients of other passes are in the sum
         for one in report.fields if first else ():
             if one.zeros < one.size and one.field.storage not in outputs:
-                checked.append(ways.of(one.field.storage, outputs).target.smooth)
+                checked.append(ways.of(one.field.storage, outputs).outputs.smooth)
         return report
 
     monkeypatch.setattr(dt.Tape, "__init__", diagnosed)

@@ -1,4 +1,4 @@
-"""What `Tape(diagnose=True)` found: the report as an object, and as a text."""
+"""The report of `Tape(diagnose=True)`, as an object and as a text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from difftile.fields.field import Field
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong, or likely to be.
+    """An error, or a likely one.
 
     Args:
         kind: "value" or "gradient" for the first one that is not finite, "zero" for a gradient that
-            is zero, "growth" or "decay" for one that leaves all measure.
-        text: All about it, with the lines at fault.
-        launch: The number of the launch, from 1; 0 where it is none.
+            is zero, "growth" or "decay" for one that explodes or vanishes.
+        text: The full message, with the lines at fault.
+        launch: The number of the launch, from 1; 0 if no launch is at fault.
         kernel: Its kernel.
         field: The field by the name that a kernel gives it.
-        index: The element, where it is one.
+        index: The element, if a single one is at fault.
         spans: The places that the text shows.
     """
 
@@ -42,17 +42,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FieldGradient:
-    """The numbers of a gradient, over all elements and their components.
+    """Statistics of a gradient, over all elements and their components.
 
     Args:
         name: The field by the name that a kernel gives it.
         field: The field.
-        low: The least of the numbers that are finite.
-        high: The largest.
-        mean: Their mean size.
-        zeros: How many are zero.
-        bad: How many are NaN or infinite.
-        size: How many there are.
+        low: The least of the finite numbers.
+        high: The largest of the finite numbers.
+        mean: The mean of their absolute values.
+        zeros: The number of zeros.
+        bad: The number of NaN and infinite numbers.
+        size: The number of all.
     """
 
     name: str
@@ -66,7 +66,7 @@ class FieldGradient:
 
     @staticmethod
     def of(name: str, field: Field, values: npt.NDArray[np.floating]) -> FieldGradient:
-        """Return the numbers of a gradient."""
+        """Return the statistics of a gradient."""
         numbers = values.astype(np.float64)
         finite = numbers[np.isfinite(numbers)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
@@ -78,13 +78,13 @@ class FieldGradient:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """How large gradients were after the adjoint of a launch.
+    """The size of gradients after the adjoint of a launch.
 
     Args:
         launch: The number of the launch, from 1.
         kernel: Its kernel.
-        size: The largest number in the gradients of what the launch read.
-        factor: By how much it is larger than the largest of what the adjoint began with.
+        size: The largest number in the gradients of the fields that the launch read.
+        factor: The ratio of this number to the largest one in the incoming gradients.
     """
 
     launch: int
@@ -100,7 +100,7 @@ class Tie:
     Args:
         op: The function.
         span: Its place.
-        hits: How often, over all launches.
+        hits: The number of hits, over all launches.
     """
 
     op: str
@@ -110,16 +110,16 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the tape found. Its text says all of it.
+    """The report of a diagnosis; `str()` returns its full text.
 
     Args:
-        launches: How many were recorded.
-        findings: What is wrong or likely to be, the most important first.
+        launches: The number of launches that were recorded.
+        findings: Errors and likely errors, the most important first.
         fields: The gradients of the fields that launches read.
         levels: Gradients launch by launch, in the order in which they were reversed.
         ties: The kinks that were hit, those hit most often first.
-        approximate: What has a backward that is known to be no exact derivative.
-        plain: The fields without gradient that values varied with: none was worked out for them.
+        approximate: The rules and steps whose derivative is declared to be approximate.
+        plain: The fields without a gradient from which values with one were computed.
     """
 
     launches: int
@@ -134,8 +134,17 @@ class Report:
         found = f"{counted(len(self.findings), 'finding')} in ".capitalize()
         parts = [f"{found}{counted(self.launches, 'launch', 'launches')}."]
         parts += [finding.text for finding in self.findings]
-        parts += self._gradients()
-        parts += self._levels()
+        if self.fields:
+            parts.append(self._table())
+        known = [level for level in self.levels if level.factor > 0]
+        if known:
+            last = f"{known[-1].size:.4g} after the adjoint of launch {known[-1].launch}"
+            lines = [f"Largest number in the gradients: {last}."]
+            for word, choose in (("Largest", max), ("Smallest", min)):
+                level = choose(known, key=lambda level: level.factor)
+                where = f"in launch {level.launch}, of '{level.kernel}'"
+                lines.append(f"  {word} growth: {level.factor:.4g} times, {where}.")
+            parts.append("\n".join(lines))
         if self.ties:
             lines = [
                 f"  {tie.op}: {counted(tie.hits, 'time')}, {located(tie.span)}" for tie in self.ties
@@ -145,46 +154,20 @@ class Report:
             lines = [f"  {name}" for name in self.approximate]
             parts.append("\n".join(("With an approximate derivative:", *lines)))
         if self.plain:
-            parts.append(f"Without a gradient, and none worked out: {', '.join(self.plain)}.")
+            names = ", ".join(self.plain)
+            parts.append(f"No gradient for fields made without one (use grad=True): {names}.")
         return "\n\n".join(parts)
 
-    def _gradients(self) -> list[str]:
-        if not self.fields:
-            return []
-        rows = [("gradient of", "least", "largest", "mean size", "zeros", "not finite", "of")]
-        rows += [
-            (
-                f"{one.name} {one.field.shape}",
-                f"{one.low:.4g}",
-                f"{one.high:.4g}",
-                f"{one.mean:.4g}",
-                *(str(n) for n in (one.zeros, one.bad, one.size)),
-            )
-            for one in self.fields
+    def _table(self) -> str:
+        rows: list[tuple[str, ...]] = [
+            ("gradient of", "least", "largest", "mean size", "zeros", "not finite", "of")
         ]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if k == 0 else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
+        for one in self.fields:
+            numbers = (f"{number:.4g}" for number in (one.low, one.high, one.mean))
+            counts = (str(count) for count in (one.zeros, one.bad, one.size))
+            rows.append((f"{one.name} {one.field.shape}", *numbers, *counts))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(
+            "  ".join((row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])))
             for row in rows
-        ]
-        return ["\n".join(lines)]
-
-    def _levels(self) -> list[str]:
-        known = [level for level in self.levels if level.factor > 0]
-        if not known:
-            return []
-        most = max(known, key=lambda level: level.factor)
-        least = min(known, key=lambda level: level.factor)
-        lines = [
-            f"Largest number in the gradients: {known[-1].size:.4g} after the adjoint of launch "
-            f"{known[-1].launch}.",
-            *(
-                f"  It grew {how}, {level.factor:.4g} times, in launch {level.launch}, of "
-                f"'{level.kernel}'."
-                for how, level in (("most", most), ("least", least))
-            ),
-        ]
-        return ["\n".join(lines)]
+        )

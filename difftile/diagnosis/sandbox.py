@@ -1,13 +1,13 @@
-"""Running programs aside: on copies of what a launch reads, so that nothing hears of it."""
+"""A sandbox for programs: they run on copies of fields, and no tape records them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.interp import Machine
 from difftile.interp import run as run_plainly
@@ -17,30 +17,27 @@ from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate import CompiledProgram, current_session, silence, work_of
 
 Contents: TypeAlias = "dict[Array | Var, Any]"
-"""For each parameter of a program a NumPy array, or a number."""
+"""A NumPy array or a number for each parameter of a program."""
 
 # A step takes the interpreter some microseconds; compiling takes about half a second.
 FEW_STEPS = 100_000
 
 
 class Sandbox:
-    """Runs programs aside: by the interpreter, until that has taken as long as compiling them."""
+    """Runs programs on arrays: in the interpreter, until compiling them would have been faster."""
 
     def __init__(self) -> None:
         self._steps: dict[int, tuple[Program, float]] = {}
         self._compiled: dict[int, CompiledProgram] = {}
 
     def run(self, program: Program, contents: Contents) -> None:
-        """Run a program on arrays, in place; fields of its own that it lacks are added."""
+        """Run a program on arrays, in place; its missing hidden fields are added."""
         add_temps(program, contents)
         steps = self._steps.get(id(program), (program, 0.0))[1] + work(program, contents)
         self._steps[id(program)] = program, steps
         if steps <= FEW_STEPS:
             interpret(program, contents)
-        else:
-            self._launch(program, contents)
-
-    def _launch(self, program: Program, contents: Contents) -> None:
+            return
         compiled = self._compiled.get(id(program))
         if compiled is None:
             compiled = self._compiled[id(program)] = CompiledProgram(program)
@@ -58,7 +55,7 @@ class Sandbox:
             compiled.launch(args)
         for param, arg in zip(compiled.params, args, strict=True):
             if isinstance(param, Array):
-                if param in written:  # what is only read may be the memory of a field itself
+                if param in written:  # an array that is only read may be the memory of a field
                     contents[param][...] = arg.read()
                 arg.free()
 
@@ -68,7 +65,7 @@ def interpret(
     contents: Contents,
     watch: Callable[[Stmt, Machine], None] | None = None,
 ) -> None:
-    """Run a program statement by statement, in place; what it prints and reports is left out."""
+    """Run a program statement by statement, in place, without its prints and checks."""
     add_temps(program, contents)
     program = replace(program, body=silent(program.body))
     fields = {p: v for p, v in contents.items() if isinstance(p, Array)}
@@ -77,7 +74,7 @@ def interpret(
 
 
 def add_temps(program: Program, contents: Contents) -> None:
-    """Add the fields that a program needs while it runs, where they are not there."""
+    """Add the hidden fields of a program that are missing."""
     for temp in program.temps:
         if temp not in contents:
             shape: tuple[int, ...] = ()
@@ -93,22 +90,19 @@ def copies(contents: Contents) -> Contents:
 
 
 def work(program: Program, contents: Contents) -> float:
-    """Return the number of elementary steps that a program takes, estimated.
+    """Return an estimate of the number of elementary steps that a program takes.
 
-    At least all statements are counted for each element of the largest field: of sums in blocks
-    the estimate does not know how long the blocks are.
+    The estimate is at least all statements for each element of the largest field, since the length
+    of the blocks in a sum is not known.
     """
     params = (*program.params, *program.temps)
     estimate = work_of(program)
     shapes: list[Any] = []
     for param in params:
         value = contents[param]
-        shapes.append(_Shape(value, param) if isinstance(param, Array) else value)
+        if isinstance(param, Array):
+            value = SimpleNamespace(shape=value.shape[: param.type.ndim])
+        shapes.append(value)
     sizes = [value.size for value in contents.values() if isinstance(value, np.ndarray)]
     at_least = max(sizes, default=0) * sum(1 for _ in walk(program.body))
     return max(estimate.amount(estimate.key(shapes)), at_least)
-
-
-class _Shape:
-    def __init__(self, values: npt.NDArray[Any], array: Array) -> None:
-        self.shape = values.shape[: array.type.ndim]

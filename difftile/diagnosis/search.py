@@ -1,11 +1,13 @@
-"""Where a number went wrong in a launch or an adjoint, found by running it once more, aside."""
+"""The search for the statement or loop at fault, by running a program again on copies."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from difftile.diagnosis.origins import Growth, Origin, Origins
+from difftile.ad.activity import active_values
+from difftile.diagnosis.not_finite import largest
+from difftile.diagnosis.origins import Origin, OriginTracker
 from difftile.diagnosis.sandbox import (
     FEW_STEPS,
     Contents,
@@ -16,19 +18,20 @@ from difftile.diagnosis.sandbox import (
     work,
 )
 from difftile.diagnostics import CompileError, Span
-from difftile.ir.nodes import Array, Program
+from difftile.interp import Machine
+from difftile.ir.nodes import Array, For, Program, Stmt, While
 from difftile.passes.instrument import LAST, beginning, iteration, marked
 
 
-class Search:
-    """Runs programs again in the interpreter: all of one, or the iteration at fault.
+class FaultSearch:
+    """Runs programs again in the interpreter: in whole, or only the iteration at fault.
 
     Args:
-        aside: What runs them to find that iteration.
+        sandbox: Runs the instrumented programs that find this iteration.
     """
 
-    def __init__(self, aside: Sandbox) -> None:
-        self._aside = aside
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
 
     def origin(
         self,
@@ -37,15 +40,14 @@ class Search:
         arrays: Iterable[Array],
         adjoints: tuple[Array, ...],
     ) -> tuple[Array, tuple[int, ...], Origin] | None:
-        """Return the first element of some arrays that is not finite, and where it comes from."""
+        """Return the first element of some arrays that is not finite, and its origin."""
         watched = set(arrays)
-        chosen = self._chosen(program, contents, watched, math.inf)
-        if chosen is None:
+        part = self._part_at_fault(program, contents, watched, math.inf)
+        if part is None:
             return None
-        part, state = chosen
-        origins = Origins(part, state, adjoints)
-        interpret(part, state, origins)
-        for (array, index), origin in origins.found.items():
+        tracker = OriginTracker(*part, adjoints)
+        interpret(*part, tracker)
+        for (array, index), origin in tracker.found.items():
             if array in watched:
                 return array, index, origin
         return None
@@ -62,29 +64,29 @@ class Search:
 
         Args:
             program: The adjoint.
-            contents: What its parameters hold before it.
+            contents: The contents of its parameters before it runs.
             bars: The gradients among them.
-            limit: An iteration that writes a number beyond it is looked at; with infinity a loop is
-                wanted that makes numbers small.
-            least: By what factor, at least.
+            limit: The first iteration that writes a larger number is examined; infinity asks for a
+                loop in which numbers shrink.
+            least: The least factor of growth, or the inverse of the largest of decay.
         """
-        chosen = self._chosen(program, contents, set(bars), limit)
-        if chosen is None:
+        part = self._part_at_fault(program, contents, set(bars), limit)
+        if part is None:
             return None
-        part, state = chosen
-        growth = Growth(part, (*bars, *part.temps))
-        interpret(part, state, growth)
+        growth = LoopGrowth(part[0], (*bars, *part[0].temps))
+        interpret(*part, growth)
         logs = {span: math.log(f) for span, f in growth.factors.items() if 0 < f < math.inf}
         choose = min if limit == math.inf else max
         worst = choose(logs, key=lambda span: logs[span], default=None)
         return worst if worst is not None and abs(logs[worst]) > math.log(least) else None
 
-    def _chosen(
+    def _part_at_fault(
         self, program: Program, contents: Contents, arrays: set[Array], limit: float
     ) -> tuple[Program, Contents] | None:
-        """Return what the interpreter can follow: all of a program, or the iteration at fault.
+        """Return the part of a program to interpret, and the contents before it.
 
-        That is the first that writes a number beyond a limit. The contents are those before it.
+        A short program is returned in whole; of others the first iteration that writes a number
+        beyond the limit into one of the arrays.
         """
         state = copies(contents)
         add_temps(program, state)
@@ -93,12 +95,36 @@ class Search:
         marks = marked(program, arrays, limit)
         noted = copies(state)
         try:
-            self._aside.run(marks.program, noted)
+            self._sandbox.run(marks.program, noted)
         except CompileError:  # too many arguments, with the marks
             return None
         for position, cell in marks.cells.items():
             mark = int(noted[cell][()])
             if mark:
-                self._aside.run(beginning(program, position), state)
+                self._sandbox.run(beginning(program, position), state)
                 return iteration(program, position, LAST - mark), state
         return None
+
+
+class LoopGrowth:
+    """Watches a program and notes by which factors numbers grow in its loops.
+
+    Args:
+        program: The program.
+        adjoints: Only values that vary with these arrays are measured.
+    """
+
+    def __init__(self, program: Program, adjoints: Collection[Array]) -> None:
+        self.factors: dict[Span, float] = {}
+        self._active = active_values(program, adjoints)
+
+    def __call__(self, stmt: Stmt, machine: Machine) -> None:
+        """Note the growth of carried values in a loop that has run."""
+        if not isinstance(stmt, (For, While)) or stmt.span is None:
+            return
+        pairs = zip(stmt.carries, stmt.inits, stmt.outs, strict=True)
+        carried = [(init, out) for carry, init, out in pairs if carry in self._active]
+        size = max((largest(machine.value(init)) for init, _ in carried), default=0.0)
+        if size > 0:
+            factor = max(largest(machine.value(out)) for _, out in carried) / size
+            self.factors[stmt.span] = max(self.factors.get(stmt.span, 0.0), factor)

@@ -62,8 +62,8 @@ class WatchedReplay:
         """Run the adjoint of one record."""
         match record:
             case LaunchRecord(plan) if plan.adjoint is not None:
-                self._diagnosis.reverse(self._replay, record)
+                self._diagnosis.gradients.reverse(self._replay, record)
             case OpaqueRecord():
-                self._diagnosis.reverse_opaque(self._replay, record)
+                self._diagnosis.gradients.reverse_opaque(self._replay, record)
             case _:
                 self._replay.reverse(record)

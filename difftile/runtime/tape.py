@@ -471,7 +471,8 @@ class Tape(Recorder):
             self._diagnosis.constant = loss.base if constant else None
         elif constant and not self._cuts.told:
             title = (
-                f"All gradients are zero: the loss {loss!r} depends smoothly on no field with one."
+                f"All gradients are zero: the loss {loss!r} depends smoothly on no field with a "
+                "gradient."
             )
             hint = "dt.Tape(loss, diagnose=True) looks for the reason."
             level = 4 if self.loss is not None else 3
@@ -493,9 +494,9 @@ class Tape(Recorder):
             TapeError: The tape was made without `diagnose`, or `backward` has not run.
         """
         if self._diagnosis is None:
-            raise TapeError("This tape looks at nothing: make it with diagnose=True.")
+            raise TapeError("This tape has no diagnosis to report; make it with diagnose=True.")
         if self._report is None:
-            raise TapeError("report() says what backward() found; call it after that.")
+            raise TapeError("report() has the findings of backward(); call backward() first.")
         return self._report
 
     def _replay(
@@ -517,7 +518,7 @@ class Tape(Recorder):
                 replay.gradient(field)
         watched = replay
         if self._diagnosis is not None:
-            self._diagnosis.check_seeds(seeds, replay)
+            self._diagnosis.gradients.check_seeds(seeds, replay)
             watched = WatchedReplay(replay, self._diagnosis)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
