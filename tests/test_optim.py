@@ -321,6 +321,24 @@ def test_a_step_before_the_replay_does_not_change_the_gradient() -> None:
     np.testing.assert_allclose(x.grad.to_numpy(), once)
 
 
+def test_a_field_that_the_loss_does_not_use_keeps_no_old_gradient() -> None:
+    x, y = (dt.ones(6, ti.f64, grad=True) for _ in range(2))
+    loss = dt.zeros((), ti.f64, grad=True)
+    steps = dt.optim.SGD([x, y], lr=0.5)
+    for used in (x, y, y):
+        before = [field.to_numpy() for field in (x, y)]
+        with dt.Tape(loss):
+            loss.fill(0.0)
+            wavy(used, loss)
+        steps.step()
+        for field, old in zip((x, y), before, strict=True):
+            assert (field.to_numpy() == old).all() == (field is not used)
+    y.grad.fill(1.0)  # set by the user, without a backward pass
+    before = y.to_numpy()
+    steps.step()
+    np.testing.assert_allclose(y.to_numpy(), before - 0.5)
+
+
 def test_a_step_inside_a_tape_is_refused() -> None:
     x, loss = dt.ones(6, ti.f64, grad=True), dt.zeros((), ti.f64, grad=True)
     steps = dt.optim.SGD(x, lr=0.5)

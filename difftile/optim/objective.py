@@ -11,6 +11,7 @@ import numpy as np
 
 from difftile.diagnostics import LaunchError, LossNotFinite, TapeError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.field import zero_grads
 from difftile.optim.parameters import NamedParameter
 from difftile.recording.tapes import TAPES
 from difftile.solvers.state import State
@@ -79,6 +80,7 @@ class Objective:
         """Return the loss and its gradient at the contents of the fields before the call."""
         before = TAPES.replays
         x = read(self.state)
+        zero_grads([one.field for one in self._parameters])  # tapes clear those that they meet
         value = self._call(x)
         if not math.isfinite(value):
             return Point(x, math.inf, np.full_like(x, np.nan))

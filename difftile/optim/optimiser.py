@@ -29,6 +29,7 @@ from difftile.optim.parameters import (
 )
 from difftile.optim.saved import Wanted, restored
 from difftile.optim.update import first_not_finite, move, norm
+from difftile.recording.tapes import TAPES
 
 Rate: TypeAlias = "float | Callable[[int], float]"
 Rates: TypeAlias = "Rate | PerField[Rate]"
@@ -123,6 +124,7 @@ class Optimiser(ABC):
             for one in self.parameters
         }
         follow_rows(self.parameters, self)
+        self._note_gradients()
 
     @abstractmethod
     def _used(self) -> tuple[str, ...]:
@@ -158,6 +160,7 @@ class Optimiser(ABC):
             LaunchError: A schedule gave no learning rate.
         """
         check_no_tape(f"{self!r}: step()")
+        self._clear_old_gradients()
         gradients = [one.grad for one in self.parameters]
         scale = 1.0
         if self._nonfinite != "ignore" or self._clip_norm is not None:
@@ -188,10 +191,27 @@ class Optimiser(ABC):
                 (scale, self._clip_value, *self._bounds[k]),
             )
         self.steps += 1
+        self._note_gradients()
         return True
 
+    def _note_gradients(self) -> None:
+        self._versions = [one.grad.buffer.contents.version for one in self.parameters]
+        self._passes = TAPES.replays
+
+    def _clear_old_gradients(self) -> None:
+        """Set the gradients to zero that no backward pass has computed since the last step.
+
+        A tape clears the gradients of the fields that it meets. A field that the loss of this step
+        does not use must not move along the gradient of another loss.
+        """
+        if self._passes == TAPES.replays:
+            return
+        for one, version in zip(self.parameters, self._versions, strict=False):
+            if one.grad.buffer.contents.version is version:
+                zero_grads(one.field)
+
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero; entering a tape does so, too."""
+        """Set the gradients of the fields to zero, as a tape does with those that it meets."""
         zero_grads([one.field for one in self.parameters])
 
     def follow(self, change: Change) -> None:
