@@ -18,6 +18,7 @@ import difftile as dt
 from difftile.arguments import Parser, positive_int
 
 RECORD_TARGET, LAUNCH_TARGET = 5.0, 0.5
+OPEN_TARGET = 1.1  # a tape beside 10,000 living fields, compared with one beside 10
 LAUNCHES = 100  # a round: short enough to run undisturbed by other programs
 
 
@@ -180,6 +181,28 @@ def compare_lengths(lengths: Sequence[int]) -> None:
         print(f"{length:<34,}{best[0]:10.2f}{best[1]:10.2f}")
 
 
+def compare_opening(rounds: int) -> None:
+    """Print the cost of a tape with one launch beside few and many living fields."""
+    label = "living fields with gradients"
+    print(f"\n{label:34}{'a tape':>10}   [us]   target")
+    a, b = dt.ones(4, grad=True), dt.ones(4, grad=True)
+
+    def opened() -> None:
+        with dt.Tape() as tape:
+            grow(a, b)
+        tape.backward({a: 1.0})
+
+    living: list[dt.Field] = []
+    times: dict[int, float] = {}
+    for number in (10, 10_000):
+        living += [dt.zeros(4, grad=True) for _ in range(number - len(living))]
+        times[number] = fastest({"": lambda: each(opened, 100)}, max(3, rounds // 20))[""]
+        print(f"{number:<34,}{times[number]:10.2f}")
+    ratio = times[10_000] / times[10]
+    verdict = "met" if ratio <= OPEN_TARGET else "not met"
+    print(f"{'ratio':34}{ratio:10.2f}          <= {OPEN_TARGET}, {verdict}")
+
+
 @dt.kernel
 def bounce(x, v):
     for i in x:
@@ -219,6 +242,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     compare_launches(rounds)
     compare_recording(rounds)
     compare_lengths((1000, 10_000) if options.quick else (1000, 10_000, 100_000))
+    compare_opening(rounds)
     compare_diagnosis(rounds)
     return 0
 
