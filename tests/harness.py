@@ -337,7 +337,7 @@ def _interpret(
         direction: For each field with a gradient the direction of the step.
         run: Runs one stage, given its program, fields and numbers; `interp.run` by default.
     """
-    code, passed = kernel._latest, kernel._calls.latest.values
+    code, passed = kernel._latest, kernel._launches.latest.values
     arrays = {p.name: p for p in code.params if isinstance(p, Array)}
     result: Values = {}
     for name, given in values.items():

@@ -304,9 +304,9 @@ def test_separate_gradients_of_parts() -> None:
 def test_equal_parts_share_a_prepared_launch() -> None:
     x, y = dt.from_numpy(counting(8)), dt.zeros(2)
     squares(x[1:3], y)
-    call = squares._calls.latest
+    call = squares._launches.latest
     squares(x[1:3], y)
-    assert squares._calls.latest is call
+    assert squares._launches.latest is call
     code = squares._latest
     for k in range(7):
         squares(x[k : k + 2], y)

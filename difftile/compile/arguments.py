@@ -1,14 +1,16 @@
-"""The arguments of one launch, in the order of the program's parameters."""
+"""The arguments of a call from Python, and those of the launch in the program's order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from difftile.fields.field import Field
 
 Argument: TypeAlias = Field | float
 Arguments: TypeAlias = list[Argument]
+CallArgs: TypeAlias = tuple[object, ...]
+CallKwargs: TypeAlias = Mapping[str, object]
 
 
 def field_at(values: Sequence[Argument], position: int) -> Field:

@@ -1,21 +1,22 @@
 """Fields and parts of fields as arguments: which of them may have elements in common.
 
-Those that may are one array of the program, so that the checks for races and the gradients see
-it. Parts of one field that have no element in common are arrays of their own.
+Arguments that may share elements are one array of the program, so that the checks for races and the
+gradients see it. Parts of one field that have no element in common are arrays of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from difftile.compile.arguments import Arguments
 from difftile.compile.meanings import field_meaning
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.view import View
-from difftile.fields.window import Window, whole
+from difftile.fields.window import whole
 from difftile.frontend.lower import SameAs, ViewOf
 from difftile.ir.types import FieldType
 from difftile.ir.views import ViewKind
@@ -43,7 +44,7 @@ class ArrayArgument:
 
     @property
     def key(self) -> Hashable:
-        """What a kernel is specialised on."""
+        """The key by which a kernel is specialised on the argument."""
         if self.same is not None:
             return ("same", self.same)
         if self.shares is not None:
@@ -52,15 +53,15 @@ class ArrayArgument:
         return own if self.kind is None else (own, self.kind)
 
     @property
-    def run_time(self) -> list[Any]:
-        """What is passed at run time: the field if it is met first, and the numbers of a part."""
+    def run_time(self) -> Arguments:
+        """The run-time values: the field if it is met first, and the numbers of a part."""
         if self.same is not None:
             return []
-        own = [] if self.shares is not None else [self.value.base]
-        return [*own, *self.value.numbers] if isinstance(self.value, View) else list(own)
+        own: Arguments = [] if self.shares is not None else [self.value.base]
+        return [*own, *self.value.numbers] if isinstance(self.value, View) else own
 
     def given(self, names: Sequence[str]) -> FieldType | SameAs | ViewOf:
-        """Return what the parameter is given, in the words of the frontend."""
+        """Return the argument in the words of the frontend."""
         if self.same is not None:
             return SameAs(names[self.same])
         if self.shares is not None:
@@ -72,49 +73,49 @@ class ArrayArgument:
 ArrayArguments: TypeAlias = dict[int, ArrayArgument]
 
 
-def passed(args: Sequence[Any]) -> ArrayArguments:
+def array_arguments(args: Sequence[object]) -> ArrayArguments:
     """Return the fields and parts of fields among some arguments, by position.
 
     Raises:
         LaunchError: Two share memory under different shapes.
     """
     found: ArrayArguments = {}
-    by_storage: dict[Storage, list[int]] = {}
+    by_storage: dict[Storage, dict[int, ArrayLike]] = {}
     for position, arg in enumerate(args):
         if isinstance(arg, ArrayLike):
             found[position] = ArrayArgument(arg)
-            by_storage.setdefault(arg.base.storage, []).append(position)
+            by_storage.setdefault(arg.base.storage, {})[position] = arg
     for together in by_storage.values():
         if len(together) > 1:
-            found |= _related(args, together)
+            found |= _related(together)
     return found
 
 
-def _related(args: Sequence[Any], positions: list[int]) -> ArrayArguments:
-    values: dict[int, ArrayLike] = {k: args[k] for k in positions}
+def _related(values: dict[int, ArrayLike]) -> ArrayArguments:
+    """Return the arguments that share one memory."""
     shapes = {value.base.shape for value in values.values()}
     if len(shapes) > 1:
+        first, *_ = values.values()
         raise LaunchError(
-            f"{values[positions[0]]!r} and other arguments share memory under different shapes; "
+            f"{first!r} and other arguments share memory under different shapes; "
             "pass them under one shape, or copy one of them."
         )
+    windows = {
+        k: whole(value.base.shape) if value.window is None else value.window
+        for k, value in values.items()
+    }
     leaders: dict[int, int] = {}
-    for k in positions:
-        window = _window(values[k])
-        met = {leaders[j] for j in leaders if window.shares(_window(values[j]))}
+    for k, window in windows.items():
+        met = {leaders[j] for j in leaders if window.shares(windows[j])}
         leader = min(met, default=k)
         leaders[k] = leader
         leaders |= {j: leader for j, of in leaders.items() if of in met}
     found: ArrayArguments = {}
-    for k in positions:
-        same = next((j for j in found if _window(values[j]) == _window(values[k])), None)
+    for k, value in values.items():
+        same = next((j for j in found if windows[j] == windows[k]), None)
         shares = leaders[k] if leaders[k] != k else None
-        found[k] = ArrayArgument(values[k], same, shares)
+        found[k] = ArrayArgument(value, same, shares)
     return found
-
-
-def _window(value: ArrayLike) -> Window:
-    return whole(value.base.shape) if value.window is None else value.window
 
 
 def first_given(fields: ArrayArguments) -> dict[int, Field]:
@@ -125,7 +126,7 @@ def first_given(fields: ArrayArguments) -> dict[int, Field]:
 
 
 def meanings_of(fields: ArrayArguments) -> dict[int, FieldMeaning]:
-    """Return what those fields mean; one that is passed in parts is none of its parts."""
+    """Return the meanings of those fields; a field that is passed in parts is not one of them."""
     first = first_given(fields)
     storages = [field.storage for field in first.values()]
     found: dict[int, FieldMeaning] = {}

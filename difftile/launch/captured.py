@@ -1,8 +1,8 @@
-"""What a prepared launch takes from outside, compared with what is there at the next launch.
+"""The names that a prepared launch takes from outside, compared at the next launch.
 
 An object with twenty fields is looked into at every launch of its kernels. Nearly always the same
-fields are found there again, so what is found is compared by identity, by a few calls of functions
-written in C; only where that fails does `current_captures` look at everything.
+fields are found there again, so they are compared by identity, by a few calls of functions written
+in C; only where that fails does `current_captures` look at everything.
 """
 
 from __future__ import annotations
@@ -12,72 +12,79 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from operator import attrgetter, is_not, itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
+from difftile.compile.arguments import Argument, Arguments
 from difftile.frontend.captures import MISSING, Capture, Path, SameObject, key_of, look_up, plain
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32
 
+_Objects: TypeAlias = tuple[Any, ...]
+_Getter: TypeAlias = Callable[[object], _Objects]
+_Root: TypeAlias = tuple[str | SameObject, bool]
+"""Where a group begins: at an argument, by name, or in the names of a module.
+
+The flag tells names of Python's own, which a module may hide, from the others.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is found from one place on: attributes of an argument, or names of a module.
+    """Names that are looked up together: attributes of an argument, or names of a module.
 
     Args:
         argument: The position of the argument; None for `scope`.
         scope: The names of a module.
-        get: Returns what is found there, as a tuple.
-        objects: What was found there.
-        captures: What each of them is.
+        get: Returns the objects of all names.
+        objects: The objects of the launch before.
+        captures: The capture of each.
         positions: The places of numbers, which are passed at each launch, among its values; None
-            for what must be the same object again, or have the key the kernel was compiled for.
-        every: The places of all of these.
+            for objects that must be the same again, or have the key the kernel was compiled for.
+        every: The places of all names in the group.
     """
 
     argument: int | None
-    scope: dict[str, Any]
-    get: Callable[[Any], tuple[Any, ...]]
-    objects: tuple[Any, ...]
+    scope: object
+    get: _Getter
+    objects: _Objects
     captures: tuple[Capture, ...]
     positions: tuple[int | None, ...]
     every: range
 
-    def put(self, args: Sequence[Any], values: list[Any]) -> bool:
-        """Write the numbers that changed; return whether all is there and nothing else changed."""
+    def put(self, args: Sequence[object], values: Arguments) -> bool:
+        """Write the numbers that changed; return whether nothing else changed."""
         try:
             found = self.get(self.scope if self.argument is None else args[self.argument])
         except (AttributeError, KeyError):
             return False
-        for changed in compress(self.every, map(is_not, found, self.objects)):
-            if not self._put_one(changed, found[changed], values):
+        for k in compress(self.every, map(is_not, found, self.objects)):
+            new, position = found[k], self.positions[k]
+            if position is not None:
+                if type(new) is not type(self.objects[k]):
+                    return False
+                values[position] = new
+            elif (key := self.captures[k].key) is None or key_of(new) != key:
                 return False
         return True
-
-    def _put_one(self, k: int, new: Any, values: list[Any]) -> bool:
-        position, capture = self.positions[k], self.captures[k]
-        if position is None:
-            return capture.key is not None and key_of(new) == capture.key
-        values[position] = new
-        return type(new) is type(self.objects[k])
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What a prepared launch takes from outside.
+    """The names that a prepared launch takes from outside.
 
     Args:
-        groups: What is found together.
-        single: The rest, which is looked up one by one: captures, what they were, and the places
-            of numbers among the values.
+        groups: The names that are looked up together.
+        single: The rest, which is looked up one by one: captures, their values at the launch
+            before, and the places of numbers among the values.
         arguments: The positions of the arguments in which captures are found, by parameter.
     """
 
     groups: tuple[_Group, ...]
-    single: tuple[tuple[Capture, Any, int | None], ...]
+    single: tuple[tuple[Capture, object, int | None], ...]
     arguments: Mapping[str, int]
 
-    def put(self, args: Sequence[Any], values: list[Any]) -> bool:
-        """Write the captured numbers of now into the values of a launch.
+    def put(self, args: Sequence[object], values: Arguments) -> bool:
+        """Write the present captured numbers into the values of a launch.
 
         Args:
             args: The arguments of the launch.
@@ -96,7 +103,7 @@ class Captured:
             found = look_up(capture.path, known)
             if position is not None:
                 number = plain(found)
-                if type(number) is not type(before):
+                if type(before) is not type(number):
                     return False
                 values[position] = number
             elif found is not before and (capture.key is None or key_of(found) != capture.key):
@@ -106,15 +113,15 @@ class Captured:
 
 def captured(
     captures: Sequence[Capture],
-    args: Sequence[Any],
+    args: Sequence[object],
     arguments: Mapping[str, int],
-    values: Sequence[Any],
+    values: Sequence[Argument],
     first: int,
 ) -> Captured | None:
-    """Return what a launch that has just been prepared takes from outside, if anything.
+    """Return the names that a launch which has just been prepared takes from outside, if any.
 
     Args:
-        captures: What the specialisation takes.
+        captures: The captures of the specialisation.
         args: The arguments of the launch.
         arguments: The positions of those in which a capture may be found, by parameter.
         values: The values of the launch.
@@ -122,8 +129,8 @@ def captured(
     """
     if not captures:
         return None
-    groups: dict[_Root, list[tuple[str, Any, Capture, int | None]]] = {}
-    single: list[tuple[Capture, Any, int | None]] = []
+    groups: dict[_Root, list[tuple[str, object, Capture, int | None]]] = {}
+    single: list[tuple[Capture, object, int | None]] = []
     known = {name: args[k] for name, k in arguments.items()}
     position = first
     for capture in captures:
@@ -137,66 +144,42 @@ def captured(
         if root is None or (place is not None and type(value) is not wanted):
             single.append((capture, plain(value), place))
         else:
-            was = value if place is None else values[place]
-            groups.setdefault(root, []).append((name, was, capture, place))
-    return Captured(
-        tuple(_group(root, found, arguments) for root, found in groups.items()),
-        tuple(single),
-        arguments,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Root:
-    """Where a group begins.
-
-    Args:
-        argument: The name of an argument; None for `scope`.
-        scope: The names of a module.
-        builtin: Whether the names are Python's own, which a module may hide.
-    """
-
-    argument: str | None
-    scope: SameObject | None = None
-    builtin: bool = False
+            before = value if place is None else values[place]
+            groups.setdefault(root, []).append((name, before, capture, place))
+    made: list[_Group] = []
+    for (start, builtin), found in groups.items():
+        names, objects, own, positions = zip(*found, strict=True)
+        every = range(len(names))
+        if isinstance(start, str):
+            get = _getter(attrgetter, names)
+            made.append(_Group(arguments[start], None, get, objects, own, positions, every))
+        else:
+            get = _builtins_getter(names) if builtin else _getter(itemgetter, names)
+            made.append(_Group(None, start.value, get, objects, own, positions, every))
+    return Captured(tuple(made), tuple(single), arguments)
 
 
 def _split(path: Path) -> tuple[_Root | None, str]:
-    """Return where a path begins and what follows, or None for what is no plain name in there."""
+    """Return where a path begins and its dotted rest; None where the rest has other steps."""
     (kind, first), *rest = path.steps
     if kind == "argument" and rest and all(step == "attribute" for step, _ in rest):
-        return _Root(first), ".".join(key for _, key in rest)
+        return (first, False), ".".join(key for _, key in rest)
     scope = path.function.__globals__
     if kind == "name" and not rest and first not in path.function.__code__.co_freevars:
-        return _Root(None, SameObject(scope), builtin=first not in scope), first
+        return (SameObject(scope), first not in scope), first
     return None, ""
 
 
-def _group(
-    root: _Root,
-    found: Sequence[tuple[str, Any, Capture, int | None]],
-    arguments: Mapping[str, int],
-) -> _Group:
-    """Return what finds some names from one place on again."""
-    names, objects, captures, positions = zip(*found, strict=True)
-    if root.argument is not None:
-        get, argument = _getter(attrgetter, names), arguments[root.argument]
-        return _Group(argument, {}, get, objects, captures, positions, range(len(names)))
-    assert root.scope is not None
-    get = _visible(names) if root.builtin else _getter(itemgetter, names)
-    return _Group(None, root.scope.value, get, objects, captures, positions, range(len(names)))
-
-
-def _getter(make: Callable[..., Any], names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that finds several names, also where there is one alone."""
+def _getter(make: Callable[..., Callable[[Any], Any]], names: Sequence[str]) -> _Getter:
+    """Return a function that returns the objects of several names, or of only one, as a tuple."""
     get = make(*names)
     return get if len(names) > 1 else lambda place: (get(place),)
 
 
-def _visible(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """Return a function that finds names in a module, or where it has none Python's own."""
+def _builtins_getter(names: Sequence[str]) -> _Getter:
+    """Return a function that looks names up in a module, and then among Python's own."""
 
-    def get(scope: dict[str, Any]) -> tuple[Any, ...]:
+    def get(scope: Any) -> _Objects:
         return tuple([scope.get(name, getattr(builtins, name, MISSING)) for name in names])
 
     return get

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
-from difftile.compile.arguments import Argument, Arguments, field_at
+from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
 from difftile.diagnostics import Span
@@ -25,9 +25,9 @@ _I32_LIMIT = 2**31
 
 @dataclass(frozen=True, slots=True)
 class NumberSlot:
-    """A run-time number: its place in the call and among the program's arguments.
+    """A run-time number: its place among the arguments of the call and among the values.
 
-    An integer of a launch that repeats another one is `low` or more, and less than `high`.
+    A launch that repeats another one has an integer from `low` to below `high`.
     """
 
     argument: int
@@ -43,10 +43,11 @@ class LaunchPlan:
     """How a launch is recorded, as long as no field is given other gradients.
 
     Args:
-        stages: The plans of its stages.
-        written: The fields that it writes, by their memory.
-        result_cut: Where the kernel returns a value that varies with fields that have gradients.
-        ownership: What has to be checked of each launch before it is recorded.
+        stages: The plans of the stages.
+        written: The fields that the launch writes, by their memory.
+        result_cut: The place where the kernel returns a value that varies with fields that have
+            gradients.
+        ownership: The checks of each launch before it is recorded.
     """
 
     stages: list[AdjointPlan]
@@ -71,37 +72,37 @@ class PreparedLaunch:
     Args:
         code: The specialisation.
         values: The arguments of the program; a template for later launches.
-        numbers: Which of them are numbers of the call.
-        objects: The arguments of the call that are looked into, such as `self`: the name of the
-            parameter, the position, and the type.
-        invariant: Takes the other arguments of the call, in which two launches must not differ.
+        numbers: The slots of the numbers among them.
+        objects: The arguments of the call in which names are looked up, such as `self`: the name of
+            the parameter, the position, and the type.
+        invariant: Returns the other arguments of a call, in which two launches must not differ.
         key: Those of this launch.
-        session: The session that this belongs to.
-        captured: What the kernel takes from outside, to be compared at each launch.
+        captured: The names that the kernel takes from outside, to be compared at each launch.
         arrays: The field passed for each parameter that is an array of its own.
         captured_at: The position of the first captured argument.
 
     Attributes:
-        stages: Its stages, bound to the fields.
-        exclusive: Whether it uses memory that others use as well, from one stage to the next or
-            from the launch to its end: hidden fields, derived fields, and reports.
+        session: The session that this belongs to.
+        stages: The stages, bound to the fields.
+        exclusive: Whether the launch uses memory that others use as well, from one stage to the
+            next or from the launch to its end: hidden fields, derived fields, and reports.
         derived: The fields among the arguments that follow from others.
         tracked: The positions of numbers that follow from values which Python read.
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
-        met: A mark of the tape that has met the fields of this launch, and may record it at once.
+        met: The mark of the tape that has met the fields, and may record the launch at once.
     """
 
     code: Specialisation
     values: Arguments
     numbers: tuple[NumberSlot, ...]
     objects: tuple[tuple[str, int, type], ...]
-    invariant: Callable[[tuple[Any, ...]], object]
+    invariant: Callable[[CallArgs], object]
     key: object
-    session: Session
     captured: Captured | None
     arrays: dict[str, Field]
     captured_at: int
+    session: Session = field(init=False)
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
     tracked: tuple[int, ...] = field(init=False)
@@ -112,6 +113,7 @@ class PreparedLaunch:
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])
 
     def __post_init__(self) -> None:
+        self.session = self.code.session
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])
@@ -147,7 +149,7 @@ class PreparedLaunch:
         )
         self.suspect = None  # last: other threads look at it first
 
-    def repeated(self, args: tuple[Any, ...], session: Session) -> Arguments | None:
+    def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
         # Fields have no equality of their own: tuples of them are compared by identity.
         if session is not self.session or self.invariant(args) != self.key:
@@ -157,7 +159,7 @@ class PreparedLaunch:
                 return None
         values = self.values.copy()
         for number in self.numbers:
-            arg = args[number.argument]
+            arg: Any = args[number.argument]
             if type(arg) is not number.given:
                 return None
             if number.wanted is int and not number.low <= arg < number.high:
@@ -183,7 +185,7 @@ class PreparedLaunch:
             stage.run(values)
 
     def plans(self, *, constant: bool = False) -> LaunchPlan:
-        """Return how the call is recorded, worked out again when some gradient was attached.
+        """Return how the launch is recorded, worked out again when some gradient was attached.
 
         Args:
             constant: Take all that the kernel computes as constants.
@@ -221,55 +223,53 @@ def _unchecked(values: Arguments) -> bool:
 
 
 class RecentLaunches:
-    """The calls that a kernel may be given again, the latest first.
+    """The launches that a kernel may be asked to repeat, the latest first.
 
-    Fields that change roles from step to step give the same few calls in turn. The latest one keeps
-    its fields alive, however large they are; the others no more than a little memory besides.
+    Fields that change roles from step to step give the same few launches in turn. The latest one
+    keeps its fields alive, however large they are; the others no more than a little memory besides.
     """
 
     _MOST = 8
-    # On the host larger fields take longer to be computed than a call to be prepared.
+    # On the host larger fields take longer to compute than a launch takes to prepare.
     _MOST_BYTES: ClassVar = {True: 2**20, False: 2**28}
 
     def __init__(self) -> None:
-        self._calls: list[PreparedLaunch] = []
+        self._launches: list[PreparedLaunch] = []
 
     @property
     def latest(self) -> PreparedLaunch | None:
-        """The call of the last launch."""
-        return self._calls[0] if self._calls else None
+        """The last launch."""
+        return self._launches[0] if self._launches else None
 
-    def find(
-        self, args: tuple[Any, ...], session: Session
-    ) -> tuple[PreparedLaunch, Arguments] | None:
-        """Return the call that some arguments repeat, and the values of its parameters now."""
-        calls = self._calls
-        for k, call in enumerate(calls):
-            values = call.repeated(args, session)
+    def find(self, args: CallArgs, session: Session) -> tuple[PreparedLaunch, Arguments] | None:
+        """Return the launch that some arguments repeat, and the values of its parameters now."""
+        launches = self._launches
+        for k, launch in enumerate(launches):
+            values = launch.repeated(args, session)
             if values is not None:
                 if k:  # another list, since other threads may go through this one
-                    self._calls = [call, *calls[:k], *calls[k + 1 :]]
-                return call, values
+                    self._launches = [launch, *launches[:k], *launches[k + 1 :]]
+                return launch, values
         return None
 
-    def add(self, call: PreparedLaunch) -> None:
-        """Note the call of a launch that repeats none."""
-        held = {id(field.storage) for field in call.fields()}
-        kept, room = [call], self._MOST_BYTES[call.session.on_host]
-        for old in self._calls[: self._MOST - 1]:
+    def add(self, launch: PreparedLaunch) -> None:
+        """Note a launch that repeats none."""
+        held = {id(field.storage) for field in launch.fields()}
+        kept, room = [launch], self._MOST_BYTES[launch.session.on_host]
+        for old in self._launches[: self._MOST - 1]:
             others = {id(s): s for f in old.fields() if id(s := f.storage) not in held}
             room -= sum(storage.buffer.nbytes for storage in others.values())
-            if old.session is not call.session or room < 0:
+            if old.session is not launch.session or room < 0:
                 break
             held |= others.keys()
             kept.append(old)
-        self._calls = kept
+        self._launches = kept
 
     def clear(self) -> None:
         """Forget all."""
-        self._calls = []
+        self._launches = []
 
 
-def invariant_key(positions: list[int]) -> Callable[[tuple[Any, ...]], Any]:
-    """Return a function that takes the arguments at some positions."""
+def invariant_key(positions: list[int]) -> Callable[[CallArgs], object]:
+    """Return a function that returns the arguments at some positions."""
     return itemgetter(*positions) if positions else lambda args: None

@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-from difftile.compile.arguments import Arguments, field_at
+from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
 from difftile.compile.compile_function import check_rule, compile_kernel
 from difftile.compile.definition import Body, Definition
 from difftile.compile.func import Func, plain, watch
@@ -19,10 +19,7 @@ from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.nodes import Array
-from difftile.ir.types import (
-    Type,
-    is_float,
-)
+from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
@@ -43,7 +40,7 @@ from difftile.substrate import LOCK, Session, current_session, raise_first
 class Kernel:
     """A kernel: call it with fields and numbers to launch it.
 
-    It is compiled for the types of its arguments on the first call; shapes are run-time values.
+    The first call compiles the kernel for the types of its arguments; shapes are run-time values.
     """
 
     _is_difftile_kernel = True
@@ -52,22 +49,22 @@ class Kernel:
         self.function = function
         functools.update_wrapper(self, function)
         self._body = Definition(function) if body is None else body
-        self._parameters = self._body.parameters
-        self._names = [p.name for p in self._parameters]
+        self._signature = inspect.Signature(self._body.parameters)
+        self._names = list(self._body.kinds)
         self._specialisations: dict[Hashable, list[Specialisation]] = {}
         self._latest: Specialisation | None = None
-        self._calls = RecentLaunches()
+        self._launches = RecentLaunches()
         self._rules: dict[str, RuleMeaning] = {}
         watch(self)
 
     def forget(self) -> None:
         """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
         self._specialisations = {}
-        self._calls.clear()
+        self._launches.clear()
 
     def forget_launch(self) -> None:
         """Have the next launch prepared anew: fields have changed their types."""
-        self._calls.clear()
+        self._launches.clear()
 
     def __repr__(self) -> str:
         return self._body.title
@@ -80,132 +77,135 @@ class Kernel:
             check_class(f"Kernel '{self.function.__name__}'", instance)
         return BoundKernel(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Launch the kernel; on an open tape the launch is recorded.
 
         Returns:
-            What the kernel returns: a Python number, an array of the components of a vector or
-            matrix, or a tuple of those. A tape takes it for a constant.
+            The result of the kernel: a Python number, an array of the components of a vector or
+            matrix, or a tuple of those. To a tape the result is a constant.
 
         Raises:
             LaunchError: The arguments do not fit the parameters.
             KernelError: The body is not a program of the kernel language.
-            IndexOutOfRange: An index would leave a shape; nothing was launched. Or, under debug, it
-                depends on what fields hold; the launch has run to its end.
+            IndexOutOfRange: An index would leave a shape; nothing was launched. Or, under debug, an
+                index that depends on the contents of fields has left one; the launch has run to its
+                end.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
-        call, values = self._ready(args, kwargs)
-        if call.suspect is not None and call.suspect(values):
-            call.check(values)
-        if call.exclusive:
+        launch, values = self._ready(args, kwargs)
+        if launch.suspect is not None and launch.suspect(values):
+            launch.check(values)
+        if launch.exclusive:
             LOCK.acquire()
         try:
-            for one in call.derived:
+            for one in launch.derived:
                 one.refresh()
-            if call.code.streams:
-                call.draw_anew(values)
+            if launch.code.streams:
+                launch.draw_anew(values)
             recording = RECORDING.get()
             recorder = recording.recorder
             if recorder is not None and "backward" in self._rules:
-                perform(self._step("backward", call, values, args, kwargs))
+                perform(self._step("backward", launch, values, args, kwargs))
             elif recorder is None:
                 if Recording.open or recording.observer is not None:
-                    self._heed(recording, call, values)
-                call.run(values)
+                    self._announce(recording, launch, values)
+                launch.run(values)
             else:
                 if len(Recording.open) > 1:
-                    self._heed(recording, call, values)
-                recorder.launch(call, values)
-            if call.session.debug:
+                    self._announce(recording, launch, values)
+                recorder.launch(launch, values)
+            if launch.session.debug:
                 raise_first()
-            return None if call.code.result is None else call.code.returned()
+            return None if launch.code.result is None else launch.code.returned()
         finally:
-            if call.exclusive:
+            if launch.exclusive:
                 LOCK.release()
 
-    def bwds(self, *args: Any, **kwargs: Any) -> None:
+    def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one launch, without a tape.
 
-        It takes the arguments of the launch. Fields hold what they held before that launch, and
-        hold it afterwards as well. The adjoint reads `grad_in` of the fields that the launch writes
-        and adds to `grad_out` of those that it reads. The gradient of a field that is written alone
-        stays as it is; where a field is both, its one gradient changes from that of the contents
-        after the launch to that of the contents before. Kernels that draw random numbers draw
-        those of their last launch.
+        The arguments are those of the launch. Fields hold their contents from before that launch,
+        and hold them afterwards as well. The adjoint reads `grad_in` of the fields that the launch
+        writes and adds to `grad_out` of those that it reads. The gradient of a field that is only
+        written stays unchanged; where a field is both, its one gradient changes from that of the
+        contents after the launch to that of the contents before. Kernels that draw random numbers
+        draw those of their last launch.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
             KernelError: The body is not a program of the kernel language, or has no adjoint.
         """
         with LOCK:
-            call, values = self._ready_alone("bwds", args, kwargs)
-            if call.code.streams:
-                call.draw_again(values)
+            launch, values = self._ready_without_tape("bwds", args, kwargs)
+            if launch.code.streams:
+                launch.draw_again(values)
             if "backward" in self._rules:
-                run_adjoint_of_step(repr(self), self._step("backward", call, values, args, kwargs))
+                step = self._step("backward", launch, values, args, kwargs)
+                run_adjoint_of_step(repr(self), step)
             else:
-                run_adjoint(repr(self), call, values)
+                run_adjoint(repr(self), launch, values)
 
-    def fwds(self, *args: Any, **kwargs: Any) -> None:
+    def fwds(self, *args: object, **kwargs: object) -> None:
         """Launch the kernel and push tangents through the launch, without a tape.
 
-        Gradient buffers hold the tangents: `grad_out` those of what a field holds before the
-        launch, `grad_in` those of what it holds after it; one buffer serves as both by default.
-        Tangents are set and not added to.
+        Gradient buffers hold the tangents: `grad_out` those of the contents before the launch,
+        `grad_in` those of the contents after it; one buffer serves as both by default. Tangents are
+        set and not added to.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
             KernelError: The body is not a program of the kernel language.
         """
         with LOCK:
-            call, values = self._ready_alone("fwds", args, kwargs)
-            if call.code.streams:
-                call.draw_anew(values)
+            launch, values = self._ready_without_tape("fwds", args, kwargs)
+            if launch.code.streams:
+                launch.draw_anew(values)
             if "forward" in self._rules:
-                run_tangents_of_step(repr(self), self._step("forward", call, values, args, kwargs))
+                step = self._step("forward", launch, values, args, kwargs)
+                run_tangents_of_step(repr(self), step)
             elif "backward" in self._rules:
                 raise LaunchError(
-                    f"{self!r} has a backward rule alone: write "
+                    f"{self!r} has a backward rule and no forward rule: write "
                     f"'@{self.function.__name__}.forward'."
                 )
             else:
-                run_tangents(repr(self), call, values)
-            if call.session.debug:
+                run_tangents(repr(self), launch, values)
+            if launch.session.debug:
                 raise_first()
 
     # Rules
 
-    def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
+    def backward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Give the kernel a backward rule; a decorator.
 
         The rule is a kernel over the same parameters. It reads `grad_in` of the fields that the
         kernel writes, and adds to `grad_out` of those that it reads: `x.grad_out[i] += ...`. Fields
-        hold what they held before the launch; those that the kernel writes and does not read hold
-        what they held after it; `x.before[i]` and `x.after[i]` ask for either. Elements that the
-        kernel stores have lost the gradient of what was there before, as always. The body of the
-        kernel is not differentiated any more.
+        hold their contents from before the launch; those that the kernel writes and does not read
+        hold their contents from after it; `x.before[i]` and `x.after[i]` ask for either. Elements
+        that the kernel stores have lost the gradient of their former contents, as always. The body
+        of the kernel is not differentiated any more.
 
         Args:
             rule: A function, or a kernel.
-            approx: It is no exact derivative, and says so in reports.
+            approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
-            LaunchError: It is none, or has other parameters, or there is one already.
+            LaunchError: The rule is not a function, has other parameters, or there is one already.
         """
         return self._with_rule("backward", rule, approx)
 
-    def forward(self, rule: Any = None, *, approx: bool = False) -> Any:
+    def forward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Give the kernel a forward rule; a decorator.
 
-        As `backward`, but `grad_out` of a field is the tangent of what it held before the launch,
-        which the rule reads, and `grad_in` that of what it holds afterwards, which the rule sets.
+        As `backward`, but `grad_out` of a field is the tangent of its contents before the launch,
+        which the rule reads, and `grad_in` that of its contents afterwards, which the rule sets.
 
         Args:
             rule: A function, or a kernel.
-            approx: It is no exact derivative, and says so in reports.
+            approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
-            LaunchError: It is none, or has other parameters, or there is one already.
+            LaunchError: The rule is not a function, has other parameters, or there is one already.
         """
         return self._with_rule("forward", rule, approx)
 
@@ -214,12 +214,12 @@ class Kernel:
         """The rules of the kernel: 'backward', 'forward'."""
         return dict(self._rules)
 
-    def _with_rule(self, word: str, rule: Any, approx: bool) -> Any:
+    def _with_rule(self, word: str, rule: object, approx: bool) -> Any:
         if rule is None:
             return functools.partial(self._with_rule, word, approx=approx)
         function = rule.function if isinstance(rule, Kernel) else plain(rule)
         if word in self._rules:
-            raise LaunchError(f"{self!r} has a {word} rule already.")
+            raise LaunchError(f"{self!r} has a {word} rule already; remove one of the two.")
         check_rule(self.function, function, word)
         self._rules[word] = RuleMeaning(function, approx)
         self.forget()
@@ -228,139 +228,138 @@ class Kernel:
     def _step(
         self,
         word: str,
-        call: PreparedLaunch,
-        values: list[Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        launch: PreparedLaunch,
+        values: Arguments,
+        args: CallArgs,
+        kwargs: CallKwargs,
     ) -> RuledLaunch:
         """Return a launch whose derivative is that of a rule."""
         args = self._bind(args, kwargs)
-        known = {name: args[position] for name, position, _ in call.objects}
-        own = values[: call.captured_at]
+        known = {name: args[position] for name, position, _ in launch.objects}
+        own = values[: launch.captured_at]
         rules = {
-            word: (rule, rule_arguments(rule, own, call.arrays, known))
-            for word, rule in call.code.rules.items()
+            word: (rule, rule_arguments(rule, own, launch.arrays, known))
+            for word, rule in launch.code.rules.items()
         }
         approximate = self._rules[word].approximate
         name = self.function.__name__
-        return RuledLaunch(name, call, values, rules, word, approximate=approximate)
+        return RuledLaunch(name, launch, values, rules, word, approximate=approximate)
 
-    def _heed(self, recording: Recording, call: PreparedLaunch, values: Arguments) -> None:
+    def _announce(self, recording: Recording, launch: PreparedLaunch, values: Arguments) -> None:
         """Tell an observer of a launch, and check that no tape of another thread misses it.
 
         Raises:
-            LaunchError: A tape of another thread would miss it.
+            LaunchError: A tape of another thread would miss the launch.
         """
         if recording.observer is not None and recording.recorder is None:
-            observe_launch(recording.observer, call, values)
-        if recording.is_missed(field_at(values, k).storage for k in call.code.writes):
+            observe_launch(recording.observer, launch, values)
+        if recording.is_missed(field_at(values, k).storage for k in launch.code.writes):
             raise LaunchError(
                 f"{self!r} is launched while a tape that has recorded a field which it writes is "
                 "open in another thread or task, and would miss it. Write the field from one "
                 "thread, or after the 'with' block."
             )
 
-    def _ready_alone(
-        self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[PreparedLaunch, list[Any]]:
+    # Launches
+
+    def _ready_without_tape(
+        self, method: str, args: CallArgs, kwargs: CallKwargs
+    ) -> tuple[PreparedLaunch, Arguments]:
         """Return the prepared launch for derivatives without a tape."""
         if RECORDING.get().recorder is not None:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."
             )
-        call, values = self._ready(args, kwargs)
-        if call.suspect is not None and call.suspect(values):
-            call.check(values)
-        for one in call.derived:
+        launch, values = self._ready(args, kwargs)
+        if launch.suspect is not None and launch.suspect(values):
+            launch.check(values)
+        for one in launch.derived:
             one.refresh()
             if one.has_grads:
                 raise LaunchError(
-                    f"{self!r}: {method}() passes derivatives of one launch alone, and {one!r} "
+                    f"{self!r}: {method}() passes derivatives through one launch only, and {one!r} "
                     "follows from other fields: launch the kernel on a tape."
                 )
-        return call, values
+        return launch, values
 
-    def _ready(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[PreparedLaunch, list[Any]]:
+    def _ready(self, args: CallArgs, kwargs: CallKwargs) -> tuple[PreparedLaunch, Arguments]:
         """Return the prepared launch for some arguments, and the values of its parameters."""
         if kwargs or len(args) != len(self._names):
             args = self._bind(args, kwargs)
         session = current_session()
-        found = self._calls.find(args, session)
+        found = self._launches.find(args, session)
         if found is None:
             with LOCK:
-                call = self._prepare(args, session)
-            found = call, call.values.copy()
+                launch = self._prepare(args, session)
+            found = launch, launch.values.copy()
         self._latest = found[0].code
         return found
 
-    def _prepare(self, args: tuple[Any, ...], session: Session) -> PreparedLaunch:
-        """Find or compile the specialisation for some arguments."""
-        taken = parse_arguments(self, self._body.kinds, args, session)
-        code, outside = self._specialise(taken, session)
-        pick = invariant_key(taken.others)
-        drawn = [0, 0] if code.streams else []
-        values: Arguments = [*taken.values, *outside, *drawn, *code.temps]
-        arguments = {name: position for name, position, _ in taken.objects}
-        call = PreparedLaunch(
+    def _prepare(self, args: CallArgs, session: Session) -> PreparedLaunch:
+        """Find or compile the specialisation for some arguments, and bind it to their fields."""
+        parsed = parse_arguments(self, self._body.kinds, args, session)
+        code, outside = self._specialise(parsed, session)
+        drawn = (0, 0) if code.streams else ()
+        values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
+        invariant = invariant_key(parsed.others)
+        launch = PreparedLaunch(
             code,
             values,
-            tuple(taken.numbers),
-            tuple(taken.objects),
-            pick,
-            pick(args),
-            session,
-            captured(code.captures, args, arguments, values, len(taken.values)),
-            taken.arrays,
-            len(taken.values),
+            tuple(parsed.numbers),
+            tuple(parsed.objects),
+            invariant,
+            invariant(args),
+            captured(code.captures, args, parsed.positions, values, len(parsed.values)),
+            parsed.arrays,
+            len(parsed.values),
         )
         if session is not current_session():
-            raise LaunchError(f"{self!r}: dt.init() was called while its launch was prepared.")
-        if call.suspect is not None:
-            # Before other threads see the call: it learns which numbers need not be looked at.
-            with suppress(IndexOutOfRange):  # said by the launch
-                call.check(call.values)
-        self._calls.add(call)
-        return call
+            raise LaunchError(
+                f"{self!r}: dt.init() was called while its launch was prepared; launch it again."
+            )
+        if launch.suspect is not None:
+            # Before other threads see the launch: the check learns which numbers need none.
+            with suppress(IndexOutOfRange):  # raised by the launch itself
+                launch.check(launch.values)
+        self._launches.add(launch)
+        return launch
 
-    def result_types(self, *args: Any, **kwargs: Any) -> tuple[Type, ...]:
-        """Return the types of what the kernel returns for some arguments, without a launch."""
-        result = self._ready(args, kwargs)[0].code.result
-        return () if result is None else result.types
+    def _specialise(
+        self, parsed: ParsedArguments, session: Session
+    ) -> tuple[Specialisation, Arguments]:
+        """Return the specialisation for some arguments, and the values that it captures."""
+        key = tuple(parsed.key)
+        for code in self._specialisations.get(key, ()):
+            if code.session is session:
+                outside = current_captures(code.captures, parsed.arrays, parsed.known)
+                if outside is not None:
+                    return code, outside
+        name, meanings = self.function.__name__, parsed.meanings
+        code = compile_kernel(name, self._body, self._rules, parsed.signature, meanings, session)
+        self._specialisations.setdefault(key, []).append(code)
+        outside = current_captures(code.captures, parsed.arrays, parsed.known)
+        if outside is None:
+            raise LaunchError(
+                f"{self!r}: a captured name changed while the kernel was compiled; launch it again."
+            )
+        return code, outside
 
-    # Arguments
-
-    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def _bind(self, args: CallArgs, kwargs: CallKwargs) -> CallArgs:
         for name in kwargs:
             if name not in self._names:
                 guess = did_you_mean(name, self._names) or f"it has {', '.join(self._names)}."
                 raise LaunchError(f"{self!r} has no argument '{name}'; {guess}")
         try:
-            bound = inspect.Signature(self._parameters).bind(*args, **kwargs)
+            bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise LaunchError(f"{self!r}: {error}.") from None
         bound.apply_defaults()
         return tuple(bound.arguments[name] for name in self._names)
 
-    # Specialisation
-
-    def _specialise(
-        self, taken: ParsedArguments, session: Session
-    ) -> tuple[Specialisation, Arguments]:
-        key = tuple(taken.key)
-        for code in self._specialisations.get(key, ()):
-            if code.session is session:
-                outside = current_captures(code.captures, taken.arrays, taken.known)
-                if outside is not None:
-                    return code, outside
-        name, meanings = self.function.__name__, taken.meanings
-        code = compile_kernel(name, self._body, self._rules, taken.signature, meanings, session)
-        self._specialisations.setdefault(key, []).append(code)
-        outside = current_captures(code.captures, taken.arrays, taken.known)
-        if outside is None:
-            raise LaunchError(f"{self!r}: a captured name changed while it was compiled.")
-        return code, outside
+    def result_types(self, *args: object, **kwargs: object) -> tuple[Type, ...]:
+        """Return the types of the kernel's results for some arguments, without a launch."""
+        result = self._ready(args, kwargs)[0].code.result
+        return () if result is None else result.types
 
     # Looking inside
 
@@ -391,11 +390,12 @@ class Kernel:
                 texts.append(adjoint.code.source())
         return "\n\n".join(texts if mode == "forward" else reversed(texts))
 
-    def explain(self, *args: Any, **kwargs: Any) -> str:
-        """Return what the kernel does with its parameters, and what its adjoint needs.
+    def explain(self, *args: object, **kwargs: object) -> str:
+        """Return a report on the kernel's parameters and on the needs of its adjoint.
 
-        That is: roles, what a tape keeps and which expressions need it, what is atomic, how loops
-        run backwards, where gradients are cut, rules, and what compiling took.
+        The report names roles, the contents that a tape keeps and the expressions that need them,
+        atomic additions, how loops run backwards, where gradients are cut, rules, and the time that
+        compiling took.
 
         Args:
             args: The arguments of a launch, which is compiled and not run; none for the latest one.
@@ -407,20 +407,20 @@ class Kernel:
         """
         if args or kwargs or not self._names:
             self._ready(args, kwargs)
-        if self._calls.latest is None:
+        if self._launches.latest is None:
             raise LaunchError(
                 f"{self!r} is compiled on its first launch; launch it before, or give explain() "
                 "the arguments of a launch."
             )
         codes = [code for several in self._specialisations.values() for code in several]
-        return explain(repr(self), self._calls.latest, codes)
+        return explain(repr(self), self._launches.latest, codes)
 
 
-def kernel(function: Any) -> Kernel:
+def kernel(function: object) -> Kernel:
     """Make a function a kernel; the decorator `@dt.kernel`.
 
     Raises:
-        LaunchError: It is not a plain Python function.
+        LaunchError: The object is not a plain Python function.
     """
     if isinstance(function, (Kernel, Func)):
         kind = "a kernel" if isinstance(function, Kernel) else "a func"
@@ -428,5 +428,5 @@ def kernel(function: Any) -> Kernel:
     if not isinstance(function, FunctionType):
         raise LaunchError(f"@dt.kernel decorates a function, not {function!r}.")
     if is_lambda(function):
-        raise LaunchError("@dt.kernel decorates a 'def': a lambda can be a func alone.")
+        raise LaunchError("@dt.kernel decorates a 'def': a lambda can only be a func.")
     return Kernel(function)
