@@ -10,7 +10,7 @@ from difftile.diagnosis.trace import Item, Node, Times, Trace
 from difftile.diagnostics import TapeError
 from difftile.recording.budget import as_text
 
-_COLUMNS = 40  # at most; of more, the first and the last are shown
+_COLUMNS = 40  # at most; of more columns the first and the last are shown
 _WIDTH, _HEIGHT = 1.35, 0.62  # of a column and of a row [inches]
 _USE, _KEPT, _LINE = "#1f6fb4", "#e8891c", "#c8ccd0"
 
@@ -19,28 +19,39 @@ def draw(trace: Trace, times: Times | None, title: str, path: str | Path) -> Non
     """Write the picture of a tape.
 
     Args:
-        trace: What ran.
-        times: What it took, where that was measured.
-        title: What stands above.
+        trace: The steps of the tape.
+        times: The times of its launches, if they were measured.
+        title: The text above the picture.
         path: A file whose name ends in .png or .svg.
 
     Raises:
-        TapeError: It ends in neither, or nothing ran.
+        TapeError: The name has another ending, or the tape is empty.
     """
     if Path(path).suffix.lower() not in (".png", ".svg"):
         raise TapeError(f"visualize() writes a .png or an .svg file, not {str(path)!r}.")
     if not trace.items:
-        raise TapeError("The tape recorded nothing, so there is nothing to be seen.")
-    columns: list[Item | None] = []
+        raise TapeError(
+            "The tape recorded nothing to draw; launch kernels inside its 'with' block."
+        )
+    columns: list[Item | None] = []  # None stands for those that are left out
     spans: list[tuple[int, int, int, int]] = []
     for node in trace.folded():
         _lay_out(node, columns, spans)
-    columns, spans = _shortened(columns, spans)
+    left_out = len(columns) - _COLUMNS
+    if left_out > 0:
+        half = _COLUMNS // 2
+
+        def place(column: int) -> int:
+            return column if column < half else max(half, column - left_out)
+
+        columns = [*columns[:half], None, *columns[half + left_out + 1 :]]
+        spans = [(place(first), place(last), height, n) for first, last, height, n in spans]
+        spans = [span for span in spans if span[:2] != (half, half)]
     _Picture(trace, times, columns, spans).save(title, Path(path))
 
 
 def _lay_out(node: Node, columns: list[Item | None], spans: list[tuple[int, int, int, int]]) -> int:
-    """Add the columns of a node, and first column, last, height and times of its loops."""
+    """Add the columns of a node, and the first and last column, height and times of its loops."""
     if isinstance(node, Item):
         columns.append(node)
         return 0
@@ -48,23 +59,6 @@ def _lay_out(node: Node, columns: list[Item | None], spans: list[tuple[int, int,
     height = 1 + max([_lay_out(inner, columns, spans) for inner in node.body])
     spans.append((first, len(columns) - 1, height, node.times))
     return height
-
-
-def _shortened(
-    columns: list[Item | None], spans: list[tuple[int, int, int, int]]
-) -> tuple[list[Item | None], list[tuple[int, int, int, int]]]:
-    """Leave columns out in the middle if there are too many; None stands for them."""
-    out = len(columns) - _COLUMNS
-    if out <= 0:
-        return columns, spans
-    half = _COLUMNS // 2
-
-    def place(column: int) -> int:
-        return column if column < half else max(half, column - out)
-
-    shorter = [*columns[:half], None, *columns[half + out + 1 :]]
-    placed = [(place(first), place(last), height, n) for first, last, height, n in spans]
-    return shorter, [span for span in placed if span[:2] != (half, half)]
 
 
 class _Picture:

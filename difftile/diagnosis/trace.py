@@ -1,4 +1,4 @@
-"""What ran on a tape, in order, with repetitions folded: the contents of `tape.visualize`."""
+"""The steps of a tape in order, with repetitions folded: the contents of `tape.visualize`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from difftile.compile.specialisation import Specialisation
+from difftile.compile.arguments import field_at
 from difftile.fields.field import Field, Storage
 from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
@@ -14,12 +14,12 @@ from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.recording.steps import Launch, Step
 from difftile.substrate import Buffer
 
-_LONGEST_LOOP = 64  # launches in the body of a repetition that is still found
+_LONGEST_LOOP = 64  # steps in the body of a repetition; longer ones are not found
 
 
 @dataclass(slots=True)
 class Times:
-    """Milliseconds that launches took, by the identity of their list of values."""
+    """Milliseconds that launches took, by the identity of their arguments."""
 
     forward: dict[int, float] = field(default_factory=dict[int, float])
     backward: dict[int, float] = field(default_factory=dict[int, float])
@@ -27,15 +27,15 @@ class Times:
 
 @dataclass(slots=True)
 class Item:
-    """A launch or a write from Python, or the sum over several that are alike.
+    """A launch or a write from Python, or the sum over several equal ones.
 
     Args:
-        name: The kernel, or what Python did.
+        name: The kernel, or the kind of write.
         reads: Rows of the fields that it reads.
         writes: Rows of the fields that it writes.
         kept: Rows of the fields of which the tape keeps old values for it.
-        nbytes: The bytes of these.
-        launches: The identities under which its times are found.
+        nbytes: The bytes of the old values.
+        launches: The keys of its times.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Item:
 
 @dataclass(slots=True)
 class Loop:
-    """Items that are repeated."""
+    """A repetition of items."""
 
     body: list[Node]
     times: int
@@ -58,10 +58,10 @@ Node: TypeAlias = Item | Loop
 
 
 class Trace:
-    """The fields of a tape as rows, and what touched them as items.
+    """The fields of a tape as rows, and the steps that touched them as items.
 
     Args:
-        steps: What ran, in order; of a launch several stages may follow one another.
+        steps: The steps in order; several stages of one launch may follow one another.
     """
 
     def __init__(self, steps: Iterable[Record | Step]) -> None:
@@ -87,20 +87,23 @@ class Trace:
 
     def _launch(self, step: LaunchRecord | Launch) -> None:
         code, values = step.call.code, step.values
+
+        def rows(positions: Iterable[int]) -> frozenset[int]:
+            return frozenset(
+                self._row(field, code.params[k].name)
+                for k in positions
+                if (field := field_at(values, k)) not in code.temps
+            )
+
         if not self.items or self.items[-1].launches != [id(values)]:
-            read = {a for stage in code.stages for a in stage.loaded}
-            written = {a for stage in code.stages for a in stage.written}
-            rows = [
-                frozenset(
-                    self._row(values[k], code.params[k].name)
-                    for k in sorted(code.position[a] for a in arrays)
-                    if values[k] not in code.temps
-                )
-                for arrays in (read, written)
-            ]
-            self.items.append(Item(code.name, rows[0], rows[1], launches=[id(values)]))
+            read = {code.position[a] for stage in code.stages for a in stage.loaded}
+            written = {code.position[a] for stage in code.stages for a in stage.written}
+            item = Item(code.name, rows(sorted(read)), rows(sorted(written)), launches=[id(values)])
+            self.items.append(item)
         if isinstance(step, LaunchRecord):
-            self._keep(self.items[-1], step, code)
+            item = self.items[-1]
+            kept = zip(step.plan.kept, step.kept, strict=True)
+            item.kept |= rows([k for k, buffer in kept if self._counts(item, buffer)])
 
     def _opaque(self, opaque: Opaque, kept: Mapping[Storage, Buffer]) -> None:
         uses = opaque.uses
@@ -108,19 +111,11 @@ class Trace:
         read = frozenset(row_of[use.field.storage] for use in uses if use.reads)
         written = frozenset(row_of[use.field.storage] for use in uses if use.writes)
         item = Item(opaque.step.name, read, written, launches=[id(opaque)])
-        for storage, buffer in kept.items():
-            if self._counts(item, buffer):
-                item.kept |= {row_of[storage]}
+        item.kept = frozenset(row_of[s] for s, b in kept.items() if self._counts(item, b))
         self.items.append(item)
 
-    def _keep(self, item: Item, record: LaunchRecord, code: Specialisation) -> None:
-        positions = (*record.plan.reads, *record.plan.reads_after)
-        for k, buffer in zip(positions, record.kept, strict=True):
-            if self._counts(item, buffer) and record.values[k] not in code.temps:
-                item.kept |= {self._row(record.values[k], code.params[k].name)}
-
     def _counts(self, item: Item, buffer: Buffer) -> bool:
-        """Count a buffer that is kept, if it holds old values and was not counted before."""
+        """Add the bytes of a buffer that holds old values, unless they were counted before."""
         if buffer.owners or id(buffer) in self._counted:
             return False
         self._counted.add(id(buffer))
@@ -128,7 +123,7 @@ class Trace:
         return True
 
     def _row(self, target: Field, name: str = "") -> int:
-        """Return the row of a field; it has the name of the first parameter that it was."""
+        """Return the row of a field, which has the name of its first parameter."""
         row = self._row_of.setdefault(target.storage, len(self._fields))
         if row == len(self._fields):
             self._fields.append((target, name))
@@ -137,7 +132,7 @@ class Trace:
         return row
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return for each field a name, and what it is."""
+        """Return a name and a description of each field."""
         found: list[tuple[str, str]] = []
         used: dict[str, int] = {}
         for target, name in self._fields:
@@ -150,34 +145,31 @@ class Trace:
         return found
 
     def folded(self) -> list[Node]:
-        """Return the items with repetitions shown once; inner ones are folded first."""
+        """Return the items with repetitions folded into loops, inner ones first."""
         nodes: list[Node] = list(self.items)
         numbers: dict[object, int] = {}
         for period in range(1, _LONGEST_LOOP + 1):
             if period * 2 > len(nodes):
                 break
             keys = [numbers.setdefault(_key(node), len(numbers)) for node in nodes]
-            nodes = _fold(nodes, keys, period)
+            folded: list[Node] = []
+            at = 0
+            while at < len(nodes):
+                end = at + period
+                body = keys[at:end]
+                while (
+                    end < len(keys) and keys[end] == keys[at] and keys[end : end + period] == body
+                ):
+                    end += period
+                if end == at + period:
+                    folded.append(nodes[at])
+                    at += 1
+                else:
+                    columns = [_sum(nodes[at + k : end : period]) for k in range(period)]
+                    folded.append(Loop(columns, (end - at) // period))
+                    at = end
+            nodes = folded
         return nodes
-
-
-def _fold(nodes: list[Node], keys: list[int], period: int) -> list[Node]:
-    found: list[Node] = []
-    at = 0
-    while at < len(nodes):
-        end = at + period
-        body = keys[at:end]
-        while end < len(keys) and keys[end] == keys[at] and keys[end : end + period] == body:
-            end += period
-        times = (end - at) // period
-        if times == 1:
-            found.append(nodes[at])
-            at += 1
-        else:
-            columns = [nodes[at + k : end : period] for k in range(period)]
-            found.append(Loop([_sum(column) for column in columns], times))
-            at = end
-    return found
 
 
 def _key(node: Node) -> object:
@@ -187,7 +179,7 @@ def _key(node: Node) -> object:
 
 
 def _sum(nodes: Sequence[Node]) -> Node:
-    """Return several nodes that are alike as one."""
+    """Return the sum over several equal nodes."""
     first = nodes[0]
     if isinstance(first, Item):
         items = [node for node in nodes if isinstance(node, Item)]
