@@ -39,7 +39,7 @@ def check(program: Program) -> Program:
     """Return the program as it is, if it is legal.
 
     Raises:
-        IllegalProgram: It is not; the message says what and where.
+        IllegalProgram: A statement is not legal; the message names it and the reason.
     """
     arrays = {p for p in program.params if isinstance(p, Array)} | set(program.temps)
     visible = {p for p in program.params if isinstance(p, Var)}

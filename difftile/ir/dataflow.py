@@ -2,7 +2,7 @@
 
 Facts form a lattice of finite height, and a fact only ever grows (Kildall, A unified approach to
 global program optimization, 1973). Values are defined once and control flow is structured, so that
-statements are followed in the order of the text, and loops until an iteration adds nothing.
+statements are followed in the order of the text, and loops until an iteration adds no fact.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Dataflow(ABC, Generic[Fact]):
             self.changes += 1
 
     def settle(self, follow: Callable[[], None]) -> None:
-        """Follow something again and again, until that adds nothing."""
+        """Repeat a step until it adds no fact."""
         before = -1
         while before != self.changes:
             before = self.changes
@@ -108,7 +108,7 @@ class Dataflow(ABC, Generic[Fact]):
             self.define(out, self.of(*results) | deciding)
 
     def loop(self, stmt: For | While, control: Fact) -> None:
-        """Follow a loop until an iteration adds nothing."""
+        """Follow a loop until an iteration adds no fact."""
 
         def iteration() -> None:
             results = (stmt.start, stmt.stop) if isinstance(stmt, For) else stmt.cond.results

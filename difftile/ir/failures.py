@@ -1,4 +1,4 @@
-"""What can go wrong while a kernel runs under debug, and the error it becomes."""
+"""The failures of a kernel that runs under debug, and the errors they raise."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BadIndex:
     """An access outside a shape; its values are the index, and after it the shape.
 
     Args:
-        what: What is indexed, in the user's words.
+        what: The indexed object, in the user's words.
     """
 
     what: str

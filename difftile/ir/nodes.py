@@ -269,7 +269,7 @@ class Ruled:
     """`outs` are the results of `body`, whose derivative is given only by the rules.
 
     Args:
-        outs: The results, also those that are not floats.
+        outs: The results, integers included.
         args: The floats that the derivative is with respect to.
         body: It may use any values, `args` among them.
         backward: Its params are the adjoints of those outs that are floats; its results are the

@@ -25,12 +25,10 @@ from difftile.ir.nodes import (
     ParallelFor,
     Print,
     Program,
-    Rule,
     Ruled,
     Size,
     Stmt,
     Store,
-    Text,
     Value,
     Var,
     While,
@@ -157,18 +155,6 @@ def _box(
     )
 
 
-def _shown(part: Text, names: Names) -> str:
-    if isinstance(part, str):
-        return repr(part)
-    return _value(part.value, names) + (f" as {part.form!r}" if part.form else "")
-
-
-def _rule(word: str, rule: Rule, names: Names, depth: int) -> list[str]:
-    params = ", ".join(_declared(p, names) for p in rule.params)
-    mark = "  (approximate)" if rule.approximate else ""
-    return ["  " * depth + f"{word}({params}){mark}:", *_block(rule.block, names, depth + 1)]
-
-
 def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
     pad = "  " * depth
 
@@ -202,7 +188,13 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
         case Alloc(array):
             return [f"{pad}local {_declared(array, names)}"]
         case Print(parts):
-            return [f"{pad}print {', '.join(_shown(part, names) for part in parts)}"]
+            texts = [
+                repr(part)
+                if isinstance(part, str)
+                else _value(part.value, names) + (f" as {part.form!r}" if part.form else "")
+                for part in parts
+            ]
+            return [f"{pad}print {', '.join(texts)}"]
         case Fail(failure, values):
             said = ", ".join(map(repr, astuple(failure)))
             return [f"{pad}fail {type(failure).__name__}({said}) with ({_values(values, names)})"]
@@ -234,7 +226,10 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
             lines += _block(body, names, depth + 1)
             for word, rule in (("backward", backward), ("forward", forward)):
                 if rule is not None:
-                    lines += _rule(word, rule, names, depth)
+                    params = ", ".join(_declared(p, names) for p in rule.params)
+                    mark = "  (approximate)" if rule.approximate else ""
+                    lines.append(f"{pad}{word}({params}){mark}:")
+                    lines += _block(rule.block, names, depth + 1)
             return lines
         case Derivative(outs, params, args, seeds, body, forward, gradients):
             word = "forward" if forward else "backward"

@@ -1,4 +1,4 @@
-"""What a kernel is compiled for when it is given a part of a field: which axes run where.
+"""The types of views, for which kernels are compiled: how their axes run in the field.
 
 Starts and sizes are run-time integers; steps are part of the type, so that the passes see that two
 iterations touch different elements.

@@ -67,7 +67,7 @@ class OpBuilder(Builder):
         return self._latest
 
     def add_to(self, totals: dict[Key, Value], key: Key, value: Value) -> None:
-        """Add a value to an entry of a table of sums, which it starts where there is none."""
+        """Add a value to an entry of a table of sums, or start the entry."""
         known = totals.get(key)
         totals[key] = value if known is None else self.call("add", known, value)
 
@@ -101,9 +101,9 @@ class OpBuilder(Builder):
 class Expr:
     """A value whose operators append ops to a builder, as `OpBuilder.call` does.
 
-    A Python number beside it is a literal of its type. `==` compares handles, as for any object:
-    `eq` and `ne` append comparisons. Python evaluates operands from left to right, and so the
-    statements are appended in the order in which a formula is read.
+    A Python number as the other operand is a literal of its type. `==` compares handles, as for any
+    object: `eq` and `ne` append comparisons. Python evaluates operands from left to right, and so
+    the statements are appended in the order in which a formula is read.
     """
 
     builder: OpBuilder

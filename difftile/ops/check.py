@@ -15,33 +15,31 @@ def check(program: Program) -> Program:
     """Return the program as it is, if it is legal.
 
     Raises:
-        IllegalProgram: It is not; the message says what and where.
+        IllegalProgram: A statement is not legal; the message names it and the reason.
     """
     check_structure(program)
-    for stmt in walk(program.body):
-        if isinstance(stmt, Let):
-            _check_let(program.name, stmt)
+    for let in walk(program.body):
+        if not isinstance(let, Let):
+            continue
+        if let.op not in OPS:
+            raise IllegalProgram(f"{program.name}: no op is named {let.op}")
+        types = tuple(arg.type for arg in let.args)
+        try:
+            result = OPS[let.op].typing(types)
+        except OpTypeError as error:
+            raise IllegalProgram(f"{program.name}: {let.op}: {error}") from None
+        out = let.out.type
+        match let.op:
+            case "bit_cast":
+                sizes = {numpy_dtype(scalar_of(type_)).itemsize for type_ in (*types, out)}
+                agrees = len(sizes) == 1 and not shape_of(out) and not shape_of(result)
+            case "cast":
+                agrees = shape_of(result) == shape_of(out)
+            case "mat":
+                shape = shape_of(out)
+                agrees = len(shape) == 2 and shape[0] * shape[1] == len(types)
+            case _:
+                agrees = result == out
+        if not agrees:
+            raise IllegalProgram(f"{program.name}: {let.op}{types} gives {result}, not {out}")
     return program
-
-
-def _check_let(name: str, let: Let) -> None:
-    op = OPS.get(let.op)
-    if op is None:
-        raise IllegalProgram(f"{name}: no op is named {let.op}")
-    types = tuple(arg.type for arg in let.args)
-    try:
-        result = op.typing(types)
-    except OpTypeError as error:
-        raise IllegalProgram(f"{name}: {let.op}: {error}") from None
-    if let.op == "bit_cast":
-        sizes = {numpy_dtype(scalar_of(v.type)).itemsize for v in (*let.args, let.out)}
-        agrees = len(sizes) == 1 and not shape_of(let.out.type) and not shape_of(result)
-    elif let.op == "cast":
-        agrees = shape_of(result) == shape_of(let.out.type)
-    elif let.op == "mat":
-        shape = shape_of(let.out.type)
-        agrees = len(shape) == 2 and shape[0] * shape[1] == len(let.args)
-    else:
-        agrees = result == let.out.type
-    if not agrees:
-        raise IllegalProgram(f"{name}: {let.op}{types} gives {result}, not {let.out.type}")

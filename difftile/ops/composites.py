@@ -1,6 +1,6 @@
 """Functions that are formulas over the rows, in the language of `formula.py`.
 
-Each has its parameters and its formula. Those that Taichi has too agree with `taichi.math` in
+Each has its parameters and its formula. Functions that Taichi has too agree with `taichi.math` in
 their values; a complex number is a vector of its real and imaginary part.
 """
 
@@ -15,7 +15,7 @@ class Composite(NamedTuple):
     Args:
         parameters: The names of its parameters.
         formula: Its value.
-        names: What kernels call it, separated by spaces: `ti.math.mix`.
+        names: Its names in kernels, separated by spaces: `ti.math.mix`.
     """
 
     parameters: tuple[str, ...]

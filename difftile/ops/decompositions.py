@@ -39,10 +39,10 @@ def svd(a: Any) -> Any:
         u[:, 1] = -u[1, 0], u[0, 0]
         u[:, 1] *= np.where((u[:, 1] @ b[:, 1]).real < 0, -1, 1)
     else:
-        aside = b[:, 1] - (u[:, 0] @ b[:, 1]) * u[:, 0]
-        if _size(aside).real <= _TINY * _size(b[:, 0]).real:
-            aside = np.cross(u[:, 0], np.eye(3)[_smallest(u[:, 0])])
-        u[:, 1] = _unit(aside, np.eye(3)[1])
+        normal = b[:, 1] - (u[:, 0] @ b[:, 1]) * u[:, 0]
+        if _size(normal).real <= _TINY * _size(b[:, 0]).real:  # any direction normal to the first
+            normal = np.cross(u[:, 0], np.eye(3)[np.argmin(np.abs(u[:, 0].real))])
+        u[:, 1] = _unit(normal, np.eye(3)[1])
         u[:, 2] = np.cross(u[:, 0], u[:, 1])
     return np.concatenate([u.ravel(), np.sum(u * b, axis=0), v.ravel()])
 
@@ -50,7 +50,7 @@ def svd(a: Any) -> Any:
 def sym_eig(a: Any) -> Any:
     """Return the eigenvalues of (a + a^T) / 2 and its eigenvectors, as columns, in one vector.
 
-    The eigenvectors form a rotation. As in Taichi the eigenvalues of 2x2 fall, those of 3x3 rise.
+    The eigenvectors form a rotation. As in Taichi the eigenvalues fall for 2x2 and rise for 3x3.
     """
     b, q = (a + a.T) / 2, np.eye(len(a), dtype=np.result_type(a))
     for _ in range(_SWEEPS):
@@ -74,7 +74,10 @@ def polar(a: Any) -> Any:
     negative eigenvalue.
     """
     if len(a) == 2:
-        u = _polar_2d(a)
+        sign = np.where(np.linalg.det(a.real) < 0, -1, 1)
+        first = np.array([a[0, 0] + sign * a[1, 1], a[1, 0] - sign * a[0, 1]])
+        c, s = _unit(first, np.array([1.0, 0.0]))
+        u = np.array([[c, -sign * s], [s, sign * c]])
     elif np.linalg.det(a.real) > 0:
         # Newton's method (Higham 2008, Functions of Matrices, section 8.3): unlike the singular
         # vectors the factors are smooth where singular values are equal.
@@ -88,13 +91,6 @@ def polar(a: Any) -> Any:
     return np.concatenate([u.ravel(), ((p + p.T) / 2).ravel()])
 
 
-def _polar_2d(a: Any) -> Any:
-    sign = np.where(np.linalg.det(a.real) < 0, -1, 1)
-    first = np.array([a[0, 0] + sign * a[1, 1], a[1, 0] - sign * a[0, 1]])
-    c, s = _unit(first, np.array([1.0, 0.0]))
-    return np.array([[c, -sign * s], [s, sign * c]])
-
-
 def _pairs(n: int) -> list[tuple[int, int]]:
     return [(0, 1)] if n == 2 else [(0, 1), (0, 2), (1, 2)]
 
@@ -105,14 +101,6 @@ def _size(v: Any) -> Any:
 
 def _unit(v: Any, otherwise: Any) -> Any:
     return v / _size(v) if _size(v) != 0 else otherwise
-
-
-def _smallest(v: Any) -> int:
-    """Return the axis along which a vector is shortest."""
-    sizes = np.abs(v.real)
-    if sizes[0] <= sizes[1] and sizes[0] <= sizes[2]:
-        return 0
-    return 1 if sizes[1] <= sizes[2] else 2
 
 
 def _turn(first: Any, second: Any, mixed: Any) -> tuple[Any, Any]:

@@ -2,25 +2,25 @@
 
 A formula is a Python expression over the op's arguments `a`, `b`, `c`, its result `z` and the
 adjoint `z_bar`. `x[0]` is a component, a list of lists a matrix. Functions are rows, composites, or
-one of the few macros at the end of this file. `polynomial(x, NAME)` and `fraction(x, NAME)` take
+one of the few macros of `macros.py`. `polynomial(x, NAME)` and `fraction(x, NAME)` take
 their coefficients from a table.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import F64, FLOATS, I32, Type, is_float, scalar_of, shape_of, shaped
-from difftile.ops import spectral
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.coefficients import TABLES
 from difftile.ops.composites import COMPOSITES
+from difftile.ops.macros import MACROS, Scope, component
 from difftile.ops.numeric import parsed_lines
 from difftile.ops.row import BILINEAR, LINEAR, Op
 from difftile.ops.table import ELEMENTWISE
@@ -50,25 +50,6 @@ _PRODUCTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """What a formula is evaluated in.
-
-    Args:
-        builder: Where ops are appended.
-        names: Values by name.
-        args: All arguments of the op.
-        position: Which of them the formula is for.
-        structural: A literal 0 says that there is nothing, as in an adjoint.
-    """
-
-    builder: OpBuilder
-    names: dict[str, Value]
-    args: tuple[Value, ...]
-    position: int = 0
-    structural: bool = True
-
-
 def adjoints(
     b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value, z_bar: Value, wanted: tuple[bool, ...]
 ) -> list[Value | None]:
@@ -82,7 +63,7 @@ def adjoints(
         if text is None or not wanted[k] or scalar_of(arg.type) not in FLOATS:
             found.append(None)
             continue
-        value = _evaluate(_parsed(text), _Scope(b, names, args, k), arg.type)
+        value = _evaluate(_parsed(text), Scope(b, names, args, k), arg.type)
         if shape_of(value.type) and not shape_of(arg.type) and op.name in ELEMENTWISE:
             value = b.call("sum", value)
         found.append(value)
@@ -121,7 +102,7 @@ def tangent(
         names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
         for name, arg, dot in zip(_PARAMETERS, args, dots, strict=False):
             names[f"{name}_dot"] = zero(arg.type) if dot is None else dot
-        return _evaluate(_parsed(op.jvp), _Scope(b, names, args), z.type)
+        return _evaluate(_parsed(op.jvp), Scope(b, names, args), z.type)
     if op.name in ELEMENTWISE:
         return _total(b, z, _componentwise(b, op, args, z, dots))
     return _by_components(b, op, args, z, dots)
@@ -144,7 +125,7 @@ def _componentwise(
     for k, (dot, text) in enumerate(zip(dots, op.formulas(len(args)), strict=True)):
         if dot is None or text is None:
             continue
-        scope = _Scope(b, names | {"z_bar": dot}, args, k)
+        scope = Scope(b, names | {"z_bar": dot}, args, k)
         part = _evaluate(_parsed(text), scope, args[k].type)
         if op.singular:  # a direction that is zero stays zero where the slope is infinite
             still = b.call("eq", dot, zero(dot.type))
@@ -193,21 +174,21 @@ def multiplies(op: Op) -> bool:
 def tie(b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value) -> Value:
     """Append the test whether the arguments of an op are at its kink, and return it."""
     names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
-    return _evaluate(_parsed(op.tie), _Scope(b, names, args), args[0].type)
+    return _evaluate(_parsed(op.tie), Scope(b, names, args), args[0].type)
 
 
 def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:
     """Append a function of the table of composites and return its value."""
     one = COMPOSITES[name]
     names = dict(zip(one.parameters, args, strict=True))
-    return _evaluate(_parsed(one.formula), _Scope(b, names, args, structural=False), args[0].type)
+    return _evaluate(_parsed(one.formula), Scope(b, names, args, structural=False), args[0].type)
 
 
 def value(b: OpBuilder, op: Op, args: tuple[Value, ...]) -> Value:
     """Append the formula that an op is, in double precision, and return its value."""
     wide = tuple(b.cast(arg, F64) if is_float(arg.type) else arg for arg in args)
     names = dict(zip(_PARAMETERS, wide, strict=False))
-    scope = _Scope(b, names, wide, structural=False)
+    scope = Scope(b, names, wide, structural=False)
     assignments, last = parsed_lines(op.value)
     for name, text in assignments:
         names[name] = _evaluate(text, scope, wide[-1].type, name)
@@ -219,7 +200,7 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _evaluate(node: ast.expr, scope: _Scope, like: Type, name: str = "") -> Value:
+def _evaluate(node: ast.expr, scope: Scope, like: Type, name: str = "") -> Value:
     """Evaluate; `like` gives literals their type, and `name` is one for the printed value."""
     b = scope.builder
     match node:
@@ -236,7 +217,7 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type, name: str = "") -> Valu
         case ast.Compare(left, [operator], [right]):
             return b.call(_COMPARISONS[type(operator)], *_pair(left, right, scope, like))
         case ast.Subscript(whole, ast.Constant(int() as position)):
-            return _component(b, _evaluate(whole, scope, like), position)
+            return component(b, _evaluate(whole, scope, like), position)
         case ast.List(rows):
             table = [row.elts for row in rows if isinstance(row, ast.List)]
             parts = tuple(_evaluate(entry, scope, like) for row in table for entry in row)
@@ -248,9 +229,9 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type, name: str = "") -> Valu
             over, under = (_polynomial(scope, at, name) for name in (table, f"{table}_UNDER"))
             return b.call("div", over, under)
         case ast.Call(ast.Name(function), arguments):
-            if function in _MACROS:
+            if function in MACROS:
                 values = [_evaluate(a, scope, like) for a in arguments]
-                return _MACROS[function](scope, *values)
+                return MACROS[function](scope, *values)
             if function == "select":
                 return _select(arguments, scope, like, name)
             values = [_evaluate(a, scope, like) for a in arguments]
@@ -261,11 +242,11 @@ def _evaluate(node: ast.expr, scope: _Scope, like: Type, name: str = "") -> Valu
             raise ValueError(f"not part of the formula language: {ast.unparse(node)}")
 
 
-def _pair(left: ast.expr, right: ast.expr, scope: _Scope, like: Type) -> tuple[Value, Value]:
+def _pair(left: ast.expr, right: ast.expr, scope: Scope, like: Type) -> tuple[Value, Value]:
     return _evaluate(left, scope, like), _evaluate(right, scope, like)
 
 
-def _select(arguments: list[ast.expr], scope: _Scope, like: Type, name: str) -> Value:
+def _select(arguments: list[ast.expr], scope: Scope, like: Type, name: str) -> Value:
     b = scope.builder
     cond, x, y = (_evaluate(argument, scope, like) for argument in arguments)
     shapes = [shape_of(v.type) for v in (x, y, cond) if shape_of(v.type)]
@@ -279,146 +260,10 @@ def _select(arguments: list[ast.expr], scope: _Scope, like: Type, name: str) -> 
     return b.call("select", cond, x, y, name=name)
 
 
-def _component(b: OpBuilder, value: Value, position: int) -> Value:
-    """Return component number `position` in row-major order."""
-    shape = shape_of(value.type)
-    index: list[Value] = []
-    for size in reversed(shape):
-        index.insert(0, Const(position % size, I32))
-        position //= size
-    return b.call("extract", value, *index)
-
-
-def _polynomial(scope: _Scope, x: Value, table: str) -> Value:
+def _polynomial(scope: Scope, x: Value, table: str) -> Value:
     """Append the polynomial with the coefficients of a table, by Horner's rule."""
     b, scalar = scope.builder, scalar_of(x.type)
     *rest, total = (Const(number, scalar) for number in TABLES[table])
     for number in reversed(rest):
         total = b.call("add", number, b.call("mul", x, total))
     return total
-
-
-# Macros
-
-
-def _part(scope: _Scope, whole: Value) -> Value:
-    """Return the component at the position of the argument that the formula is for."""
-    return _component(scope.builder, whole, scope.position)
-
-
-def _put(scope: _Scope, whole: Value, part: Value) -> Value:
-    """Return a value like `whole`, zero but for `part` where the op's index points."""
-    return scope.builder.call("insert", zero(whole.type), *scope.args[1:], part)
-
-
-def _without(scope: _Scope, whole: Value) -> Value:
-    """Return `whole` with a zero where the op's index points."""
-    index = scope.args[1:-1]
-    nothing = zero(scalar_of(whole.type))
-    return scope.builder.call("insert", whole, *index, nothing)
-
-
-def _taken(scope: _Scope, whole: Value) -> Value:
-    """Return the component where the op's index points."""
-    return scope.builder.call("extract", whole, *scope.args[1:-1])
-
-
-def _astype(scope: _Scope, value: Value, like: Value) -> Value:
-    return scope.builder.cast(value, scalar_of(like.type))
-
-
-def _whole(scope: _Scope, number: Value) -> Value:
-    """Return a literal as an integer."""
-    assert isinstance(number, Const)
-    return Const(int(number.value), I32)
-
-
-def _ones(scope: _Scope, like: Value) -> Value:
-    return Const(1.0, like.type)
-
-
-def _zeros(scope: _Scope, like: Value) -> Value:
-    return Const(0.0, like.type)
-
-
-def _pattern(entry: Callable[[int, int], float]) -> Callable[..., Value]:
-    """Return the macro of a matrix of numbers that its rows and columns decide."""
-
-    def macro(scope: _Scope, like: Value) -> Value:
-        n, m = shape_of(like.type)
-        scalar = scalar_of(like.type)
-        entries = (entry(i, j) for i in range(n) for j in range(m))
-        parts = (Const(float(e), scalar, structural=not e) for e in entries)
-        return scope.builder.matrix((n, m), tuple(parts))
-
-    return macro
-
-
-def _symmetric(scope: _Scope, matrix: Value) -> Value:
-    """Return the symmetric part."""
-    b = scope.builder
-    both = b.call("add", matrix, b.call("transpose", matrix))
-    return b.call("mul", Const(0.5, scalar_of(matrix.type)), both)
-
-
-def _times_transpose(scope: _Scope, z_bar: Value, b: Value) -> Value:
-    """Return z_bar @ b^T, which for vectors is their outer product."""
-    builder = scope.builder
-    if len(shape_of(b.type)) == 1:
-        return builder.call("outer", z_bar, b)
-    return builder.call("matmul", z_bar, builder.call("transpose", b))
-
-
-def _cofactor(scope: _Scope, matrix: Value) -> Value:
-    """Return the matrix of cofactors, by minors."""
-    b = scope.builder
-    n, _ = shape_of(matrix.type)
-    scalar = scalar_of(matrix.type)
-    entry = [[_component(b, matrix, i * n + j) for j in range(n)] for i in range(n)]
-
-    def minor(rows: tuple[int, ...], columns: tuple[int, ...]) -> Value:
-        if not rows:
-            return Const(1.0, scalar)
-        total: Value = zero(scalar)
-        for k, column in enumerate(columns):
-            rest = minor(rows[1:], columns[:k] + columns[k + 1 :])
-            term = b.call("mul", entry[rows[0]][column], rest)
-            total = b.call("add" if k % 2 == 0 else "sub", total, term)
-        return total
-
-    def cofactor(i: int, j: int) -> Value:
-        rows = tuple(r for r in range(n) if r != i)
-        columns = tuple(c for c in range(n) if c != j)
-        value = minor(rows, columns)
-        return value if (i + j) % 2 == 0 else b.call("neg", value)
-
-    return b.matrix((n, n), tuple(cofactor(i, j) for i in range(n) for j in range(n)))
-
-
-def _built_by(function: Callable[..., Value]) -> Callable[..., Value]:
-    """Return the macro of a function of a builder."""
-
-    def macro(scope: _Scope, *values: Value) -> Value:
-        return function(scope.builder, *values)
-
-    return macro
-
-
-_MACROS: dict[str, Callable[..., Value]] = {
-    "part": _part,
-    "put": _put,
-    "without": _without,
-    "taken": _taken,
-    "astype": _astype,
-    "whole": _whole,
-    "ones": _ones,
-    "zeros": _zeros,
-    "identity": _pattern(lambda i, j: i == j),
-    "lower": _pattern(lambda i, j: i >= j),
-    "upper": _pattern(lambda i, j: i <= j),
-    "phi": _pattern(lambda i, j: (i > j) + (i == j) / 2),
-    "symmetric": _symmetric,
-    "times_transpose": _times_transpose,
-    "cofactor": _cofactor,
-    **{function.__name__: _built_by(function) for function in spectral.MACROS},
-}

@@ -8,40 +8,42 @@ from difftile.ops.table import OPS
 _INTRODUCTION = """\
 # Derivatives at kinks
 
-What difftile returns where a derivative does not exist, or is infinite. This page is made from the
-table of operations (`difftile/ops`), and each line of it is tested.
+The values that difftile returns where a derivative does not exist, or is infinite. This page is
+generated from the table of operations (`difftile/ops`), and each line of it is tested.
 
-`z` is the result of the function, `z_bar` its adjoint: the last column is what the adjoint of each
-argument receives, literally. Functions without a formula cut the gradient.
+`z` is the result of the function, `z_bar` its adjoint. The last column lists the formulas that are
+added to the adjoint of each argument. Functions without a formula cut the gradient.
 """
 
 _BRANCHES = """\
 A branch, a ternary and a loop follow the path that was taken: `x if x > 0 else 0` has the
-derivative 0 at 0, with `>=` it has 1. The side that was not taken takes no part in the gradient,
-even where its values are infinite or NaN. Integers, comparisons and casts to integers carry no
-derivative.
+derivative 0 at 0, and `x if x >= 0 else 0` has 1. The side that was not taken does not contribute
+to the gradient, even where its values are infinite or NaN. Integers, comparisons and casts to
+integers carry no derivative.
 """
 
 _DECOMPOSED = """\
 ## Decompositions
 
-Signs and order are Taichi's where it fixes them. `ti.svd` gives falling singular values and a
-rotation V; of a 2x2 matrix they are not negative and U may reflect, of a 3x3 matrix U is a rotation
-and the last one has the sign of the determinant. `ti.polar_decompose` gives U V^T and V S V^T of
-these. `ti.sym_eig` takes the symmetric part of its matrix; its eigenvalues fall for 2x2 and rise
+Signs and order follow Taichi where Taichi defines them. `ti.svd` returns singular values in
+descending order and a rotation V. For a 2x2 matrix the singular values are not negative and U may
+reflect; for a 3x3 matrix U is a rotation and the last singular value has the sign of the
+determinant. `ti.polar_decompose` returns U V^T and V S V^T of these factors. `ti.sym_eig` uses the
+symmetric part of its matrix; its eigenvalues are in descending order for 2x2 and in ascending order
 for 3x3, and its eigenvectors form a rotation.
 
-The adjoint of `ti.svd` has 1 / (s_i - s_j) and 1 / (s_i + s_j), each of which counts as 0 where its
-divisor is 0 up to rounding errors. At equal singular values that drops the turn of both U and V in
-the plane of the two vectors, which the matrix does not determine; a function of U, S and V that
-does not depend on that turn loses the part of its derivative that would come from it. The adjoint
-of `ti.polar_decompose` has 1 / (s_i + s_j) alone and is exact there: use it where it will do.
+The adjoint of `ti.svd` contains 1 / (s_i - s_j) and 1 / (s_i + s_j), each of which counts as 0
+where its divisor is 0 up to rounding errors. At equal singular values this drops the rotation of
+both U and V in the plane of the two vectors, which the matrix does not determine; a function of U,
+S and V that does not depend on this rotation loses the part of its derivative that comes from it.
+The adjoint of `ti.polar_decompose` contains only 1 / (s_i + s_j) and is exact there; prefer it
+where the polar factors suffice.
 """
 
 _COMPOSED = """\
 ## Functions composed of others
 
-These are formulas over the functions above, and their kinks follow from it.
+These functions are formulas over the functions above, which determine their kinks.
 """
 
 

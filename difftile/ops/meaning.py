@@ -1,7 +1,7 @@
 """The meaning of ops on NumPy values, complex numbers included.
 
-Where a function compares its arguments, the real parts are compared, which is what makes the
-complex step (Squire and Trapp 1998, SIAM Review 40, 110-112) work through branches.
+Functions compare the real parts of their arguments, so that the complex step (Squire and Trapp
+1998, SIAM Review 40, 110-112) works through branches.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _has_floats(*values: Any) -> bool:
 
 
 def whole_power(a: Any, b: Any) -> Any:
-    """Return a ** b of integers, low bits alone; b is not negative."""
+    """Return a ** b of integers, low bits only; b is not negative."""
     return np.power(a, np.maximum(b, 0))
 
 
@@ -110,7 +110,7 @@ def raw_div(a: Any, b: Any) -> Any:
 
 
 def raw_mod(a: Any, b: Any) -> Any:
-    """Return what `raw_div` leaves of a, with the sign of a as in C."""
+    """Return the remainder of `raw_div`, with the sign of a as in C."""
     return a - b * raw_div(a, b)
 
 
@@ -180,7 +180,7 @@ def log1pexp(a: Any) -> Any:
 
 
 def logit(a: Any) -> Any:
-    """Return log(a / (1 - a)), accurate beside 1/2 too."""
+    """Return log(a / (1 - a)), accurate near 1/2 too."""
     rest = 1 - a
     return np.where(np.real(a) < 0.25, np.log(a / rest), np.log1p((2 * a - 1) / rest))[()]
 
@@ -195,7 +195,7 @@ def logsumexp(a: Any) -> Any:
 
 
 def stop_grad(a: Any) -> Any:
-    """Return the value without what the complex step moves it by."""
+    """Return the value without the perturbation of the complex step."""
     return np.real(a)
 
 
@@ -273,7 +273,7 @@ def solve_upper(a: Any, b: Any) -> Any:
 
 
 def cholesky(a: Any) -> Any:
-    """Return the lower triangular L with L @ L^T = (a + a^T) / 2; NaN where there is none.
+    """Return the lower triangular L with L @ L^T = (a + a^T) / 2; NaN where no such L exists.
 
     NumPy's own conjugates.
     """

@@ -1,4 +1,4 @@
-"""Random bits: a hash of what is drawn where, so that the same draw gives the same bits again.
+"""Random bits: a hash of a draw and its place, so that the same draw gives the same bits again.
 
 The hash is pcg4d of Jarzynski and Olano, Hash Functions for GPU Rendering (JCGT 9(3), 2020): four
 words in, four words out, one to one. Two draws that differ in any word have different bits.
@@ -35,7 +35,7 @@ def random_bits(*words: Any) -> Any:
 
 def _words(types: tuple[Type, ...]) -> Type:
     if types != (I32,) * 4:
-        raise OpTypeError(f"four words are wanted here, not {', '.join(map(str, types))}")
+        raise OpTypeError(f"expected four words, got {', '.join(map(str, types))}")
     return Vector(4, U32)
 
 

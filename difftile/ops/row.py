@@ -107,14 +107,6 @@ def as_given(types: tuple[Type, ...]) -> Type:
     return a
 
 
-def _broadcast(types: tuple[Type, ...]) -> tuple[int, ...]:
-    shapes = {shape_of(t) for t in types} - {()}
-    if len(shapes) > 1:
-        shown = " and ".join(str(t) for t in types if shape_of(t))
-        raise OpTypeError(f"shapes do not match: {shown}")
-    return shapes.pop() if shapes else ()
-
-
 def _same_scalar(types: tuple[Type, ...]) -> Scalar:
     scalars = {scalar_of(t) for t in types}
     if len(scalars) != 1:
@@ -124,20 +116,24 @@ def _same_scalar(types: tuple[Type, ...]) -> Scalar:
 
 def elementwise(types: tuple[Type, ...]) -> Type:
     """Numbers of one type; scalars go with every component of a vector or matrix."""
-    return shaped(_broadcast(types), _same_scalar(types))
+    shapes = {shape_of(t) for t in types} - {()}
+    if len(shapes) > 1:
+        shown = " and ".join(str(t) for t in types if shape_of(t))
+        raise OpTypeError(f"shapes do not match: {shown}")
+    return shaped(shapes.pop() if shapes else (), _same_scalar(types))
 
 
 def real(types: tuple[Type, ...]) -> Type:
     """As `elementwise`, floats only."""
     if not all(is_float(t) for t in types):
-        raise OpTypeError(f"floats are wanted here, not {', '.join(map(str, types))}")
+        raise OpTypeError(f"expected floats, got {', '.join(map(str, types))}")
     return elementwise(types)
 
 
 def whole(types: tuple[Type, ...]) -> Type:
     """As `elementwise`, integers and bools only."""
     if any(is_float(t) for t in types):
-        raise OpTypeError(f"integers are wanted here, not {', '.join(map(str, types))}")
+        raise OpTypeError(f"expected integers, got {', '.join(map(str, types))}")
     return elementwise(types)
 
 
@@ -154,7 +150,7 @@ def predicate(types: tuple[Type, ...]) -> Type:
 def logical(types: tuple[Type, ...]) -> Type:
     """Bools to a bool."""
     if _same_scalar(types) != BOOL:
-        raise OpTypeError(f"bools are wanted here, not {', '.join(map(str, types))}")
+        raise OpTypeError(f"expected bools, got {', '.join(map(str, types))}")
     return elementwise(types)
 
 
@@ -180,7 +176,7 @@ def scalar_result(types: tuple[Type, ...]) -> Type:
     """One vector or matrix to a scalar."""
     (t,) = types
     if not shape_of(t):
-        raise OpTypeError(f"a vector or matrix is wanted here, not {t}")
+        raise OpTypeError(f"expected a vector or matrix, got {t}")
     return scalar_of(t)
 
 
@@ -204,7 +200,7 @@ def two_vectors(types: tuple[Type, ...]) -> tuple[Vector, Vector]:
     """Check that both arguments are vectors of one number type."""
     a, b = types
     if not isinstance(a, Vector) or not isinstance(b, Vector) or a.scalar != b.scalar:
-        raise OpTypeError(f"two vectors are wanted here, not {a} and {b}")
+        raise OpTypeError(f"expected two vectors, got {a} and {b}")
     return a, b
 
 
@@ -212,7 +208,7 @@ def inner(types: tuple[Type, ...]) -> Type:
     """Two vectors of one length to a scalar."""
     a, b = two_vectors(types)
     if a != b:
-        raise OpTypeError(f"vectors of one length are wanted here, not {a} and {b}")
+        raise OpTypeError(f"expected vectors of one length, got {a} and {b}")
     return a.scalar
 
 
@@ -220,7 +216,7 @@ def crossed(types: tuple[Type, ...]) -> Type:
     """Two vectors of length 3 to a third."""
     a, b = two_vectors(types)
     if a.n != 3 or b.n != 3:
-        raise OpTypeError(f"vectors of length 2 or 3 are wanted here, not {a} and {b}")
+        raise OpTypeError(f"expected vectors of length 2 or 3, got {a} and {b}")
     return a
 
 
@@ -234,7 +230,7 @@ def real_vector(types: tuple[Type, ...]) -> Type:
     """One vector of floats to the same."""
     (a,) = types
     if not isinstance(a, Vector) or a.scalar not in FLOATS:
-        raise OpTypeError(f"a vector of floats is wanted here, not {a}")
+        raise OpTypeError(f"expected a vector of floats, got {a}")
     return a
 
 
@@ -246,7 +242,7 @@ def reduced_vector(types: tuple[Type, ...]) -> Type:
 def length(types: tuple[Type, ...]) -> Type:
     """One vector or matrix of floats to a scalar."""
     if not is_float(types[0]):
-        raise OpTypeError(f"floats are wanted here, not {types[0]}")
+        raise OpTypeError(f"expected floats, got {types[0]}")
     return scalar_result(types)
 
 
@@ -265,7 +261,7 @@ def transposed(types: tuple[Type, ...]) -> Type:
     """A matrix to its transpose."""
     (a,) = types
     if not isinstance(a, Matrix):
-        raise OpTypeError(f"a matrix is wanted here, not {a}")
+        raise OpTypeError(f"expected a matrix, got {a}")
     return Matrix(a.m, a.n, a.scalar)
 
 
@@ -273,7 +269,7 @@ def square(types: tuple[Type, ...]) -> Matrix:
     """Check for a square matrix."""
     (a,) = types
     if not isinstance(a, Matrix) or a.n != a.m:
-        raise OpTypeError(f"a square matrix is wanted here, not {a}")
+        raise OpTypeError(f"expected a square matrix, got {a}")
     return a
 
 
@@ -286,7 +282,7 @@ def small_square(types: tuple[Type, ...]) -> Matrix:
     """A square float matrix up to 4x4, to the same."""
     a = square(types)
     if a.n > 4 or a.scalar not in FLOATS:
-        raise OpTypeError(f"a float matrix up to 4x4 is wanted here, not {a}")
+        raise OpTypeError(f"expected a float matrix up to 4x4, got {a}")
     return a
 
 
@@ -299,7 +295,7 @@ def dense_square(types: tuple[Type, ...]) -> Matrix:
     """A square float matrix up to 8x8, to the same."""
     a = square(types)
     if a.n > 8 or a.scalar not in FLOATS:
-        raise OpTypeError(f"a float matrix up to 8x8 is wanted here, not {a}")
+        raise OpTypeError(f"expected a float matrix up to 8x8, got {a}")
     return a
 
 
@@ -321,7 +317,7 @@ def packed(matrices: int, vectors: int) -> Typing:
     def typing(types: tuple[Type, ...]) -> Type:
         a = small_square(types)
         if a.n not in (2, 3) or a.scalar not in (F32, F64):
-            raise OpTypeError(f"a 2x2 or 3x3 matrix of f32 or f64 is wanted here, not {a}")
+            raise OpTypeError(f"expected a 2x2 or 3x3 matrix of f32 or f64, got {a}")
         return Vector(matrices * a.n * a.n + vectors * a.n, a.scalar)
 
     return typing

@@ -1,8 +1,8 @@
-"""Algebraic identities: what an op is when an argument is a literal or was built just before.
+"""Algebraic identities of ops whose argument is a literal or was built just before.
 
-A rule keeps every value, infinities and NaN included; what it may lose is the sign of a zero. So
+A rule keeps every value, infinities and NaN included, and may lose only the sign of a zero. So
 `x - x`, `x / x`, `x == x` and the product of x and a literal 0 stay, if x is a float. The product
-with a structural zero goes: that is how adjoints and tangents say that there is none.
+with a structural zero goes: such a zero stands for an adjoint or tangent that does not exist.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from difftile.ops.table import ELEMENTWISE, OPS
 
 
 class Building(Protocol):
-    """What the rules need of a builder."""
+    """The part of a builder that the rules use."""
 
     def call(self, op: str, *args: Value, name: str = "", type_: Type | None = None) -> Value:
         """Return the value of `op(args)`."""
@@ -65,7 +65,7 @@ def _evaluated(op: str, args: tuple[Value, ...], type_: Type) -> Const | None:
             found = numpy_dtype(scalar_of(type_)).type(OPS[op].numpy(*values))
         except (ArithmeticError, ValueError):
             return None
-    # What is not finite stays an op: Taichi has no literal for it.
+    # An op whose value is not finite stays: Taichi has no literal for the value.
     if not np.isfinite(found):
         return None
     structural = all(const.structural for const in consts)

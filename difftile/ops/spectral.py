@@ -3,10 +3,10 @@
 The values come packed in one vector, as `decompositions` returns them. Source: Townsend 2016,
 Differentiating the singular value decomposition, with the off-diagonal part split into the sum and
 the difference of its two entries: one has 1 / (s_i - s_j), the other 1 / (s_i + s_j). The polar
-factors need the second alone, so nothing happens to them where singular values are equal.
+factors need only the second, which stays finite where singular values are equal.
 
-Where a divisor is zero up to rounding errors the part that it divides is 0. That is the turn of
-two singular vectors or eigenvectors within the plane that they span, which is not determined.
+Where a divisor is zero up to rounding errors, the part that it divides is 0. This part is the turn
+of two singular vectors or eigenvectors within the plane that they span, which is not determined.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import FLOATS, I32, Scalar, numpy_dtype, scalar_of, shape_of
+from difftile.ir.types import FLOATS, I32, numpy_dtype, scalar_of, shape_of
 from difftile.ops.build import OpBuilder, zero
 
 _Entries: TypeAlias = dict[tuple[int, int], Value]  # of a matrix, by row and column
@@ -218,14 +218,11 @@ def _half(b: OpBuilder, value: Value) -> Value:
 def _inverse(b: OpBuilder, divisor: Value, size: Value) -> Value:
     """Return 1 / divisor, or 0 where it is zero up to the rounding errors of numbers of a size."""
     scalar = scalar_of(divisor.type)
-    least = b.call("mul", Const(_rounding(scalar), scalar), size)
+    assert scalar in FLOATS
+    rounding = 2 * float(np.finfo(numpy_dtype(scalar)).eps)
+    least = b.call("mul", Const(rounding, scalar), size)
     matters = b.call("gt", b.call("abs", divisor), least)
     return b.call("select", matters, b.call("div", Const(1.0, scalar), divisor), zero(scalar))
-
-
-def _rounding(scalar: Scalar) -> float:
-    assert scalar in FLOATS
-    return 2 * float(np.finfo(numpy_dtype(scalar)).eps)
 
 
 MACROS = (

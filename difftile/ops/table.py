@@ -1,4 +1,4 @@
-"""The tables of ops by name: the rows of every family, and what kernels call them."""
+"""The tables of ops by name: the rows of every family, and their names in kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Python object can mean inside a kernel, whoever defines it."""
+"""The meanings that a Python object can have inside a kernel."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TypeName:
 class FieldMeaning:
     """A field of difftile; two with one identity have their contents in one place.
 
-    Those that share memory under different shapes differ in identity and agree in `memory`.
+    Fields that share memory under different shapes differ in identity and agree in `memory`.
     """
 
     type: FieldType
@@ -116,14 +116,14 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is put in place of the derivative of a func.
+    """A substitute for the derivative of a func.
 
     Args:
         backward: The adjoint, a func of the arguments and of the adjoint of the result.
-        forward: The tangent, a func of the arguments and of the tangents of those that are floats.
+        forward: The tangent, a func of the arguments and of the tangents of the float arguments.
         substitute: A func, or a function of the tables, that has the derivative.
         differences: The derivative is taken by differences.
-        approximate: The substitute is no exact one.
+        approximate: The substitute is not exact.
     """
 
     backward: RuleMeaning | None = None
@@ -171,7 +171,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An object that must not be used in a kernel, and what to write instead."""
+    """An object that must not be used in a kernel, and the remedy."""
 
     what: str
     hint: str
@@ -179,7 +179,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class HostOnly:
-    """A function of the language's package that kernels do not call, and what to write instead."""
+    """A function of the language's package that kernels do not call, and the remedy."""
 
     hint: str
 

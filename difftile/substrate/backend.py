@@ -34,7 +34,7 @@ class Language(Protocol):
     StructType: Any
 
     def meaning_of(self, value: object) -> Meaning | None:
-        """Return what a Python object means in a kernel, or None if it is only an object."""
+        """Return the meaning of a Python object in a kernel, or None if it is only an object."""
         ...
 
     def value_type(self, value: Any) -> Type | None:

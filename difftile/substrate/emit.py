@@ -1,8 +1,8 @@
 """Programs to readable Taichi source: pure text, no Taichi needed.
 
-Statements are written here; what they compute is text of `expressions`, parallel loops open as in
-`parallel`. The user's own names stay statements, and each line ends with the number of the user's
-line it comes from.
+Statements are written here; `expressions` writes the values they compute, and `parallel` opens
+parallel loops. The user's own names stay statements, and each line ends with the number of the
+user's line it comes from.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class _Emitter:
             self.lines.append(line)
 
     def open(self, *texts: str) -> None:
-        """Write lines; what follows one with a colon at its end is inside it."""
+        """Write lines; a colon at the end of one indents the lines that follow."""
         for text in texts:
             self.write(text)
             self.depth += text.endswith(":")
@@ -174,7 +174,7 @@ class _Emitter:
     # Blocks
 
     def block(self, block: Block, *, inline_results: bool = True) -> None:
-        """Write the statements of a block; its results are written by whoever asked for it."""
+        """Write the statements of a block; the caller writes its results."""
         here = Counter(v for s in block.stmts for v in operands(s) if isinstance(v, Var))
         if inline_results:
             here.update(v for v in block.results if isinstance(v, Var))

@@ -1,7 +1,7 @@
-"""Values to expressions: what is used once is written where it is used.
+"""Values to expressions: a value that is used once is written where it is used.
 
-An expression waits for its use. It is written ahead of it, as a line of its own, where an array
-that it reads is about to change.
+An expression waits for its use, and becomes a line of its own before an array that it reads
+changes.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ class Expressions:
         return [f"{self.name(out)} = {expression.text}"]
 
     def flush(self, written: Collection[Array]) -> list[str]:
-        """Return lines for what waits and reads an array which is about to change."""
+        """Return lines for waiting expressions that read an array which is about to change."""
         due = [v for v, e in self._waiting.items() if not e.reads.isdisjoint(written)]
         return [f"{self.name(out)} = {self._waiting.pop(out).text}" for out in due]
 
     def consumed(self, values: tuple[Value, ...]) -> None:
-        """Forget what waited for the place that has now been written."""
+        """Forget expressions that waited for the line that has now been written."""
         for value in values:
             if isinstance(value, Var):
                 self._waiting.pop(value, None)
@@ -115,7 +115,7 @@ class Expressions:
         return self.alias.get(variable) or self.names[variable]
 
     def negated(self, value: Value) -> str:
-        """Return what an expression that waits is the negative of; else nothing."""
+        """Return the text of which a waiting expression is the negative, or an empty text."""
         waiting = self._waiting.get(value) if isinstance(value, Var) else None
         return "" if waiting is None else waiting.negates
 
@@ -178,7 +178,7 @@ class Expressions:
         return names
 
     def load(self, array: Array, index: tuple[Value, ...]) -> Expression:
-        """Return what a load reads."""
+        """Return the expression of a load."""
         reads = self._reads(index) | {array}
         shape = shape_of(array.type.element)
         if array.size is None or not shape or len(index) > 1:
@@ -235,7 +235,7 @@ class Expressions:
         """Return a cast.
 
         Taichi leaves out the inner one of two casts where that changes the value: `int(f32(x))` of
-        an f64, `i8(i32(x))` of a float. It does not see through `-(-x)`, which LLVM removes.
+        an f64, `i8(i32(x))` of a float. Taichi does not see through `-(-x)`, which LLVM removes.
         """
         (arg,), target, source = let.args, scalar_of(let.out.type), scalar_of(let.args[0].type)
         if target == BOOL != source:

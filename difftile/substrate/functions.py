@@ -1,4 +1,4 @@
-"""Taichi functions for the ops that are formulas: a kernel brings along those that it calls."""
+"""Taichi functions for the ops that are formulas; a kernel defines the functions that it calls."""
 
 from __future__ import annotations
 
@@ -30,21 +30,17 @@ def functions_of(
         if not isinstance(let, Let) or not isinstance(spellings[let.op], Formula):
             continue
         if function_name(let) not in found:
-            body = _body(let)
+            b = OpBuilder()
+            params = [Var(name, arg.type) for name, arg in zip("abc", let.args, strict=False)]
+            result = value(b, OPS[let.op], tuple(params))
+            body = Block(b.block().stmts, (*params, result))
             found |= functions_of(body, guarded, spellings)
             found[function_name(let)] = _lines(let, body, guarded, spellings)
     return found
 
 
-def _body(let: Let) -> Block:
-    """Return the formula of an op as statements; its results are the parameters and the value."""
-    b = OpBuilder()
-    parameters = tuple(Var(name, arg.type) for name, arg in zip("abc", let.args, strict=False))
-    result = value(b, OPS[let.op], parameters)
-    return Block(b.block().stmts, (*parameters, result))
-
-
 def _lines(let: Let, body: Block, guarded: bool, spellings: Mapping[str, Spelling]) -> list[str]:
+    """Return the source of a function whose block results in its parameters and its value."""
     *parameters, result = body.results
     uses = count_uses(body)
     values = Expressions(Names(RESERVED), uses, guarded, spellings)

@@ -39,13 +39,15 @@ def pack(array: npt.NDArray[Any]) -> Packed | None:
         array: Numbers in one piece of memory, with at least one axis.
     """
     bits = array.view(f"u{array.itemsize}")  # a negative zero is no zero
-    if all(bits[at].any() for axis in range(array.ndim) for at in _ends(axis)):
+    ends = ((*[slice(None)] * axis, end) for axis in range(array.ndim) for end in (0, -1))
+    if all(bits[layer].any() for layer in ends):  # the box is the whole array
         return None
     box: list[slice] = []
     part, rest = 1.0, bits.reshape(-1)
     for size in array.shape:
         rows = rest.reshape(size, -1)
-        hit = np.flatnonzero(np.bitwise_or.reduce(_widest(rows), axis=1))
+        wide = rows.view(np.uint64) if rows.shape[1] * rows.itemsize % 8 == 0 else rows
+        hit = np.flatnonzero(np.bitwise_or.reduce(wide, axis=1))
         along = slice(int(hit[0]), int(hit[-1]) + 1) if len(hit) else slice(0, 0)
         part *= (along.stop - along.start) / size
         box.append(along)
@@ -54,13 +56,3 @@ def pack(array: npt.NDArray[Any]) -> Packed | None:
         return None
     where = tuple(box)
     return Packed(where, array[where].copy())
-
-
-def _ends(axis: int) -> list[tuple[slice | int, ...]]:
-    """Return the first and the last layer along an axis."""
-    return [(*[slice(None)] * axis, end) for end in (0, -1)]
-
-
-def _widest(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return rows of integers as rows of fewer, wider ones where they fit."""
-    return rows.view(np.uint64) if rows.shape[1] * rows.itemsize % 8 == 0 else rows

@@ -29,7 +29,7 @@ def for_each_part(body: Block) -> tuple[Let, ...]:
 
 
 def ahead_of(loop: ParallelFor, lets: tuple[Let, ...]) -> tuple[list[Stmt], list[Stmt]]:
-    """Return the statements of a thread before its part of a loop, and those of each iteration.
+    """Return the statements before a thread's part of a loop, and the statements of each iteration.
 
     Args:
         loop: The loop.

@@ -41,10 +41,13 @@ def settings_of(
     """
     if not os.path.exists(os.curdir):
         raise FieldError("The working directory is gone, to which Taichi returns as it starts.")
-    if arch != "cpu" and not _is_there(ARCHS[arch]):
-        raise FieldError(
-            f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu')."
-        )
+    if arch != "cpu":
+        ti.set_logging_level(ti.ERROR)  # the error below replaces Taichi's warning
+        chosen = ARCHS[arch]
+        if not any(map(misc.is_arch_supported, chosen if isinstance(chosen, list) else [chosen])):
+            raise FieldError(
+                f"arch '{arch}' is not available on this machine; use dt.init(arch='cpu')."
+            )
     settings: dict[str, Any] = {
         "log_level": ti.ERROR,
         "force_scalarize_matrix": True,
@@ -73,12 +76,6 @@ def settings_of(
         # Taichi makes the folder even so, and crashes if it cannot.
         settings |= {"offline_cache": False, "offline_cache_file_path": tempfile.gettempdir()}
     return settings
-
-
-def _is_there(arch: Any) -> bool:
-    """Tell whether this machine has an architecture, or one of several."""
-    ti.set_logging_level(ti.ERROR)  # what is missing is said once, by who asks
-    return any(map(misc.is_arch_supported, arch if isinstance(arch, (list, tuple)) else [arch]))
 
 
 def start(arch: str, settings: Mapping[str, Any]) -> Device:

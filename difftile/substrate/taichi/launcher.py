@@ -1,6 +1,6 @@
 """Emitted source to a kernel that Taichi has compiled, and the launch of it.
 
-Python marshalling is most of what a Taichi launch costs. The compiled kernel is therefore
+Python marshalling is most of the cost of a Taichi launch. The compiled kernel is therefore
 launched through a context that is filled here: on the CPU one context is kept and only the
 changed arguments are set.
 """

@@ -90,7 +90,7 @@ def _unit(v, otherwise):
 
 
 @ti.func
-def _aside(u, b, tiny):
+def _normal_part(u, b, tiny):
     """The direction of b at a right angle to u; any, where b is along u."""
     rest = b - u.dot(b) * u
     if rest.norm() <= tiny:
@@ -143,7 +143,7 @@ def svd(a, dtype: ti.template()):
             second = -second
         u = ti.Matrix.cols([first, second])
     else:
-        rest = _aside(first, _column(b, 1), tiny * _column(b, 0).norm())
+        rest = _normal_part(first, _column(b, 1), tiny * _column(b, 0).norm())
         rest = rest - first.dot(rest) * first
         second = _unit(rest, _column(u, 1))
         u = ti.Matrix.cols([first, second, first.cross(second)])

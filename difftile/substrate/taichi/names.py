@@ -46,13 +46,12 @@ _TI = ti.math
 _MODULES: dict[str, Any] = {"": builtins, "math": math, "ti": ti, "ti.math": ti.math}
 
 
-def _named(name: str) -> Any:
-    """Return the object that kernels call by a name, such as `ti.math.mix`."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(_MODULES[module], attribute)
-
-
-_OPS = [(_named(name), op) for name, op in NAMED.items() if not name.startswith("dt.")]
+_OPS = [
+    (getattr(_MODULES[module], attribute), op)
+    for name, op in NAMED.items()
+    for module, _, attribute in (name.rpartition("."),)
+    if module != "dt"
+]
 
 namespace: Any = ti  # for kernels of the library, which do not import Taichi
 
@@ -148,7 +147,7 @@ _MEANINGS: dict[int, Meaning] = {
 
 
 def meaning_of(value: object) -> Meaning | None:
-    """Return what a Python object means in a kernel, or None if it is only an object."""
+    """Return the meaning of a Python object in a kernel, or None if it is only an object."""
     known = _MEANINGS.get(_key(value))
     if known is not None:
         return known
