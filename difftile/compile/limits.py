@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from difftile.compile.arguments import Argument
 from difftile.diagnostics import IndexOutOfRange
 from difftile.ir.nodes import Array, Var
 from difftile.passes.known import Whole
@@ -23,7 +24,8 @@ from difftile.passes.reach import Leaving, Reach
 
 _I32_LIMIT = 2**31
 
-_Testing: TypeAlias = tuple[Callable[..., Callable[[Sequence[Any]], bool]], list[Symbol]]
+Test: TypeAlias = Callable[[Sequence[Argument]], bool]
+"""Whether the arguments of a launch would certainly leave a shape."""
 Interval: TypeAlias = tuple[int, int]
 """The first integer, and that after the last."""
 
@@ -40,9 +42,9 @@ class Limits:
         self._leaving = reach.leaving
         self._meaning = reach.meaning
         self._position = position
-        self._testing: dict[frozenset[int], _Testing] = {}
+        self._tests: dict[frozenset[int], tuple[Callable[..., Test], list[Symbol]]] = {}
 
-    def check(self, values: Sequence[Any]) -> None:
+    def check(self, values: Sequence[Argument]) -> None:
         """Check a launch.
 
         Raises:
@@ -52,12 +54,12 @@ class Limits:
         if found >= 0:
             raise self._error(found, values)
 
-    def leaves(self, values: Sequence[Any]) -> bool:
+    def leaves(self, values: Sequence[Argument]) -> bool:
         """Tell whether a launch would certainly reach outside a shape."""
         return self._first(values) >= 0
 
     @cached_property
-    def _first(self) -> Callable[[Sequence[Any]], int]:
+    def _first(self) -> Callable[[Sequence[Argument]], int]:
         """What returns the number of the first access that leaves its shape, or -1."""
         return _compiled(self.source)
 
@@ -75,7 +77,7 @@ class Limits:
         return "\n".join([*lines, "    return -1"])
 
     def intervals(
-        self, values: Sequence[Any], varying: Collection[int]
+        self, values: Sequence[Argument], varying: Collection[int]
     ) -> dict[int, Interval] | None:
         """Return where the numbers at some positions may be in launches with the same fields.
 
@@ -104,21 +106,19 @@ class Limits:
             found[k] = (low, min(high, -rest)) if factor > 0 else (max(low, rest + 1), high)
         return found
 
-    def leaving_by(
-        self, values: Sequence[Any], varying: frozenset[int]
-    ) -> Callable[[Sequence[Any]], bool]:
+    def leaving_by(self, values: Sequence[Argument], varying: frozenset[int]) -> Test:
         """Return a test of launches that differ in the numbers at some positions alone.
 
         Args:
             values: Those of a launch that was checked.
             varying: The positions.
         """
-        if varying not in self._testing:
-            self._testing[varying] = self._test_of(varying)
-        make, fixed = self._testing[varying]
+        if varying not in self._tests:
+            self._tests[varying] = self._test_of(varying)
+        make, fixed = self._tests[varying]
         return make(*(self._value(symbol, values).constant for symbol in fixed))
 
-    def _test_of(self, varying: frozenset[int]) -> _Testing:
+    def _test_of(self, varying: frozenset[int]) -> tuple[Callable[..., Test], list[Symbol]]:
         """Return what makes a test from what all launches have in common, and what that is."""
         matter = [
             one for one in self._leaving if any(self._varies(s, varying) for s in _symbols([one]))
@@ -149,7 +149,7 @@ class Limits:
         array, axis = meaning
         return self._position[array], axis
 
-    def _error(self, which: int, values: Sequence[Any]) -> IndexOutOfRange:
+    def _error(self, which: int, values: Sequence[Argument]) -> IndexOutOfRange:
         """Return the error for an access of a launch that leaves its shape."""
         leaving = self._leaving[which]
         given = {symbol: self._value(symbol, values) for symbol in self._meaning}

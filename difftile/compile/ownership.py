@@ -12,7 +12,7 @@ _MOST = 4096  # sets of sizes and numbers that are remembered
 
 
 class Ownership:
-    """What a launch must not be given, as iterations of its parallel loops would meet.
+    """The sizes and numbers of launches whose parallel iterations would meet.
 
     Args:
         doubts: Accesses that may meet.
@@ -30,7 +30,7 @@ class Ownership:
 
     @property
     def by_numbers(self) -> bool:
-        """Whether numbers decide, and not shapes alone."""
+        """Whether numbers decide, and not only shapes."""
         return bool(self._numbers)
 
     def check(self, values: Sequence[Any]) -> None:
@@ -57,5 +57,5 @@ class Ownership:
 
 
 def ownership(doubts: Sequence[Doubt], position: Mapping[Array | Var, int]) -> Ownership | None:
-    """Return what has to be checked at launches; None without doubts."""
+    """Return the check of launches; None without doubts."""
     return Ownership(doubts, position) if doubts else None

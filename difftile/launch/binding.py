@@ -1,7 +1,7 @@
-"""Derived programs bound to memory: the one place where parameters are given their arguments.
+"""Derived programs bound to memory: the one place where parameters get their arguments.
 
-An `Environment` says for each role what stands for it; a `Binding` works out once which argument
-comes from where, and fills them in at each launch.
+An `Environment` gives the slot of each role; a `Binding` works out once which argument comes from
+which slot, and fills them in at each launch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type
 from difftile.substrate import Buffer, Launcher, current_session
 
-Passed: TypeAlias = Buffer | float
+ProgramArgs: TypeAlias = list[Any]
+"""Buffers and numbers, one for each parameter of a compiled program; None where one is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,11 @@ class Live:
 class Fixed:
     """The same argument at each launch."""
 
-    argument: Passed
+    argument: Buffer | float
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Passed:
     """A number among the arguments of each launch, by its position."""
 
     position: int
@@ -55,21 +56,21 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Temporary:
     """Memory that is taken for the launch."""
 
     element: Type
     shape: tuple[int, ...]
 
 
-Slot: TypeAlias = Live | Fixed | Given | Kept | Taken
+Slot: TypeAlias = Live | Fixed | Passed | Kept | Temporary
 
 
 class Environment:
-    """What stands for the parameters of programs that are derived from a kernel's stages.
+    """The slots of the parameters of programs that are derived from a kernel's stages.
 
-    By itself it serves the stages themselves: numbers are brought along by each launch, fields are
-    where they are. Derived programs need what its subclasses add.
+    This class serves the stages themselves: each launch passes its numbers, and fields are in their
+    present memory. Subclasses add the slots that derived programs need.
 
     Args:
         code: The kernel.
@@ -86,7 +87,7 @@ class Environment:
 
     def number(self, param: Var) -> Slot:
         """Return the slot of a number."""
-        return Given(self.code.position[param])
+        return Passed(self.code.position[param])
 
     def live(self, array: Array) -> Slot:
         """Return the slot of a field in its present memory."""
@@ -122,7 +123,7 @@ class Environment:
 
     def scratch(self, param: Array, like: Array | None) -> Slot:
         """Return the slot of memory that the program needs while it runs."""
-        return Taken(param.type.element, () if like is None else self.field(like).shape)
+        return Temporary(param.type.element, () if like is None else self.field(like).shape)
 
     def slot(self, param: Array | Var, role: Role) -> Slot:
         """Return the slot of a parameter."""
@@ -161,20 +162,29 @@ class Binding:
 
     Args:
         derived: The program.
-        env: What stands for its parameters.
+        env: The slots of its parameters.
     """
 
-    __slots__ = ("_args", "_code", "_given", "_kept", "_launcher", "_live", "_shapes", "_taken")
+    __slots__ = (
+        "_args",
+        "_code",
+        "_kept",
+        "_launcher",
+        "_live",
+        "_passed",
+        "_shapes",
+        "_temporary",
+    )
 
     def __init__(self, derived: DerivedCode, env: Environment) -> None:
         self._code = derived.code
         self._launcher: Launcher | None = None
         # Arguments that are the same each time stand here, the others are filled in.
-        self._args: list[Any] = [None] * len(derived.roles)
+        self._args: ProgramArgs = [None] * len(derived.roles)
         self._live: list[tuple[int, Storage]] = []
-        self._given: list[tuple[int, int]] = []
+        self._passed: list[tuple[int, int]] = []
         self._kept: list[tuple[int, int]] = []
-        self._taken: list[tuple[int, Taken]] = []
+        self._temporary: list[tuple[int, Temporary]] = []
         self._shapes: list[tuple[int, tuple[int, ...]]] = []  # of fields that are views in shape
         for place, (param, role) in enumerate(zip(self._code.params, derived.roles, strict=True)):
             match env.slot(param, role):
@@ -183,24 +193,24 @@ class Binding:
                     self._note_shape(place, field)
                 case Fixed(argument):
                     self._args[place] = argument
-                case Given(position):
-                    self._given.append((place, position))
+                case Passed(position):
+                    self._passed.append((place, position))
                 case Kept(position, field):
                     self._kept.append((place, position))
                     self._note_shape(place, field)
-                case Taken() as taken:
-                    self._taken.append((place, taken))
+                case Temporary() as memory:
+                    self._temporary.append((place, memory))
 
     def _note_shape(self, place: int, field: Field) -> None:
         if field.storage.buffer.shape != field.shape:
             self._shapes.append((place, field.shape))
 
-    def arguments(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> list[Any]:
-        """Return the arguments of a launch as `launch` passes them, without memory taken for it."""
+    def arguments(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> ProgramArgs:
+        """Return the arguments that `launch` passes, except memory that is taken for the launch."""
         args = self._args.copy()
         for place, storage in self._live:
             args[place] = storage.buffer
-        for place, k in self._given:
+        for place, k in self._passed:
             args[place] = values[k]
         for place, k in self._kept:
             buffer = kept[k]
@@ -217,17 +227,17 @@ class Binding:
             kept: The buffers that the launch brings along.
         """
         args = self.arguments(values, kept)
-        if self._taken:
+        if self._temporary:
             self._launch_with_memory(args)
             return
         if self._launcher is None:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
 
-    def _launch_with_memory(self, args: list[Any]) -> None:
+    def _launch_with_memory(self, args: ProgramArgs) -> None:
         allocate = current_session().pool.allocate
-        memory = [allocate(taken.element, taken.shape) for _, taken in self._taken]
-        for (place, _), buffer in zip(self._taken, memory, strict=True):
+        memory = [allocate(one.element, one.shape) for _, one in self._temporary]
+        for (place, _), buffer in zip(self._temporary, memory, strict=True):
             args[place] = buffer
         if self._launcher is None:
             self._launcher = self._code.settled(args)

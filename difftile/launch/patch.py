@@ -1,6 +1,6 @@
-"""What a write into a small part of a kept buffer overwrote.
+"""The elements that a write into a small part of a kept buffer overwrote.
 
-Instead of moving a field because some record still needs what it held, the tape keeps the elements
+Instead of moving a field because some record still needs its contents, the tape keeps the elements
 that are overwritten. In reverse they go back in when the write has been passed, and once the replay
 is over they are exchanged again.
 """
@@ -9,33 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
-import numpy.typing as npt
-
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.substrate import Buffer, unpin
+
+Part: TypeAlias = Callable[[HostArray], HostArray]
+"""A function that picks a part of an array, as a view."""
 
 
 @dataclass(slots=True)
 class Patch:
-    """A part of a pinned buffer, and what it held at another time.
+    """A part of a pinned buffer, and its contents at another time.
 
     Args:
         buffer: The buffer, which this keeps from being given away.
         part: The part, as a view of the buffer's memory.
-        values: What the part held before the write; while that is back in place, what it held
-            after it.
-        undone: Whether that is back in place.
+        values: The contents from before the write; while those are back in place, the contents
+            from after it.
+        undone: Whether the contents from before the write are back in place.
     """
 
     buffer: Buffer
-    part: npt.NDArray[Any]
-    values: npt.NDArray[Any]
+    part: HostArray
+    values: HostArray
     undone: bool = False
 
     def exchange(self) -> None:
-        """Exchange what the part holds with what it held."""
+        """Exchange the present contents of the part with the kept ones."""
         self.buffer.zeros = False
         now = self.part.copy()
         # Nothing is called from here on, so that no signal comes in between.
@@ -48,12 +50,12 @@ class Patch:
         unpin(self.buffer)
 
 
-def patch_of(field: Field, pick: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Patch | None:
+def patch_of(field: Field, pick: Part) -> Patch | None:
     """Return a patch of a part of a field, or None where it would save nothing.
 
     Args:
         field: The field, about to be written.
-        pick: Returns the part of an array of the field's shape, as a view.
+        pick: Picks the part of an array of the field's shape.
     """
     buffer = field.storage.buffer
     if buffer.view is None:
@@ -65,6 +67,6 @@ def patch_of(field: Field, pick: Callable[[npt.NDArray[Any]], npt.NDArray[Any]])
     return Patch(buffer, part, part.copy())
 
 
-def box_of(ends: tuple[tuple[int, int], ...]) -> Callable[[npt.NDArray[Any]], npt.NDArray[Any]]:
-    """Return what picks a box, given first and last index along each dimension."""
+def box_of(ends: tuple[tuple[int, int], ...]) -> Part:
+    """Return a function that picks a box, given first and last index along each dimension."""
     return lambda whole: whole[(*(slice(low, high + 1) for low, high in ends), ...)]

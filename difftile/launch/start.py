@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from difftile.compile.func import forget_all
 from difftile.diagnostics import TapeError
 from difftile.fields.recording import Recording
@@ -13,11 +11,11 @@ from difftile.substrate import start_session
 def init(
     arch: str = "cpu",
     *,
-    default_fp: Any = "f32",
+    default_fp: object = "f32",
     seed: int = 0,
     debug: bool = False,
     fast_math: bool | None = None,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
 
@@ -26,12 +24,13 @@ def init(
 
     Args:
         arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for what there is.
-        default_fp: Type of floats where no field says another: `ti.f32` or `ti.f64`.
+        default_fp: Type of floats where no field decides: `ti.f32` or `ti.f64`.
         seed: Seed of random numbers: with the same one a program draws the same numbers.
         debug: Check indices in kernels, and each pass of the compiler.
         fast_math: Compute sums and products in the order that is fastest, as if all numbers were
-            finite; comparisons and `dt.exact` are not affected. Left out, it is on unless `debug`
-            is. Without it arithmetic is done as it is written, and sums take several times as long.
+            finite; comparisons and `dt.exact` are not affected. By default this is on unless
+            `debug` is. Without it arithmetic is done as it is written, and sums take several times
+            as long.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
@@ -41,4 +40,4 @@ def init(
     if Recording.open:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
     start_session(arch, default_fp, seed, debug, fast_math, **options)
-    forget_all()  # what was compiled before, which is of no use any more
+    forget_all()  # kernels that were compiled for the session before

@@ -14,7 +14,7 @@ from difftile.fields.field import Field, Storage, make
 from difftile.fields.window import Window
 from difftile.ir.derived import Bar, Dot, Role, Same
 from difftile.ir.nodes import Array
-from difftile.launch.binding import Binding, Environment, Fixed, Slot, Taken
+from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Active, Pullback
 from difftile.passes.batch import Unbatchable
@@ -195,7 +195,7 @@ class _Many:
     def scratch(self, param: Array, shape: tuple[int, ...]) -> Slot:
         """Return the slot of a program's own memory, with an axis for directions if it has one."""
         lead = (self.width,) if param.type.ndim > len(shape) else ()
-        return Taken(param.type.element, (*lead, *shape))
+        return Temporary(param.type.element, (*lead, *shape))
 
 
 class _ManyGradients(AdjointEnvironment):
