@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType, MethodType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
 from difftile.compile.methods import check_class
@@ -16,10 +16,10 @@ from difftile.substrate import LOCK
 
 
 class Compiled(Protocol):
-    """What is compiled from funcs, and has to be compiled again when they change."""
+    """A kernel, which is compiled again when funcs that it calls change."""
 
     def forget(self) -> None:
-        """Forget what is compiled."""
+        """Forget the compiled code."""
         ...
 
     def forget_launch(self) -> None:
@@ -27,6 +27,8 @@ class Compiled(Protocol):
         ...
 
 
+KernelValue: TypeAlias = Any
+"""A value in the kernel language: a number, vector, matrix, struct, field or function."""
 _WATCHING: WeakSet[Compiled] = WeakSet()
 
 
@@ -54,7 +56,7 @@ def _watching() -> list[Compiled]:
 
 
 class Calling:
-    """Who runs the funcs that Python calls: `runtime` says so, which nothing here depends on."""
+    """The runner of funcs that Python calls, which `runtime` sets: nothing here depends on it."""
 
     caller: Callable[[Func], Any] | None = None
 
@@ -66,7 +68,7 @@ class Func:
 
     Args:
         function: The Python function.
-        rules: What stands for its derivative; None where it follows from the body.
+        rules: The rules of its derivative; None where the derivative follows from the body.
     """
 
     def __init__(self, function: FunctionType, rules: Rules | None = None) -> None:
@@ -77,10 +79,10 @@ class Func:
     @functools.cached_property
     def _caller(self) -> Any:
         if Calling.caller is None:
-            raise LaunchError(f"{self!r} is called from kernels alone here.")
+            raise LaunchError(f"{self!r} is called only from kernels here.")
         return Calling.caller(self)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the func for each element of its arguments, in one launch.
 
         Sizes of fields are equal, or 1; fields of fewer axes are repeated along the first ones.
@@ -93,7 +95,7 @@ class Func:
 
         Returns:
             A field of the results, with a gradient if one of the arguments has one; a tuple of
-            fields if the func returns a tuple. If there are numbers alone, what it returns.
+            fields if the func returns a tuple. If all arguments are numbers, the result itself.
 
         Raises:
             LaunchError: The arguments do not fit the func, or each other.
@@ -101,11 +103,11 @@ class Func:
         """
         return self._caller(*args, **kwargs)
 
-    def bwds(self, *args: Any, **kwargs: Any) -> None:
+    def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one call, without a tape.
 
-        It takes the arguments of the call, and `_result`: the field of the results. It reads their
-        gradient, and adds to that of the arguments.
+        The arguments are those of the call, and `_result`, the field of the results. The adjoint
+        reads the gradient of the results, and adds to that of the arguments.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
@@ -113,7 +115,7 @@ class Func:
         """
         self._caller.bwds(*args, **kwargs)
 
-    def fwds(self, *args: Any, **kwargs: Any) -> Any:
+    def fwds(self, *args: object, **kwargs: object) -> Any:
         """Call the func and push tangents through the call, without a tape.
 
         Gradients of the arguments are tangents, and that of the result becomes one.
@@ -124,59 +126,60 @@ class Func:
         """
         return self._caller.fwds(*args, **kwargs)
 
-    def return_type(self, kind: Any) -> Any:
+    def return_type(self, kind: object) -> Any:
         """Return the func with another kind of results: "field", "numpy" or "torch".
 
         Raises:
-            LaunchError: It is none of these.
+            LaunchError: The kind is another one.
         """
         return self._caller.return_type(kind)
 
-    def map(self, **axes: Any) -> Any:
+    def map(self, **axes: object) -> Any:
         """Return the func with the axes of some arguments along others of the call.
 
         `f.map(x=(0,), y=(1,))(x, y)` is an outer product, and `f.map(x=(1, 0))(x)` a transpose.
         `table=None` gives each call the whole field.
 
         Raises:
-            LaunchError: The func has no such arguments, or these are no axes.
+            LaunchError: The func has no such arguments, or the values are not axes.
         """
         return self._caller.map(**axes)
 
-    def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
+    def backward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Give the func a backward rule; a decorator.
 
         The rule takes the arguments of the func, and the adjoint of what it returns. It returns a
         gradient for each argument that holds floats: a number, vector or matrix of the same shape,
-        or a struct of those. Gradients of fields it adds itself, `buf.grad_out[i] += ...`; the body
-        of the func is not differentiated any more. It may call other funcs, `dt.bwd_diff(g)` and
-        `dt.fwd_diff(g)`. What does not fit is an error when a kernel calls the func.
+        or a struct of those. The rule itself adds gradients of fields, `buf.grad_out[i] += ...`;
+        the body of the func is not differentiated any more. Rules may call other funcs,
+        `dt.bwd_diff(g)` and `dt.fwd_diff(g)`. A result that does not fit is an error when a kernel
+        calls the func.
 
         Args:
             rule: A function of the kernel language.
-            approx: It is no exact derivative, and says so in reports.
+            approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
             LaunchError: The rule is no such function, or there is one already.
         """
         return self._with_rule("backward", rule, approx)
 
-    def forward(self, rule: Any = None, *, approx: bool = False) -> Any:
+    def forward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Give the func a forward rule; a decorator.
 
-        The rule takes the arguments of the func, and a tangent for each of them that holds floats;
-        it returns the tangent of the result. In it `buf.grad_out[i]` is the tangent of a field.
+        The rule takes the arguments of the func, and a tangent for each of them that holds floats,
+        and returns the tangent of the result. In it `buf.grad_out[i]` is the tangent of a field.
 
         Args:
             rule: A function of the kernel language.
-            approx: It is no exact derivative, and says so in reports.
+            approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
             LaunchError: The rule is no such function, or there is one already.
         """
         return self._with_rule("forward", rule, approx)
 
-    def _with_rule(self, word: str, rule: Any, approx: bool) -> Any:
+    def _with_rule(self, word: str, rule: object, approx: bool) -> Any:
         if rule is None:
             return lambda rule: self._with_rule(word, rule, approx)  # pyright: ignore
         rules = self.rules or Rules()
@@ -197,11 +200,11 @@ class Func:
         return f"<func {self.function.__name__}>"
 
 
-def plain(function: Any) -> FunctionType:
+def plain(function: object) -> FunctionType:
     """Return the Python function of a rule, which may be decorated as a func.
 
     Raises:
-        LaunchError: It is none.
+        LaunchError: The object is not a function.
     """
     if isinstance(function, Func):
         return function.function
@@ -210,16 +213,16 @@ def plain(function: Any) -> FunctionType:
     return function
 
 
-def func(function: Any = None, *, opaque: bool = False) -> Any:
+def func(function: object = None, *, opaque: bool = False) -> Any:
     """Make a function callable from kernels; the decorator `@dt.func`.
 
     Args:
         function: A plain Python function.
-        opaque: Its body has no derivative: without a rule, a gradient that is wanted through a call
-            of it is an error there.
+        opaque: Whether the body has no derivative: without a rule, a gradient that is wanted
+            through a call of the func is an error there.
 
     Raises:
-        LaunchError: It is not a plain Python function.
+        LaunchError: The object is not a plain Python function.
     """
     if function is None:
         return functools.partial(func, opaque=opaque)

@@ -6,9 +6,8 @@ All of them are funcs with rules, written as a user would write them.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
 
-from difftile.compile.func import Func, func
+from difftile.compile.func import Func, KernelValue, func
 from difftile.compile.language_functions import sigmoid
 from difftile.compile.rules import bwd_diff
 from difftile.diagnostics import LaunchError
@@ -18,7 +17,7 @@ from difftile.substrate import meaning_of as language_meaning
 
 
 @func
-def straight_through(hard: Any, x: Any) -> Any:
+def straight_through(hard: KernelValue, x: KernelValue) -> KernelValue:
     """Return `hard(x)`, with the derivative of the identity.
 
     Source: Bengio, Leonard and Courville, Estimating or Propagating Gradients Through Stochastic
@@ -32,17 +31,17 @@ def straight_through(hard: Any, x: Any) -> Any:
 
 
 @straight_through.backward(approx=True)
-def _(hard: Any, x: Any, d_out: Any) -> Any:
+def _(hard: KernelValue, x: KernelValue, d_out: KernelValue) -> KernelValue:
     return d_out
 
 
 @straight_through.forward(approx=True)
-def _(hard: Any, x: Any, x_dot: Any) -> Any:
+def _(hard: KernelValue, x: KernelValue, x_dot: KernelValue) -> KernelValue:
     return x_dot
 
 
 @func
-def clip_grad(x: Any, limit: Any) -> Any:
+def clip_grad(x: KernelValue, limit: KernelValue) -> KernelValue:
     """Return `x`; the gradient on its way back is kept between `-limit` and `limit`.
 
     Args:
@@ -53,17 +52,19 @@ def clip_grad(x: Any, limit: Any) -> Any:
 
 
 @clip_grad.backward(approx=True)
-def _(x: Any, limit: Any, d_out: Any) -> Any:
+def _(x: KernelValue, limit: KernelValue, d_out: KernelValue) -> KernelValue:
     return max(min(d_out, limit), -limit), 0.0
 
 
 @clip_grad.forward(approx=True)
-def _(x: Any, limit: Any, x_dot: Any, limit_dot: Any) -> Any:
+def _(
+    x: KernelValue, limit: KernelValue, x_dot: KernelValue, limit_dot: KernelValue
+) -> KernelValue:
     return x_dot
 
 
 @func
-def scale_grad(x: Any, factor: Any) -> Any:
+def scale_grad(x: KernelValue, factor: KernelValue) -> KernelValue:
     """Return `x`; the gradient on its way back is multiplied by `factor`.
 
     A factor of -1 turns the gradient round, one of 0 cuts it.
@@ -76,16 +77,18 @@ def scale_grad(x: Any, factor: Any) -> Any:
 
 
 @scale_grad.backward(approx=True)
-def _(x: Any, factor: Any, d_out: Any) -> Any:
+def _(x: KernelValue, factor: KernelValue, d_out: KernelValue) -> KernelValue:
     return factor * d_out, 0.0
 
 
 @scale_grad.forward(approx=True)
-def _(x: Any, factor: Any, x_dot: Any, factor_dot: Any) -> Any:
+def _(
+    x: KernelValue, factor: KernelValue, x_dot: KernelValue, factor_dot: KernelValue
+) -> KernelValue:
     return factor * x_dot
 
 
-def surrogate(hard: Any, soft: Any) -> Func:
+def surrogate(hard: KernelValue, soft: KernelValue) -> Func:
     """Return a function with the values of `hard` and the derivative of `soft`.
 
     `step = dt.surrogate(hard=lambda x: 1.0 if x > 0.5 else 0.0, soft=smooth_step)` is called in
@@ -101,7 +104,7 @@ def surrogate(hard: Any, soft: Any) -> Func:
     return Func(_function(hard), Rules(substitute=soft, approximate=True))
 
 
-def finite_difference(f: Any, eps: float | None = None, *, relative: bool = True) -> Func:
+def finite_difference(f: KernelValue, eps: float | None = None, *, relative: bool = True) -> Func:
     """Return a function with the values of `f` and a derivative by central differences.
 
     The function is called twice for each float among the components of its arguments. The error is
@@ -120,7 +123,7 @@ def finite_difference(f: Any, eps: float | None = None, *, relative: bool = True
     return Func(_function(f), Rules(differences=Differences(eps, relative), approximate=True))
 
 
-def _function(f: Any) -> FunctionType:
+def _function(f: KernelValue) -> FunctionType:
     """Return a Python function of the kernel language that does what `f` does."""
     if isinstance(f, Func):
         return f.function
@@ -132,31 +135,37 @@ def _function(f: Any) -> FunctionType:
     return f
 
 
-def _of_arity(f: Any, arity: int) -> FunctionType:
-    def one(a: Any) -> Any:
+def _of_arity(f: KernelValue, arity: int) -> FunctionType:
+    def one(a: KernelValue) -> KernelValue:
         return f(a)
 
-    def two(a: Any, b: Any) -> Any:
+    def two(a: KernelValue, b: KernelValue) -> KernelValue:
         return f(a, b)
 
-    def three(a: Any, b: Any, c: Any) -> Any:
+    def three(a: KernelValue, b: KernelValue, c: KernelValue) -> KernelValue:
         return f(a, b, c)
 
     return (one, two, three)[arity - 1]
 
 
-def _blended(cond: Any, margin: Any, a: Any, b: Any, k: Any = 10.0) -> Any:
+def _blended(
+    cond: KernelValue, margin: KernelValue, a: KernelValue, b: KernelValue, k: KernelValue = 10.0
+) -> KernelValue:
     return a if cond else b
 
 
-def _blend(cond: Any, margin: Any, a: Any, b: Any, k: Any = 10.0) -> Any:
+def _blend(
+    cond: KernelValue, margin: KernelValue, a: KernelValue, b: KernelValue, k: KernelValue = 10.0
+) -> KernelValue:
     return b + sigmoid(k * margin) * (a - b)
 
 
 class SurrogateIf:
     """The type of `dt.surrogate_if`."""
 
-    def __call__(self, comparison: Any, a: Any, b: Any, k: float = 10.0) -> Any:
+    def __call__(
+        self, comparison: KernelValue, a: KernelValue, b: KernelValue, k: float = 10.0
+    ) -> KernelValue:
         """Return `a` where the comparison holds, else `b`; a derivative passes through it, too.
 
         The derivative is that of `sigmoid(k * margin) * a + (1 - sigmoid(k * margin)) * b`, where
@@ -181,7 +190,7 @@ surrogate_if = SurrogateIf()
 BLENDED = Func(_blended, Rules(substitute=func(_blend), approximate=True))
 
 
-def _between(low: Any, high: Any, t: Any) -> Any:
+def _between(low: KernelValue, high: KernelValue, t: KernelValue) -> KernelValue:
     return low + t * (high - low)
 
 
@@ -189,7 +198,7 @@ _BETWEEN = func(_between)
 
 
 @func
-def lookup(table: Any, x: Any, surrogate: str = "linear") -> Any:
+def lookup(table: KernelValue, x: KernelValue, surrogate: str = "linear") -> KernelValue:
     """Return the entry of a table nearest to a position; the ends go on beyond it.
 
     The entry takes the gradient. So does the position: the slope of the straight line between the
@@ -205,7 +214,9 @@ def lookup(table: Any, x: Any, surrogate: str = "linear") -> Any:
 
 
 @lookup.backward(approx=True)
-def _(table: Any, x: Any, surrogate: Any, d_out: Any) -> Any:
+def _(
+    table: KernelValue, x: KernelValue, surrogate: KernelValue, d_out: KernelValue
+) -> KernelValue:
     last = table.shape[0] - 1
     at = min(max(x, 0.0), last)
     table.grad_out[int(at + 0.5)] += d_out

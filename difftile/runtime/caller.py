@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.definition import annotation
 from difftile.compile.func import Func
 from difftile.compile.generated import CallId, Drawn, Grid
@@ -15,40 +16,40 @@ from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.recording import RECORDING
-from difftile.fields.structs import StructField
+from difftile.fields.structs import Member, StructField
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
-from difftile.runtime.outputs import CONVERSIONS, KINDS, fields_for
-from difftile.runtime.shapes import Argument, call_shape, shown, spread
+from difftile.runtime.outputs import CONVERSIONS, KINDS, Converted, fields_for
+from difftile.runtime.shapes import MappedArgument, call_shape, shown, spread
 
 RESULT = "_result"
 
 
 @dataclass(frozen=True)
-class _Call:
+class _FuncLaunch:
     """One call, ready to be launched.
 
     Args:
-        kernel: What is launched.
-        args: Its arguments.
-        result: What takes the results: a field, a field of structs, a tuple of those, or None.
+        kernel: The kernel.
+        args: The arguments of the kernel.
+        result: The fields that take the results: one, a tuple of several, or None.
         form: The types of the results.
-        cut: Gradients end where a result leaves the fields.
-        numbers: There are no fields among the arguments.
+        cut: Whether gradients end where a result leaves the fields.
+        numbers: Whether there are no fields among the arguments.
     """
 
     kernel: Kernel
-    args: tuple[Any, ...]
-    result: Any
+    args: CallArgs
+    result: object
     form: Form
     cut: bool
     numbers: bool
 
-    def converted(self, convert: Callable[[Any], Any]) -> Any:
+    def converted(self, convert: Callable[[Member], Converted]) -> Converted:
         """Return the results, converted one by one."""
-        converted = tuple(map(convert, _parts(self.result)))
+        converted = tuple(map(convert, cast("tuple[Member, ...]", _parts(self.result))))
         return converted if isinstance(self.form, tuple) else converted[0]
 
 
@@ -57,10 +58,10 @@ class Caller:
 
     Args:
         func: The func.
-        kind: What it returns: "field", "numpy", "torch"; None for fields, and for Python numbers
-            where numbers alone are given.
-        axes: For some parameters, the axes of the call that the argument runs along; None for one
-            that each call gets whole.
+        kind: The kind of results: "field", "numpy", "torch"; None for fields, and for Python
+            numbers where all arguments are numbers.
+        axes: For some parameters, the axes of the call that the argument runs along; None for an
+            argument that each call gets whole.
     """
 
     def __init__(
@@ -89,11 +90,11 @@ class Caller:
 
     # Variants
 
-    def return_type(self, kind: Any) -> Caller:
+    def return_type(self, kind: object) -> Caller:
         """Return the func with another kind of results; see `Func.return_type`."""
         return self._variant(self._known_kind(kind), self._axes)
 
-    def map(self, **axes: Any) -> Caller:
+    def map(self, **axes: object) -> Caller:
         """Return the func with arguments along other axes of the call; see `Func.map`."""
         found = dict(self._axes)
         for name, given in axes.items():
@@ -107,11 +108,11 @@ class Caller:
         made._kernels, made._results = self._kernels, self._results
         return made
 
-    def _as_axes(self, name: str, given: Any) -> tuple[int, ...] | None:
+    def _as_axes(self, name: str, given: object) -> tuple[int, ...] | None:
         if given is None:
             return None
         several = isinstance(given, (tuple, list))
-        parts = list(cast("tuple[Any, ...]", given)) if several else [given]
+        parts = list(cast("tuple[object, ...]", given)) if several else [given]
         axes = tuple(as_integer(part) for part in parts)
         found = tuple(axis for axis in axes if axis is not None and axis >= 0)
         if len(found) != len(axes) or len(set(found)) != len(found):
@@ -121,7 +122,7 @@ class Caller:
             )
         return found
 
-    def _known_kind(self, kind: Any) -> str:
+    def _known_kind(self, kind: object) -> str:
         found = KINDS.get(kind) if isinstance(kind, Hashable) else None
         if found is None:
             raise LaunchError(f'{self!r} returns "field", "numpy" or "torch", not {kind!r}.')
@@ -129,43 +130,43 @@ class Caller:
 
     # Calls
 
-    def __call__(self, *args: Any, _result: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, _result: object = None, **kwargs: object) -> Any:
         """Run the func for each element of its arguments; see `Func.__call__`."""
         kind = self._kind
         if isinstance(_result, (str, type)):
             kind, _result = self._known_kind(_result), None
-        call = self._prepare(args, kwargs, _result)
-        call.kernel(*call.args)
+        launch = self._prepare(args, kwargs, _result)
+        launch.kernel(*launch.args)
         if _result is not None:
             return _result
-        return self._given_back(call, kind)
+        return self._given_back(launch, kind)
 
-    def bwds(self, *args: Any, _result: Any = None, **kwargs: Any) -> None:
+    def bwds(self, *args: object, _result: object = None, **kwargs: object) -> None:
         """Run the adjoint of one call; see `Func.bwds`."""
         if _result is None:
             raise LaunchError(
                 f"{self!r}: bwds() reads the gradient of the results; "
                 "pass the field of them as '_result'."
             )
-        call = self._prepare(args, kwargs, _result)
-        call.kernel.bwds(*call.args)
+        launch = self._prepare(args, kwargs, _result)
+        launch.kernel.bwds(*launch.args)
 
-    def fwds(self, *args: Any, _result: Any = None, **kwargs: Any) -> Any:
+    def fwds(self, *args: object, _result: object = None, **kwargs: object) -> Any:
         """Call the func and push tangents through the call; see `Func.fwds`."""
-        call = self._prepare(args, kwargs, _result)
-        call.kernel.fwds(*call.args)
-        return call.result
+        launch = self._prepare(args, kwargs, _result)
+        launch.kernel.fwds(*launch.args)
+        return launch.result
 
-    def _prepare(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], result: Any) -> _Call:
+    def _prepare(self, args: CallArgs, kwargs: CallKwargs, result: object) -> _FuncLaunch:
         given = self._bound(args, kwargs)
         arguments = [self._argument(name, value) for name, value in given.items()]
         title = repr(self)
         taker = self._taker(result)
         shape = call_shape(title, arguments, taker)
         hows: list[tuple[str, How]] = []
-        passed: dict[str, Any] = {}
+        passed: dict[str, object] = {}
         for one in arguments:
-            how, value = _passed(one, shape)
+            how, value = _mapped(one, shape)
             hows.append((one.name, how))
             if not isinstance(how, IndexOf):
                 passed[one.name] = value
@@ -174,13 +175,17 @@ class Caller:
         )
         plan = Mapped(self._func, tuple(hows), by_name, (), (), len(shape))
         form, captured = self._results_of(plan, passed).of(list(passed.values()))
-        graded = any(_has_grads(value) for value in (*passed.values(), *captured))
+        graded = any(
+            value.has_grads
+            for value in (*passed.values(), *captured)
+            if isinstance(value, (ArrayLike, StructField))
+        )
         if result is None:
             result = fields_for(form, shape, graded)
         else:
             self._check_result(result, form)
         fields = _parts(result)
-        names = [RESULT] if not isinstance(result, tuple) else _numbered(RESULT, len(fields))
+        names = [RESULT] if not isinstance(form, tuple) else _numbered(RESULT, len(fields))
         sizes = [] if fields else _numbered("_size", len(shape))
         if not fields and not any(isinstance(how, Whole) for _, how in hows):
             raise LaunchError(f"{title} returns nothing that a field could take.")
@@ -196,10 +201,10 @@ class Caller:
         )
         kernel = self._kernel(mapped, passed)
         numbers = not any(one.shape is not None for one in arguments) and shape == ()
-        return _Call(kernel, tuple(passed.values()), result, form, graded, numbers)
+        return _FuncLaunch(kernel, tuple(passed.values()), result, form, graded, numbers)
 
-    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name; what is left to its default is none."""
+    def _bound(self, args: CallArgs, kwargs: CallKwargs) -> dict[str, object]:
+        """Return the arguments by name, without those that are left to their defaults."""
         for name in kwargs:
             if name not in self._parameters:
                 raise LaunchError(self._unknown(name))
@@ -218,83 +223,88 @@ class Caller:
         guess = did_you_mean(name, names) or f"it has {', '.join(names) or 'none'}."
         return f"{self!r} has no argument '{name}'; {guess}"
 
-    def _argument(self, name: str, value: Any) -> Argument:
+    def _argument(self, name: str, value: object) -> MappedArgument:
         if self._asks[name] == "template" or self._axes.get(name, ()) is None:
-            return Argument(name, value, None)
+            return MappedArgument(name, value, None)
         shape = value.shape if isinstance(value, (ArrayLike, StructField, Grid)) else None
-        return Argument(name, value, shape, self._axes.get(name) if shape is not None else None)
+        return MappedArgument(
+            name, value, shape, self._axes.get(name) if shape is not None else None
+        )
 
-    def _taker(self, result: Any) -> Argument | None:
-        """Return what takes the results, as a row of the table of shapes.
+    def _taker(self, result: object) -> MappedArgument | None:
+        """Return the fields that take the results, as a row of the table of shapes.
 
         Raises:
-            LaunchError: It is no field, or none that can be written.
+            LaunchError: The value is not a field, or is one that cannot be written.
         """
         if result is None:
             return None
-        parts = _parts(result)
-        for part in parts:
+        shapes: dict[tuple[int, ...], object] = {}
+        for part in _parts(result):
             if not isinstance(part, (ArrayLike, StructField)):
                 raise LaunchError(
                     f"{self!r}: '_result' is a field, a tuple of fields, "
                     f'"field", "numpy" or "torch", not {shown(part)}.'
                 )
-            for one in _leaves(part):
+            leaves = part.fields() if isinstance(part, StructField) else [("", part)]
+            for _, one in leaves:
                 if one.window is not None and one.window.repeats:
                     raise LaunchError(
                         f"{self!r}: '_result' is {one!r}, which repeats elements and is not "
                         "written. Give a field of its own."
                     )
-        shapes = {part.shape for part in parts}
+            shapes.setdefault(part.shape, part)
         if len(shapes) != 1:
             raise LaunchError(f"{self!r}: the fields of '_result' differ in their shapes.")
-        return Argument(RESULT, parts[0], shapes.pop())
+        ((shape, part),) = shapes.items()
+        return MappedArgument(RESULT, part, shape)
 
-    def _check_result(self, result: Any, form: Form) -> None:
+    def _check_result(self, result: object, form: Form) -> None:
         count = len(form) if isinstance(form, tuple) else int(form is not None)
         several = isinstance(form, tuple)
         if isinstance(result, tuple) != several or len(_parts(result)) != count:
             wants = f"a tuple of {count} fields" if several else "one field"
             wants = "nothing" if form is None else wants
+            returned = f"{count} values" if several else "nothing" if form is None else str(form)
             raise LaunchError(
-                f"{self!r} returns {_said(form)}: its '_result' is {wants}, not {shown(result)}."
+                f"{self!r} returns {returned}: its '_result' is {wants}, not {shown(result)}."
             )
 
-    def _results_of(self, plan: Mapped, passed: Mapping[str, Any]) -> ResultTypes:
+    def _results_of(self, plan: Mapped, passed: Mapping[str, object]) -> ResultTypes:
         found = self._results.get(plan)
         if found is None:
             found = self._results[plan] = ResultTypes(self._body(plan, passed))
         return found
 
-    def _kernel(self, mapped: Mapped, passed: Mapping[str, Any]) -> Kernel:
+    def _kernel(self, mapped: Mapped, passed: Mapping[str, object]) -> Kernel:
         found = self._kernels.get(mapped)
         if found is None:
             body = self._body(mapped, passed)
             found = self._kernels[mapped] = Kernel(self._func.function, body)
         return found
 
-    def _body(self, mapped: Mapped, passed: Mapping[str, Any]) -> MappedBody:
+    def _body(self, mapped: Mapped, passed: Mapping[str, object]) -> MappedBody:
         asks = {**self._asks, **dict.fromkeys(mapped.sizes, "int")}
         asks |= dict.fromkeys(mapped.results, "field")
         drawn = {name for name, how in mapped.arguments if isinstance(how, Draw)}
         kinds = {name: "int" if name in drawn else asks[name] for name in passed}
         return MappedBody(self._func, mapped, kinds)
 
-    def _given_back(self, call: _Call, kind: str | None) -> Any:
-        kind = ("number" if call.numbers else "field") if kind is None else kind
-        if kind == "field" or call.result is None:
-            return call.result
-        if call.cut and RECORDING.get().recorder is not None:
+    def _given_back(self, launch: _FuncLaunch, kind: str | None) -> Any:
+        kind = ("number" if launch.numbers else "field") if kind is None else kind
+        if kind == "field" or launch.result is None:
+            return launch.result
+        if launch.cut and RECORDING.get().recorder is not None:
             text = (
                 f"{self!r} returns numbers that vary with fields that have gradients, and the tape "
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."
             )
             warnings.warn(GradientCut(text), stacklevel=4)
-        return call.converted(CONVERSIONS[kind])
+        return launch.converted(CONVERSIONS[kind])
 
 
-def _passed(one: Argument, shape: tuple[int, ...]) -> tuple[How, Any]:
-    """Return how each call gets an argument, and what is passed for it."""
+def _mapped(one: MappedArgument, shape: tuple[int, ...]) -> tuple[How, object]:
+    """Return how each call gets an argument, and the value that is passed."""
     value = one.value
     if isinstance(value, CallId):
         return IndexOf(tuple(range(len(shape)))), None
@@ -307,29 +317,15 @@ def _passed(one: Argument, shape: tuple[int, ...]) -> tuple[How, Any]:
     if isinstance(value, Grid):
         sizes = zip(axes, value.shape, strict=True)
         return IndexOf(tuple(axis if size == shape[axis] else None for axis, size in sizes)), None
+    assert isinstance(value, (ArrayLike, StructField))
     return Each(), spread(value, axes, shape)
 
 
-def _has_grads(value: object) -> bool:
-    return isinstance(value, (ArrayLike, StructField)) and value.has_grads
-
-
-def _parts(result: Any) -> tuple[Any, ...]:
+def _parts(result: object) -> CallArgs:
     if result is None:
         return ()
-    return cast("tuple[Any, ...]", result) if isinstance(result, tuple) else (result,)
-
-
-def _leaves(part: ArrayLike | StructField) -> list[ArrayLike]:
-    return [one for _, one in part.fields()] if isinstance(part, StructField) else [part]
+    return cast(CallArgs, result) if isinstance(result, tuple) else (result,)
 
 
 def _numbered(name: str, count: int) -> list[str]:
     return [f"{name}_{k}" for k in range(count)]
-
-
-def _said(form: Form) -> str:
-    """Return a form in the words of an error."""
-    if form is None:
-        return "nothing"
-    return f"{len(form)} values" if isinstance(form, tuple) else str(form)

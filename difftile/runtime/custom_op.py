@@ -9,26 +9,27 @@ from types import FunctionType
 from typing import Any, overload
 
 from difftile.compile.annotations import role_of
+from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.diagnostics import Label, LaunchError, render
 from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
-from difftile.runtime.host_op import HostCall, Rule
-from difftile.runtime.operands import Operand, operands_of
+from difftile.runtime.host_op import HostCall, HostRule
+from difftile.runtime.operands import FieldOperand, operands_of
 from difftile.runtime.source_location import definition_of
 
 
 class CustomOp:
     """Python code over fields: NumPy, SciPy, another library, launches of kernels.
 
-    A call runs it. On an open tape it is one step: what happens inside is not recorded, and
+    A call runs the code. On an open tape the call is one step: nothing inside is recorded, and
     `backward` says how gradients pass. A tape with a limit, and `@dt.checkpoint`, run it again: its
-    results must follow from its arguments alone.
+    results must follow only from its arguments.
 
     Fields among the arguments may be declared `dt.In` (read), `dt.Out` (all of it is overwritten)
     or `dt.InOut`. Of a field that is not declared the tape finds out whether it was written.
 
-    `rules` are the derivatives that were written for it: 'backward' and 'forward'.
+    `rules` are the derivatives that the user wrote: 'backward' and 'forward'.
     """
 
     def __init__(self, function: FunctionType) -> None:
@@ -40,26 +41,26 @@ class CustomOp:
             for p in self._signature.parameters.values()
             if (role := role_of(p.annotation)) is not None
         }
-        self.rules: dict[str, Rule] = {}
+        self.rules: dict[str, HostRule] = {}
 
     def __repr__(self) -> str:
         return f"<custom op {self.function.__name__}({', '.join(self._signature.parameters)})>"
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> CustomOp | BoundOp:
         """Return the operation as a method of an object."""
         return self if instance is None else BoundOp(self, instance)
 
     @property
     def approximate(self) -> bool:
-        """Whether the backward is marked as no exact derivative."""
+        """Whether the backward is marked as an approximate derivative."""
         rule = self.rules.get("backward")
         return rule is not None and rule.approximate
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the operation; on an open tape it is recorded.
 
         Returns:
-            What the function returns, which is also what the rules are given as saved values.
+            The result of the function, which the rules get as the saved value.
 
         Raises:
             LaunchError: The arguments do not fit, or a field is written that is declared dt.In.
@@ -68,11 +69,11 @@ class CustomOp:
         step = self._step(args, kwargs, "backward", checked=RECORDING.get().recorder is not None)
         return perform(step).value
 
-    def bwds(self, *args: Any, **kwargs: Any) -> None:
+    def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the backward of one call, without a tape; see `bwds` of kernels.
 
-        Fields hold what they held before that call, and hold it afterwards as well. The operation
-        runs once more, in other memory.
+        Fields hold their contents from before that call, and hold them afterwards as well. The
+        operation runs once more, in other memory.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no gradient comes in.
@@ -81,11 +82,11 @@ class CustomOp:
         self._refuse_tape("bwds")
         run_adjoint_of_step(repr(self), self._step(args, kwargs, "backward"))
 
-    def fwds(self, *args: Any, **kwargs: Any) -> Any:
+    def fwds(self, *args: object, **kwargs: object) -> Any:
         """Run the operation and push tangents through it, without a tape; see `fwds` of kernels.
 
         Returns:
-            What the function returns.
+            The result of the function.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
@@ -99,14 +100,14 @@ class CustomOp:
             raise LaunchError(f"{self!r}: {method}() is for calls without a tape, and one is open.")
 
     def _step(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str, *, checked: bool = True
+        self, args: CallArgs, kwargs: CallKwargs, kind: str, *, checked: bool = True
     ) -> HostCall:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise LaunchError(f"{self!r}: {error}.") from None
         bound.apply_defaults()
-        operands: list[Operand] = []
+        operands: list[FieldOperand] = []
         for name, arg in bound.arguments.items():
             role = self._roles.get(name)
             found = list(operands_of(name, arg, role))
@@ -130,38 +131,38 @@ class CustomOp:
     def backward(self, rule: FunctionType) -> FunctionType: ...
     @overload
     def backward(self, *, approx: bool = False) -> Callable[[FunctionType], FunctionType]: ...
-    def backward(self, rule: Any = None, *, approx: bool = False) -> Any:
+    def backward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Say how gradients pass; the decorator `@op.backward`.
 
         The rule takes the arguments of the operation, and in one parameter more, if it has one,
-        what the operation returned. Fields stand for those of the call and hold what they held
-        then: `dt.In` and `dt.InOut` what was there before it, `dt.Out` what was there after it.
-        The rule reads `grad_in` of fields that the operation writes and adds to `grad_out` of
-        those that it reads, which are zero to begin with.
+        the result of the operation. Fields stand for those of the call, with their contents from
+        then: `dt.In` and `dt.InOut` from before the call, `dt.Out` from after it. The rule reads
+        `grad_in` of fields that the operation writes and adds to `grad_out` of those that it reads,
+        which are zero to begin with.
 
         Args:
             rule: A Python function.
-            approx: Mark it as no exact derivative, for reports.
+            approx: Whether reports name the rule as an approximate derivative.
 
         Raises:
             LaunchError: The parameters are others, or there is a backward already.
         """
-        return self._take("backward", rule, approx)
+        return self._with_rule("backward", rule, approx)
 
     def forward(self, rule: FunctionType) -> FunctionType:
         """Say how tangents pass; the decorator `@op.forward`.
 
-        As `backward`, but `grad_out` of what the operation reads holds tangents, and the rule sets
-        `grad_in` of what it writes.
+        As `backward`, but `grad_out` of fields that the operation reads holds tangents, and the
+        rule sets `grad_in` of those that it writes.
 
         Raises:
             LaunchError: The parameters are others, or there is a forward already.
         """
-        return self._take("forward", rule, False)
+        return self._with_rule("forward", rule, False)
 
-    def _take(self, kind: str, rule: Any, approximate: bool) -> Any:
+    def _with_rule(self, kind: str, rule: object, approximate: bool) -> Any:
         if rule is None:
-            return functools.partial(self._take, kind, approximate=approximate)
+            return functools.partial(self._with_rule, kind, approximate=approximate)
         if not isinstance(rule, FunctionType):
             raise LaunchError(
                 f"@{self.function.__name__}.{kind} decorates a function, not {rule!r}."
@@ -169,7 +170,7 @@ class CustomOp:
         if kind in self.rules:
             raise LaunchError(f"{self!r} has a {kind} already; remove one of the two.")
         signature = inspect.signature(rule)
-        self.rules[kind] = Rule(rule, signature, self._saved_in(kind, rule), approximate)
+        self.rules[kind] = HostRule(rule, signature, self._saved_in(kind, rule), approximate)
         return rule
 
     def _saved_in(self, kind: str, rule: FunctionType) -> str:
@@ -199,15 +200,15 @@ class BoundOp:
         self._op = op
         self._instance = instance
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Run the operation."""
         return self._op(self._instance, *args, **kwargs)
 
-    def bwds(self, *args: Any, **kwargs: Any) -> None:
+    def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the backward of one call."""
         self._op.bwds(self._instance, *args, **kwargs)
 
-    def fwds(self, *args: Any, **kwargs: Any) -> Any:
+    def fwds(self, *args: object, **kwargs: object) -> Any:
         """Run the operation and push tangents through it."""
         return self._op.fwds(self._instance, *args, **kwargs)
 
@@ -216,19 +217,19 @@ class BoundOp:
         return self._op.function.__name__
 
     @property
-    def rules(self) -> Mapping[str, Rule]:
-        """The derivatives that were written for it."""
+    def rules(self) -> Mapping[str, HostRule]:
+        """The derivatives that the user wrote."""
         return self._op.rules
 
     def __repr__(self) -> str:
         return f"{self._op!r} of {self._instance!r}"
 
 
-def custom_op(function: Any) -> CustomOp:
+def custom_op(function: object) -> CustomOp:
     """Make a Python function over fields a step of tapes; the decorator `@dt.custom_op`.
 
     Raises:
-        LaunchError: It is not a plain Python function.
+        LaunchError: The object is not a plain Python function.
     """
     if isinstance(function, CustomOp) or not isinstance(function, FunctionType):
         decorated = hasattr(function, "function")

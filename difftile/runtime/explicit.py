@@ -1,4 +1,4 @@
-"""Derivatives of a single launch without a tape: what `kernel.bwds` and `kernel.fwds` do."""
+"""Derivatives of a single launch without a tape, for `kernel.bwds` and `kernel.fwds`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Mapping, Set
 from contextlib import contextmanager
 from typing import Any
 
+from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -19,32 +20,38 @@ from difftile.recording.snapshots import Snapshot
 from difftile.recording.work_fields import copied, zeros_of
 
 
-def run_adjoint(kernel: str, call: PreparedLaunch, values: list[Any]) -> None:
-    """Run the adjoint of a launch whose fields hold what they held before it.
+def run_adjoint(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
+    """Run the adjoint of a launch whose fields hold their contents from before it.
 
     The launch itself runs once more, in other memory: a kernel of several stages needs it.
 
     Args:
         kernel: The kernel in the words of an error.
-        call: The launch.
+        launch: The launch.
         values: The values of its parameters.
 
     Raises:
         LaunchError: No field that the launch writes has a gradient.
     """
-    found = call.plans()
+    found = launch.plans()
     found.check(values)
     plans = found.stages
-    written = {values[k].storage: values[k] for plan in plans for k in plan.writes}
-    _check_seeds(kernel, _outputs(call, values))
-    read = {values[k].storage for plan in plans for k in plan.loads}
+    written = {one.storage: one for plan in plans for one in _fields(values, plan.writes)}
+    code = launch.code
+    outputs = {
+        code.params[k].name: field
+        for k in code.writes
+        if (field := field_at(values, k)) not in code.temps
+    }
+    _check_seeds(kernel, outputs)
+    read = {one.storage for plan in plans for one in _fields(values, plan.loads)}
     with _held(written) as history:
-        history.launch(call, values, plans)
+        history.launch(launch, values, plans)
         _replay(history, written, read)
 
 
 def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
-    """Run the reverse of a step whose fields hold what they held before it.
+    """Run the reverse of a step whose fields hold their contents from before it.
 
     The step itself runs once more, in other memory.
 
@@ -53,7 +60,7 @@ def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
         step: The step.
 
     Raises:
-        LaunchError: No field that it writes has a gradient.
+        LaunchError: No field that the step writes has a gradient.
     """
     opaque = Opaque(step, step.uses, constant=False)
     with _held(field.storage for field in opaque.written) as history:
@@ -68,7 +75,7 @@ def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
 
 @contextmanager
 def _held(storages: Iterable[Storage]) -> Generator[FullHistory]:
-    """Let fields be changed inside a block, and recorded; they hold afterwards what they held."""
+    """Let fields be changed and recorded inside a block; restore their contents at its end."""
     before = Snapshot(0)
     for storage in storages:
         before.hold(storage)
@@ -82,22 +89,18 @@ def _held(storages: Iterable[Storage]) -> Generator[FullHistory]:
 
 
 def _replay(history: FullHistory, written: Mapping[Storage, Field], read: Set[Storage]) -> None:
-    """Replay what was recorded; gradients of fields that are written alone stay as they are."""
+    """Replay the records; gradients of fields that are only written stay as they are."""
     replay = Replay(written, accumulate=False, seeds=written.keys() - read)
     for field in written.values():
         if field.has_grads:
-            replay.gradient(field)  # what no adjoint touches passes through, too
+            replay.gradient(field)  # elements that no adjoint touches pass through, too
     for record in history.backwards(keep=False):
         replay.reverse(record)
     replay.finish()
 
 
-def _outputs(call: PreparedLaunch, values: list[Any]) -> dict[str, Field]:
-    return {
-        call.code.params[k].name: values[k]
-        for k in call.code.writes
-        if values[k] not in call.code.temps
-    }
+def _fields(values: Arguments, positions: Iterable[int]) -> list[Field]:
+    return [field_at(values, k) for k in positions]
 
 
 def _check_seeds(title: str, outputs: Mapping[str, Field]) -> None:
@@ -109,25 +112,25 @@ def _check_seeds(title: str, outputs: Mapping[str, Field]) -> None:
         )
 
 
-def run_tangents(kernel: str, call: PreparedLaunch, values: list[Any]) -> None:
+def run_tangents(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
     """Launch a kernel and push the tangents of its fields through the launch.
 
     Args:
         kernel: The kernel in the words of an error.
-        call: The launch.
+        launch: The launch.
         values: The values of its parameters.
 
     Raises:
         LaunchError: No field has a gradient buffer, which holds the tangents.
     """
-    code = call.code
-    graded = {k: value for k, value in enumerate(values) if _has_grads(value)}
+    code = launch.code
+    graded = {k: v for k, v in enumerate(values) if isinstance(v, Field) and v.has_grads}
     if not any(field not in code.temps for field in graded.values()):
         raise LaunchError(
             f"{kernel}: fwds() keeps tangents in gradient buffers, and no field has one. "
             "Make fields with grad=True, set x.grad, then call fwds()."
         )
-    _warn_of_cuts(call)
+    _warn_of_cuts(launch)
     dots = {k: _tangent_of(field) for k, field in graded.items()}
     push_tangents(code, values, dots)
     for k, field in graded.items():
@@ -136,7 +139,7 @@ def run_tangents(kernel: str, call: PreparedLaunch, values: list[Any]) -> None:
 
 
 def run_tangents_of_step(title: str, step: OpaqueStep) -> Any:
-    """Run a step and push the tangents of its fields through it; return what it saved.
+    """Run a step, push the tangents of its fields through it, and return the values it saved.
 
     Args:
         title: The step in the words of an error.
@@ -173,10 +176,6 @@ def _tangent_before(field: Field) -> Field:
     return zeros_of(field) if field.grad_out is None else copied(field.grad_out)
 
 
-def _has_grads(value: object) -> bool:
-    return isinstance(value, Field) and value.has_grads
-
-
 def _tangent_of(field: Field) -> Field:
     """Return the memory for a field's tangent, as it is before the launch."""
     if field.grad_out is not None and field.grad_in is field.grad_out:
@@ -190,10 +189,10 @@ def _tangent_of(field: Field) -> Field:
     return work
 
 
-def _warn_of_cuts(call: PreparedLaunch) -> None:
+def _warn_of_cuts(launch: PreparedLaunch) -> None:
     """Warn of tangents that are cut; no adjoint has to exist for that."""
-    wanted = call.code.wanted(call.grads())
-    for stage in call.code.stages:
+    wanted = launch.code.wanted(launch.grads())
+    for stage in launch.code.stages:
         for array, span in stage.cuts(wanted).items():
             why = "has no gradient buffer to hold it"
             warn_of_field(array.name, span, "tangent", why, stacklevel=5)

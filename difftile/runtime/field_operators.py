@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from difftile.compile.arguments import CallArgs
+from difftile.compile.func import KernelValue
 from difftile.fields.arithmetic import Operators
 from difftile.runtime.funcs import func
 
 
 @func
-def add(a: Any, b: Any) -> Any:
+def add(a: KernelValue, b: KernelValue) -> KernelValue:
     """Return a + b."""
     return a + b
 
 
 @func
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: KernelValue, b: KernelValue) -> KernelValue:
     """Return a - b."""
     return a - b
 
 
 @func
-def multiply(a: Any, b: Any) -> Any:
+def multiply(a: KernelValue, b: KernelValue) -> KernelValue:
     """Return a * b."""
     return a * b
 
 
 @func
-def divide(a: Any, b: Any) -> Any:
+def divide(a: KernelValue, b: KernelValue) -> KernelValue:
     """Return a / b."""
     return a / b
 
 
 @func
-def power(a: Any, b: Any) -> Any:
+def power(a: KernelValue, b: KernelValue) -> KernelValue:
     """Return a to the power b."""
     return a**b
 
 
 @func
-def negative(a: Any) -> Any:
+def negative(a: KernelValue) -> KernelValue:
     """Return -a."""
     return -a
 
 
 @func
-def positive(a: Any) -> Any:
+def positive(a: KernelValue) -> KernelValue:
     """Return a itself."""
     return +a
 
@@ -61,7 +61,7 @@ _FUNCS = {
 }
 
 
-def apply(name: str, operands: tuple[Any, ...], into: Any) -> Any:
+def apply(name: str, operands: CallArgs, into: object) -> KernelValue:
     """Return the result of an operator of fields.
 
     Args:

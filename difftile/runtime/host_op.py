@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,8 @@ from difftile.recording.access_observer import RefusingObserver, observed_by
 from difftile.recording.opaque import OpaqueStep, Use, nbytes_of
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.runtime.operands import (
-    Operand,
+    FieldOperand,
+    Fingerprint,
     fingerprint,
     replaced,
     stand_in,
@@ -34,14 +34,14 @@ from difftile.substrate import current_session
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A derivative that was written for an operation.
+class HostRule:
+    """A derivative that the user wrote for an operation.
 
     Args:
-        function: Takes the arguments of the operation, fields standing for its fields.
-        signature: Its parameters.
-        saved: The parameter that takes what the operation returned, if there is one.
-        approximate: Whether it is known to be no exact derivative.
+        function: A function of the operation's arguments, with fields in the place of its fields.
+        signature: The parameters of the function.
+        saved: The parameter that takes the result of the operation, if there is one.
+        approximate: Whether the derivative is approximate.
     """
 
     function: FunctionType
@@ -52,10 +52,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a run of an operation returned, and what its arrays held then."""
+    """The result of a run of an operation, and fingerprints of the arrays in it."""
 
-    value: Any
-    prints: Any
+    value: object
+    prints: Fingerprint
     nbytes: int
 
 
@@ -64,12 +64,12 @@ class HostCall(OpaqueStep):
 
     Args:
         name: The operation.
-        function: What it does.
-        bound: Its arguments.
+        function: The code of the operation.
+        bound: The arguments.
         operands: The fields among them.
-        rule: How it is differentiated, if that is known.
-        kind: What the rule is called: 'backward' or 'forward'.
-        forward: How tangents are pushed, if that is known, too.
+        rule: The derivative, if the user wrote one.
+        kind: The kind of the rule: 'backward' or 'forward'.
+        forward: The rule that pushes tangents, if the user wrote one.
         checked: Whether arrays among the arguments must stay as they are until the rule has run.
     """
 
@@ -78,11 +78,11 @@ class HostCall(OpaqueStep):
         name: str,
         function: FunctionType,
         bound: inspect.BoundArguments,
-        operands: Sequence[Operand],
-        rule: Rule | None,
+        operands: Sequence[FieldOperand],
+        rule: HostRule | None,
         *,
         kind: str = "backward",
-        forward: Rule | None = None,
+        forward: HostRule | None = None,
         checked: bool = True,
     ) -> None:
         title = f"custom op '{name}'"
@@ -107,16 +107,17 @@ class HostCall(OpaqueStep):
         """Call the function.
 
         Raises:
-            LaunchError: It changed a part of a field that is declared dt.In, or it runs again and
-                an array among its arguments has changed.
+            LaunchError: The function changed a part of a field that is declared dt.In.
+            TapeError: The function runs again and an array among its arguments has changed.
         """
         self._check_arguments()
+        own = {use.field.storage for use in self.uses}
+        written = {use.field.storage for use in self.uses if use.writes is not False}
         read = {
             operand.name: (operand.value, operand.value.to_numpy())
             for operand in self._operands
-            if operand.role == "In" and _is_in_written_field(operand, self.uses)
+            if operand.role == "In" and operand.value.base.storage in written
         }
-        own = {use.field.storage for use in self.uses}
         with ExitStack() as checks:
             if current_session().debug:
                 checks.enter_context(poisoned(self.title, self._operands))
@@ -129,7 +130,7 @@ class HostCall(OpaqueStep):
             if not np.array_equal(part.to_numpy(), before, equal_nan=True):
                 raise LaunchError(f"'{name}' is written by {self.title}, and declared dt.In.")
 
-        def counted(field: ArrayLike) -> Any:
+        def counted(field: ArrayLike) -> ArrayLike | None:
             return None if field.base.storage in own else field
 
         prints = fingerprint(value) if self._checked else None
@@ -144,7 +145,7 @@ class HostCall(OpaqueStep):
         return twin
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
-        """Refuse what cannot be recorded.
+        """Refuse a call that cannot be recorded.
 
         Raises:
             LaunchError: Several parts of one field were written, or might have been.
@@ -185,7 +186,7 @@ class HostCall(OpaqueStep):
             )
         uses = {use.field.storage: use for use in self.uses}
 
-        def stand(value: ArrayLike) -> Any:
+        def stand(value: ArrayLike) -> ArrayLike:
             return stand_in(then, uses, value)
 
         arguments = {name: replaced(arg, stand) for name, arg in self._bound.arguments.items()}
@@ -196,7 +197,7 @@ class HostCall(OpaqueStep):
             rule.function(*bound.args, **bound.kwargs)
 
     def _refuse_outside(self, field: Field, what: str) -> None:
-        """Refuse that the operation touches a field with a gradient that is no argument."""
+        """Refuse that the operation touches a field with a gradient that is not an argument."""
         constant = self._constant or not any(
             use.writes is not False and use.field.has_grads for use in self.uses
         )
@@ -212,7 +213,7 @@ class HostCall(OpaqueStep):
         )
 
     def _refuse_own(self, field: Field, what: str) -> None:
-        """Refuse that the rule touches the fields of the call instead of what stands for them."""
+        """Refuse that the rule touches the fields of the call instead of those in their place."""
         title = (
             f"The {self._kind} of {self.title} {what} {field!r} itself, not as it was in the call."
         )
@@ -239,9 +240,3 @@ class HostCall(OpaqueStep):
             if add_note is not None:  # from Python 3.11 on
                 add_note(f"In the {self._kind} of {self.title}{called}.")
             raise
-
-
-def _is_in_written_field(operand: Operand, uses: Sequence[Use]) -> bool:
-    return any(
-        use.field.storage is operand.value.base.storage and use.writes is not False for use in uses
-    )

@@ -1,4 +1,4 @@
-"""What Python hands to a func: arrays and tensors become fields."""
+"""The arguments of a func that Python calls: arrays and tensors become fields."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from types import FunctionType
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.compile.definition import annotated
 from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
@@ -21,7 +21,9 @@ from difftile.ops.vocabulary import VectorMeaning
 from difftile.substrate import dtype_of, value_type
 
 
-def as_input(title: str, parameter: inspect.Parameter, function: FunctionType, value: Any) -> Any:
+def as_input(
+    title: str, parameter: inspect.Parameter, function: FunctionType, value: object
+) -> object:
     """Return an argument of a func with arrays, tensors and vectors in a field of their own.
 
     A parameter that is annotated with a type of vectors or matrices takes the last axes of an
@@ -34,7 +36,7 @@ def as_input(title: str, parameter: inspect.Parameter, function: FunctionType, v
         value: The argument.
 
     Raises:
-        LaunchError: It is no array that a field can hold, or a gradient would be lost.
+        LaunchError: The array is not one that a field can hold, or a gradient would be lost.
     """
     if isinstance(value, (ArrayLike, StructField)):
         return value
@@ -42,29 +44,29 @@ def as_input(title: str, parameter: inspect.Parameter, function: FunctionType, v
         raise LaunchError(
             f"{title}: '{parameter.name}' is a list; make it an array: np.array({parameter.name})."
         )
-    meaning = meaning_of(value)
+    meaning, given = meaning_of(value), cast(Any, value)
     if isinstance(meaning, VectorMeaning):
-        return _constants(title, parameter.name, value.to_numpy(), len(meaning.shape))
+        return _constants(title, parameter.name, given.to_numpy(), len(meaning.shape))
     if is_tensor(value):
-        if value.requires_grad:
+        if given.requires_grad:
             raise LaunchError(
                 f"{title}: '{parameter.name}' is a tensor that requires a gradient, which would "
                 "be lost. Pass t.detach(), or a field with grad=True."
             )
-        value = value.detach().cpu().numpy()
-    if isinstance(value, np.ndarray):
+        given = given.detach().cpu().numpy()
+    if isinstance(given, np.ndarray):
         wanted = value_type(annotated(parameter, function))
         inner = 0 if wanted is None else len(shape_of(wanted))
-        return _constants(title, parameter.name, cast(Any, value), inner)
+        return _constants(title, parameter.name, cast(HostArray, given), inner)
     return value
 
 
 def is_tensor(value: object) -> bool:
-    """Tell whether a value is a tensor of torch, which need not be there."""
+    """Tell whether a value is a tensor of torch, which need not be installed."""
     return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
 
 
-def _constants(title: str, name: str, array: npt.NDArray[Any], inner: int) -> Field:
+def _constants(title: str, name: str, array: HostArray, inner: int) -> Field:
     """Return a field with a copy of an array, whose last axes are those of an element."""
     scalar = scalar_from_numpy(array.dtype)
     dtype = None

@@ -1,4 +1,4 @@
-"""The calls of a func as what a kernel runs, and what they return."""
+"""The calls of a func as the body of a kernel, and the types of their results."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
+from difftile.compile.arguments import Arguments
 from difftile.compile.definition import lowered_for
 from difftile.compile.func import Func
 from difftile.compile.meanings import meaning_of
@@ -23,7 +23,7 @@ from difftile.substrate import current_session
 
 @dataclass(frozen=True)
 class MappedBody:
-    """The calls of a func as what a kernel runs."""
+    """The calls of a func as the body of a kernel."""
 
     func: Func
     mapped: Mapped
@@ -54,23 +54,23 @@ class MappedBody:
 
 @dataclass
 class ResultTypes:
-    """What a func returns for arguments of certain types."""
+    """The types of a func's results, by the types of its arguments."""
 
     body: MappedBody
     _found: dict[Hashable, list[tuple[tuple[Capture, ...], Form]]] = field(
-        default_factory=dict[Any, Any]
+        default_factory=dict[Hashable, list[tuple[tuple[Capture, ...], Form]]]
     )
 
-    def of(self, args: Sequence[Any]) -> tuple[Form, list[Any]]:
-        """Return that for some arguments, and what the func takes from outside for them."""
+    def of(self, args: Sequence[object]) -> tuple[Form, Arguments]:
+        """Return the types for some arguments, and the values that the func captures for them."""
         session = current_session()
-        taken = parse_arguments(self.body.func, self.body.kinds, args, session)
-        key = (session, *taken.key)
+        parsed = parse_arguments(self.body.func, self.body.kinds, args, session)
+        key = (session, *parsed.key)
         for captures, form in self._found.get(key, ()):
-            captured = current_captures(captures, taken.arrays, taken.known)
+            captured = current_captures(captures, parsed.arrays, parsed.known)
             if captured is not None:
                 return form, captured
-        lowered, _ = lowered_for(self.body, taken.signature, taken.meanings, session)
+        lowered, _ = lowered_for(self.body, parsed.signature, parsed.meanings, session)
         self._found.setdefault(key, []).append((lowered.captures, lowered.form))
-        captured = current_captures(lowered.captures, taken.arrays, taken.known)
+        captured = current_captures(lowered.captures, parsed.arrays, parsed.known)
         return lowered.form, captured or []

@@ -1,17 +1,17 @@
-"""The fields among the arguments of a host operation, and what the operation does with them."""
+"""The fields among the arguments of a host operation, and how the operation uses them."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TypeAlias, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
@@ -22,11 +22,11 @@ from difftile.recording.work_fields import zeros_of
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class FieldOperand:
     """A field, or a part of one, among the arguments.
 
     Args:
-        name: The parameter, with what leads to the field: 'src', 'p.pos', 'layers[2]'.
+        name: The parameter, and the path to the field: 'src', 'p.pos', 'layers[2]'.
         value: The field or the part.
         role: 'In', 'Out' or 'InOut' if the parameter is annotated.
     """
@@ -37,29 +37,29 @@ class Operand:
 
     @property
     def window(self) -> Window:
-        """The elements that it is."""
+        """The elements of the field or the part."""
         window = self.value.window
         return whole(self.value.shape) if window is None else window
 
     @property
     def written(self) -> bool:
-        """Whether it is declared to be written."""
+        """Whether the field is declared as written."""
         return self.role in ("Out", "InOut")
 
 
-def operands_of(name: str, arg: object, role: str | None) -> Iterator[Operand]:
+def operands_of(name: str, arg: object, role: str | None) -> Iterator[FieldOperand]:
     """Yield the fields in an argument: a field, a struct field, or a list, tuple or dict of those.
 
     Args:
         name: The parameter.
         arg: The argument.
-        role: What the parameter is annotated with.
+        role: The annotation of the parameter.
     """
     if isinstance(arg, ArrayLike):
-        yield Operand(name, arg, role)
+        yield FieldOperand(name, arg, role)
     elif isinstance(arg, StructField):
         for dotted, field in arg.fields(name):
-            yield Operand(dotted, field, role)
+            yield FieldOperand(dotted, field, role)
     elif isinstance(arg, (tuple, list)):
         for k, one in enumerate(cast("Sequence[object]", arg)):
             yield from operands_of(f"{name}[{k}]", one, role)
@@ -68,26 +68,26 @@ def operands_of(name: str, arg: object, role: str | None) -> Iterator[Operand]:
             yield from operands_of(f"{name}[{key!r}]", one, role)
 
 
-def replaced(arg: Any, stand: Callable[[ArrayLike], Any]) -> Any:
+def replaced(arg: object, stand: Callable[[ArrayLike], object]) -> object:
     """Return an argument with other fields in the place of its own."""
     if isinstance(arg, ArrayLike):
         return stand(arg)
     if isinstance(arg, StructField):
-        members: dict[str, Member] = {n: replaced(m, stand) for n, m in arg.members.items()}
-        return StructField(members, arg.methods)
+        members = {name: replaced(one, stand) for name, one in arg.members.items()}
+        return StructField(cast("dict[str, Member]", members), arg.methods)
     if isinstance(arg, (tuple, list)):
-        given = cast("Sequence[Any]", arg)
+        given = cast("Sequence[object]", arg)
         made = [replaced(one, stand) for one in given]
         if isinstance(given, list):
             return made
         return type(given)(*made) if hasattr(given, "_fields") else tuple(made)
     if isinstance(arg, dict):
-        return {k: replaced(one, stand) for k, one in cast("dict[Any, Any]", arg).items()}
+        return {k: replaced(one, stand) for k, one in cast("dict[object, object]", arg).items()}
     return arg
 
 
-def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: ArrayLike) -> Any:
-    """Return what stands in a reverse for a field, or for a part of one, of the operation.
+def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: ArrayLike) -> ArrayLike:
+    """Return the field that stands in a reverse for one of the operation, or for a part of one.
 
     A field that shares its memory with one that has a gradient, and has none itself, stands apart.
     """
@@ -102,8 +102,8 @@ def stand_in(then: ReverseContext, uses: Mapping[Storage, Use], value: ArrayLike
     return found if value.window is None else View(found, value.window)
 
 
-def uses_of(title: str, operands: Sequence[Operand]) -> tuple[Use, ...]:
-    """Return what an operation may do with each memory.
+def uses_of(title: str, operands: Sequence[FieldOperand]) -> tuple[Use, ...]:
+    """Return how an operation may use each memory.
 
     Args:
         title: The operation, for errors.
@@ -112,7 +112,7 @@ def uses_of(title: str, operands: Sequence[Operand]) -> tuple[Use, ...]:
     Raises:
         LaunchError: Arguments that share memory are declared to be used in ways that disagree.
     """
-    together: dict[Storage, list[Operand]] = {}
+    together: dict[Storage, list[FieldOperand]] = {}
     for operand in operands:
         together.setdefault(operand.value.base.storage, []).append(operand)
     return tuple(_use(title, group) for group in together.values())
@@ -126,7 +126,7 @@ _ROLES: dict[str | None, tuple[bool, bool | None, Keeps]] = {
 }
 
 
-def _use(title: str, group: list[Operand]) -> Use:
+def _use(title: str, group: list[FieldOperand]) -> Use:
     first = group[0]
     field = next((o.value.base for o in group if o.value.has_grads), first.value.base)
     if len(group) > 1 and any(operand.window != first.window for operand in group):
@@ -142,8 +142,8 @@ def _use(title: str, group: list[Operand]) -> Use:
     return Use(field, reads, writes, keeps, first.name, parts)
 
 
-def _use_of_parts(title: str, field: Field, group: list[Operand]) -> Use:
-    """Return what is done with a field that is passed in several parts."""
+def _use_of_parts(title: str, field: Field, group: list[FieldOperand]) -> Use:
+    """Return how a field is used that is passed in several parts."""
     if len({operand.window.base for operand in group}) > 1:
         raise LaunchError(
             f"'{group[0].name}' of {title} and other arguments share memory under different "
@@ -167,28 +167,31 @@ def _use_of_parts(title: str, field: Field, group: list[Operand]) -> Use:
             f"Parts of one field are declared dt.Out and dt.InOut in {title}; declare all that is "
             "written dt.InOut."
         )
-    # What is only read is the same before and after.
+    # A field that is only read is the same before and after.
     keeps = Keeps.AFTER if "Out" in roles else Keeps.BEFORE
     reads = roles != {"Out"}
     return Use(field, reads, bool(written), keeps, name, tuple(written))
 
 
-def undeclared(operands: Sequence[Operand], use: Use) -> list[str]:
+def undeclared(operands: Sequence[FieldOperand], use: Use) -> list[str]:
     """Return the names of the parts of a written field of which it is not known who wrote them."""
     found = [o for o in operands if o.value.base.storage is use.field.storage]
     several = any(one.window != found[0].window for one in found)
     return [one.name for one in found if several and one.role is None]
 
 
-def fingerprint(value: Any) -> Any:
+Fingerprint: TypeAlias = "int | list[Fingerprint] | dict[object, Fingerprint] | None"
+
+
+def fingerprint(value: object) -> Fingerprint:
     """Return a number for the contents of each array in a value, to tell later if they changed."""
     if isinstance(value, np.ndarray):
-        array = cast("npt.NDArray[Any]", value)
+        array = cast(HostArray, value)
         if array.dtype.hasobject:
             return None
         return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     if isinstance(value, (tuple, list)):
-        return [fingerprint(one) for one in cast("Sequence[Any]", value)]
+        return [fingerprint(one) for one in cast("Sequence[object]", value)]
     if isinstance(value, dict):
-        return {k: fingerprint(one) for k, one in cast("dict[Any, Any]", value).items()}
+        return {k: fingerprint(one) for k, one in cast("dict[object, object]", value).items()}
     return None

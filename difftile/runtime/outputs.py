@@ -1,14 +1,14 @@
-"""What takes the results of a func that Python calls, and what Python gets of them."""
+"""The fields that take the results of a func which Python calls, and their conversions."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, make
-from difftile.fields.structs import StructField
+from difftile.fields.structs import Member, StructField
 from difftile.frontend.mapping import Form
 from difftile.ir.types import Struct, Type, is_float, shape_of
 
@@ -18,8 +18,14 @@ KINDS: dict[object, str] = {
 }
 
 
-def fields_for(form: Form, shape: tuple[int, ...], graded: bool) -> Any:
-    """Return fields for what a func returns, with gradients if something that it takes has one."""
+Result: TypeAlias = "Member | tuple[Member, ...] | None"
+"""The fields of the results of a func: one, several, or none."""
+Converted: TypeAlias = Any
+"""The contents of a field for Python: a number, an array, a tensor, or a dict of those."""
+
+
+def fields_for(form: Form, shape: tuple[int, ...], graded: bool) -> Result:
+    """Return fields for the results of a func, with gradients if one of its arguments has one."""
     if form is None:
         return None
     if isinstance(form, tuple):
@@ -27,7 +33,7 @@ def fields_for(form: Form, shape: tuple[int, ...], graded: bool) -> Any:
     return _field_for(form, shape, graded)
 
 
-def _field_for(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Field | StructField:
+def _field_for(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Member:
     if isinstance(type_, Struct):
         members = {name: _field_for(one, shape, graded) for name, one in type_.members}
         return StructField(members, type_.methods)
@@ -35,14 +41,14 @@ def _field_for(type_: Type | Struct, shape: tuple[int, ...], graded: bool) -> Fi
     return made.with_grads() if graded and is_float(type_) else made
 
 
-def _as_numbers(part: Field | StructField) -> Any:
+def _as_numbers(part: Member) -> Converted:
     """Return the one element of a field as a Python number, an array, or a dict of those."""
     if isinstance(part, StructField):
         return {name: _as_numbers(one) for name, one in part.members.items()}
     return part.to_numpy() if shape_of(part.element) else part[None]
 
 
-def _as_tensor(part: Field | StructField) -> Any:
+def _as_tensor(part: Member) -> Converted:
     if isinstance(part, StructField):
         return {name: _as_tensor(one) for name, one in part.members.items()}
     try:
@@ -52,7 +58,7 @@ def _as_tensor(part: Field | StructField) -> Any:
     return torch.from_numpy(part.to_numpy())
 
 
-CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+CONVERSIONS: dict[str, Callable[[Member], Converted]] = {
     "number": _as_numbers,
     "numpy": lambda part: part.to_numpy(),
     "torch": _as_tensor,

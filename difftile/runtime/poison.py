@@ -1,23 +1,22 @@
 """Elements that an operation should have overwritten and has not, found under debug.
 
-Before the call each number is set to a NaN that no computation makes by chance; what still is one
-afterwards was not written, or was computed from it.
+Before the call each number is set to a NaN that no computation makes by chance; a number that is
+still this NaN afterwards was not written, or was computed from one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, counted
+from difftile.fields.exchange import HostArray
 from difftile.ir.types import is_float, shape_of
-from difftile.runtime.operands import Operand
+from difftile.runtime.operands import FieldOperand
 
-_MARKS: dict[int, npt.NDArray[Any]] = {
+_MARKS: dict[int, HostArray] = {
     2: np.array(0x7EAD, np.uint16),
     4: np.array(0x7FC0DEAD, np.uint32),
     8: np.array(0x7FF8DEAD00C0FFEE, np.uint64),
@@ -25,18 +24,18 @@ _MARKS: dict[int, npt.NDArray[Any]] = {
 
 
 @contextmanager
-def poisoned(title: str, operands: Sequence[Operand]) -> Generator[None]:
+def poisoned(title: str, operands: Sequence[FieldOperand]) -> Generator[None]:
     """Check that all of each field declared `dt.Out` is overwritten inside a block.
 
     Raises:
-        LaunchError: It is not.
+        LaunchError: An element is not overwritten.
     """
     outputs = [o for o in operands if o.role == "Out" and is_float(o.value.element)]
     for operand in outputs:
         field, window = operand.value.base, operand.value.window
         buffer = field.fresh_if_pinned(keep=window is not None)
 
-        def mark(array: npt.NDArray[Any], operand: Operand = operand) -> None:
+        def mark(array: HostArray, operand: FieldOperand = operand) -> None:
             part = array if operand.value.window is None else operand.window.of(array)
             part[...] = _MARKS[array.itemsize].view(array.dtype)
 

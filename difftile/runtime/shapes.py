@@ -1,26 +1,26 @@
-"""How the arguments of a call go together: the shape of the call, and what each runs along."""
+"""How the arguments of a call go together: the shape of the call, and the axes of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from difftile.diagnostics import LaunchError, counted
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.structs import StructField
+from difftile.fields.structs import Member, StructField
 from difftile.fields.view import View
 from difftile.fields.window import whole
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument of a call, or what takes its results.
+class MappedArgument:
+    """An argument of a call, or the field that takes its results.
 
     Args:
-        name: Its parameter.
-        value: What is given.
-        shape: Its shape; None where each call gets it as it is.
+        name: The parameter.
+        value: The argument.
+        shape: The shape; None where each call gets the whole argument.
         axes: The axes of the call that it runs along, if `.map` says so; otherwise the last ones.
     """
 
@@ -38,14 +38,14 @@ class Argument:
 
 
 def call_shape(
-    title: str, arguments: Sequence[Argument], result: Argument | None
+    title: str, arguments: Sequence[MappedArgument], result: MappedArgument | None
 ) -> tuple[int, ...]:
     """Return the shape of a call.
 
     Args:
         title: The func in the words of an error.
         arguments: The arguments.
-        result: What takes the results, which has that shape.
+        result: The field that takes the results, which has that shape.
 
     Raises:
         LaunchError: The arguments do not go together.
@@ -80,10 +80,10 @@ def call_shape(
 
 def _misfit(
     title: str,
-    arguments: Sequence[Argument],
-    result: Argument | None,
+    arguments: Sequence[MappedArgument],
+    result: MappedArgument | None,
     ndim: int,
-    offender: Argument | None,
+    offender: MappedArgument | None,
     reason: str,
 ) -> LaunchError:
     every = [*arguments, *([] if result is None else [result])]
@@ -106,7 +106,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 48 else f"{text[:45]}..."
 
 
-def _runs(one: Argument, ndim: int, is_result: bool) -> str:
+def _runs(one: MappedArgument, ndim: int, is_result: bool) -> str:
     if one.shape is None:
         return "in every call"
     if is_result:
@@ -118,7 +118,9 @@ def _runs(one: Argument, ndim: int, is_result: bool) -> str:
     return f"shape {one.shape} along {noun} {', '.join(map(str, axes))}"
 
 
-def spread(value: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+def spread(
+    value: ArrayLike | StructField, axes: tuple[int, ...], shape: tuple[int, ...]
+) -> ArrayLike | StructField:
     """Return a field, or a field of structs, repeated to a shape.
 
     Args:
@@ -129,8 +131,7 @@ def spread(value: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     if value.shape == shape and axes == tuple(range(len(shape))):
         return value
     if isinstance(value, StructField):
-        members: Any = {name: spread(one, axes, shape) for name, one in value.members.items()}
-        return StructField(members, value.methods)
-    assert isinstance(value, ArrayLike)
+        members = {name: spread(one, axes, shape) for name, one in value.members.items()}
+        return StructField(cast("dict[str, Member]", members), value.methods)
     window = whole(value.shape) if value.window is None else value.window
     return View(value.base, window.spread(axes, shape))
