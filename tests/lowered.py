@@ -7,9 +7,9 @@ import pytest
 
 import difftile as dt
 from difftile.ad.derive import derive
+from difftile.compile import compile_function as compiling
 from difftile.ir.nodes import Program
 from difftile.ir.types import F64
-from difftile.runtime import kernel as kernels
 from tests import harness
 
 
@@ -22,7 +22,7 @@ def from_the_frontend(one: harness.Program, monkeypatch: pytest.MonkeyPatch) -> 
         return derive(program)
 
     with monkeypatch.context() as patch:
-        patch.setattr(kernels, "derive", noted)
+        patch.setattr(compiling, "derive", noted)
         values = harness.drawn(one, np.random.default_rng(7))
         fields = harness._fields(one, values, F64)
         dt.kernel(one.function)._ready((), harness.arguments(one, fields))
