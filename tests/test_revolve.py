@@ -7,7 +7,7 @@ from math import comb
 
 import pytest
 
-from difftile.recording.schedule import plan
+from difftile.recording.schedule import make_schedule
 
 
 def reverse(launches: int, room: float, snapshot: float, record: float) -> tuple[int, int, float]:
@@ -20,7 +20,7 @@ def reverse(launches: int, room: float, snapshot: float, record: float) -> tuple
             continue
         first = ahead[-1]
         free = room - (len(ahead) - 1) * snapshot
-        schedule = plan(end - first, free, snapshot, record)
+        schedule = make_schedule(end - first, free, snapshot, record)
         for position in range(first, end):
             runs[position] += 1
         ahead += [first + offset for offset in schedule.snapshots]
@@ -49,9 +49,9 @@ def test_no_schedule_of_single_launches_runs_fewer(slots: int) -> None:
 
 
 def test_what_fits_is_recorded_at_once() -> None:
-    assert plan(100, room=100, snapshot=1, record=1).recorded_from == 0
-    assert plan(100, room=float("inf"), snapshot=1, record=1).recorded_from == 0
-    assert plan(100, room=5, snapshot=1, record=0).recorded_from == 0
+    assert make_schedule(100, room=100, snapshot=1, record=1).recorded_from == 0
+    assert make_schedule(100, room=float("inf"), snapshot=1, record=1).recorded_from == 0
+    assert make_schedule(100, room=5, snapshot=1, record=0).recorded_from == 0
 
 
 @pytest.mark.parametrize("slots", [2, 4, 8])

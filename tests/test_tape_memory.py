@@ -256,6 +256,7 @@ def test_a_launch_that_writes_a_field_on_the_tape_of_another_thread_is_an_error(
                 with pytest.raises(dt.DifftileError) as error:
                     energy(run.u, run.loss)
             found.append(str(error.value))
+            del error  # whose traceback holds the tape
 
     with dt.Tape(run.loss):
         energy(run.u, run.loss)
@@ -531,3 +532,17 @@ def test_a_tape_tells_what_it_holds() -> None:
         r"no snapshots, \d+ launches run again>",
         repr(run.tape),
     )
+
+
+def test_a_tape_that_nobody_holds_lets_go_at_once() -> None:
+    u, v, k = dt.ones(N, grad=True), dt.ones(N, grad=True), dt.ones((), grad=True)
+    kept = current_session().pool.kept
+    gc.disable()
+    try:
+        with dt.Tape() as tape:
+            step(u, v, k)
+        assert tape.nbytes
+        del tape
+        assert current_session().pool.kept == kept
+    finally:
+        gc.enable()

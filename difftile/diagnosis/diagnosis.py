@@ -243,7 +243,7 @@ class Diagnosis:
 
     def after_opaque(self, opaque: Opaque, before: dict[Storage, Numbers]) -> None:
         """Examine the fields that an opaque step has written."""
-        for field in opaque.written:
+        for field in opaque.writes:
             self._written.add(field.storage)
             values = field.storage.buffer.array()
             whole = any(use.overwrites for use in opaque.uses if use.field is field)

@@ -20,8 +20,8 @@ from difftile.ir.derived import Bar
 from difftile.ir.nodes import Load
 from difftile.ir.walk import array_of, walk
 from difftile.recording.opaque import OpaqueRecord
-from difftile.recording.records import LaunchRecord
 from difftile.recording.replay import Replay
+from difftile.recording.steps import LaunchRecord
 
 TOO_LARGE = 1e8
 """The factor beyond which a gradient counts as exploded, or below its inverse as vanished."""

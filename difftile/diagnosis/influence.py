@@ -17,7 +17,7 @@ from difftile.ir.nodes import Array, Store
 from difftile.ir.walk import walk
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import Opaque
-from difftile.recording.records import HostCopy, HostWrite
+from difftile.recording.steps import HostCopy, HostWrite
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from difftile.compile.arguments import field_at
 from difftile.fields.field import Field, Storage
 from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
-from difftile.recording.steps import Launch, Step
+from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, Record, Step
 from difftile.substrate import Buffer
 
 _LONGEST_LOOP = 64  # steps in the body of a repetition; longer ones are not found
@@ -61,18 +60,18 @@ class Trace:
     """The fields of a tape as rows, and the steps that touched them as items.
 
     Args:
-        steps: The steps in order; several stages of one launch may follow one another.
+        steps: The steps in order, with their records; a launch once for each recorded stage.
     """
 
-    def __init__(self, steps: Iterable[Record | Step]) -> None:
+    def __init__(self, steps: Iterable[tuple[Step, Record | None]]) -> None:
         self.items: list[Item] = []
         self._fields: list[tuple[Field, str]] = []
         self._row_of: dict[Storage, int] = {}
         self._counted: set[int] = set()
-        for step in steps:
+        for step, record in steps:
             match step:
-                case LaunchRecord() | Launch():
-                    self._launch(step)
+                case Launch():
+                    self._launch(step, record)
                 case HostWrite(target):
                     row = frozenset((self._row(target),))
                     self.items.append(Item("write", frozenset(), row))
@@ -81,12 +80,12 @@ class Trace:
                     rows = frozenset((source_row,)), frozenset((target_row,))
                     self.items.append(Item("copy", *rows))
                 case Opaque():
-                    self._opaque(step, {})
-                case OpaqueRecord(opaque, kept):
-                    self._opaque(opaque, kept)
+                    self._opaque(step, record.kept if isinstance(record, OpaqueRecord) else {})
+                case _:
+                    raise NotImplementedError(step)
 
-    def _launch(self, step: LaunchRecord | Launch) -> None:
-        code, values = step.call.code, step.values
+    def _launch(self, step: Launch, record: Record | None) -> None:
+        code, values = step.prepared.code, step.values
 
         def rows(positions: Iterable[int]) -> frozenset[int]:
             return frozenset(
@@ -95,14 +94,14 @@ class Trace:
                 if (field := field_at(values, k)) not in code.temps
             )
 
-        if not self.items or self.items[-1].launches != [id(values)]:
+        if not self.items or self.items[-1].launches != [id(step)]:
             read = {code.position[a] for stage in code.stages for a in stage.loaded}
             written = {code.position[a] for stage in code.stages for a in stage.written}
-            item = Item(code.name, rows(sorted(read)), rows(sorted(written)), launches=[id(values)])
+            item = Item(code.name, rows(sorted(read)), rows(sorted(written)), launches=[id(step)])
             self.items.append(item)
-        if isinstance(step, LaunchRecord):
+        if isinstance(record, LaunchRecord):
             item = self.items[-1]
-            kept = zip(step.plan.kept, step.kept, strict=True)
+            kept = zip(record.plan.kept, record.kept, strict=True)
             item.kept |= rows([k for k, buffer in kept if self._counts(item, buffer)])
 
     def _opaque(self, opaque: Opaque, kept: Mapping[Storage, Buffer]) -> None:

@@ -1,69 +1,45 @@
-"""What a diagnosed tape puts in the way of its launches and records, so that it hears of them."""
+"""The observer through which a diagnosed tape tells the diagnosis of its steps and records."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-import numpy.typing as npt
-
-from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.diagnosis.diagnosis import Diagnosis
-from difftile.fields.array_like import ArrayLike
-from difftile.fields.field import Field
-from difftile.fields.window import Window
-from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.history import History
 from difftile.recording.opaque import Opaque, OpaqueRecord
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.recording.replay import Replay
+from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, Record, Step
 
 
-class WatchedHistory:
-    """A history that the diagnosis hears of: what a tape records into."""
+class DiagnosisObserver:
+    """Tells a diagnosis of the steps of a tape before and after they run, and of their adjoints."""
 
-    def __init__(self, history: History, diagnosis: Diagnosis) -> None:
-        self._history = history
+    def __init__(self, diagnosis: Diagnosis) -> None:
         self._diagnosis = diagnosis
 
-    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
-        """Run a kernel and remember it."""
-        before = self._diagnosis.before_launch(call, values, plans)
-        self._history.launch(call, values, plans)
-        self._diagnosis.after_launch(call, values, plans, before)
+    def before(self, step: Step) -> Callable[[], None] | None:
+        """Tell of a step that is about to run; return what tells that it has run, if needed."""
+        diagnosis = self._diagnosis
+        match step:
+            case Launch(launch, values, plans):
+                held = diagnosis.before_launch(launch, values, plans)
+                return lambda: diagnosis.after_launch(launch, values, plans, held)
+            case Opaque():
+                contents = diagnosis.before_opaque(step)
+                return lambda: diagnosis.after_opaque(step, contents)
+            case HostWrite(field, where):
+                diagnosis.steps.append(HostWrite(field, where))
+            case HostCopy():
+                diagnosis.steps.append(step)
+            case _:
+                raise NotImplementedError(step)
+        return None
 
-    def opaque(self, opaque: Opaque) -> Any:
-        """Run a step whose inside is not seen and remember it; return what it saved."""
-        before = self._diagnosis.before_opaque(opaque)
-        saved = self._history.opaque(opaque)
-        self._diagnosis.after_opaque(opaque, before)
-        return saved
-
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Remember a write that is about to happen."""
-        self._diagnosis.steps.append(HostWrite(field, where, None))
-        return self._history.host_write(field, where, values)
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Remember a copy from Python that is about to happen."""
-        self._diagnosis.steps.append(HostCopy(target, source))
-        self._history.host_copy(target, source)
-
-
-class WatchedReplay:
-    """A replay that the diagnosis hears of."""
-
-    def __init__(self, replay: Replay, diagnosis: Diagnosis) -> None:
-        self._replay = replay
-        self._diagnosis = diagnosis
-
-    def reverse(self, record: Record) -> None:
+    def reverse(self, replay: Replay, record: Record) -> None:
         """Run the adjoint of one record."""
         match record:
             case LaunchRecord(plan) if plan.adjoint is not None:
-                self._diagnosis.gradients.reverse(self._replay, record)
+                self._diagnosis.gradients.reverse(replay, record)
             case OpaqueRecord():
-                self._diagnosis.gradients.reverse_opaque(self._replay, record)
+                self._diagnosis.gradients.reverse_opaque(replay, record)
             case _:
-                self._replay.reverse(record)
+                replay.reverse(record)

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
-import numpy.typing as npt
-
 from difftile.diagnostics import TapeError
 from difftile.fields.tracked import HostRead, track
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
+    from difftile.fields.exchange import HostArray
     from difftile.fields.field import Field, Storage
     from difftile.fields.window import Window
 
@@ -31,7 +30,7 @@ class Recorder:
         """Hear that Python reads a field; return the read if its result is to be tracked."""
         return None
 
-    def host_write(self, field: Field, where: Where, values: npt.NDArray[Any]) -> bool:
+    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
         """Record that Python is about to write constants.
 
         For a whole field, one element of `values` stands for all. They are tracked if they follow
@@ -45,9 +44,9 @@ class Recorder:
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record that Python is about to copy one field, or part of one, into another."""
 
-    def launch(self, call: Any, values: Any) -> None:
+    def launch(self, launch: Any, values: Any) -> None:
         """Run a prepared launch and record it."""
-        call.run(values)
+        launch.run(values)
 
     def opaque(self, step: Any) -> Any:
         """Run and record a step whose inside is not seen; return the result of the step."""

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.stage import Batched, TangentOnly
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage, make
+from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.ir.derived import Bar, Dot, Role, Same
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.pullback import Active, Pullback
+from difftile.linearization.pullback import Pullback, Sweep
 from difftile.passes.batch import Unbatchable
-from difftile.recording.opaque import Opaque
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
+from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.replay import AdjointEnvironment
-from difftile.recording.steps import Launch, field_of
-from difftile.substrate import silence, unpin
+from difftile.recording.steps import HostStep, Launch, LaunchRecord
+from difftile.substrate import unpin
 
 
 def pull_many(
-    stretch: Pullback, output: Field, seeds: npt.NDArray[Any], wrt: Iterable[Field]
-) -> dict[Field, npt.NDArray[Any]]:
+    stretch: Pullback, output: Field, seeds: HostArray, wrt: Iterable[Field]
+) -> dict[Field, HostArray]:
     """Return many cotangents of what fields held before the function.
 
     Args:
@@ -41,21 +41,21 @@ def pull_many(
     """
     fields = [one.origin for one in wrt]
     records = stretch.records(fields)
-    if not all(isinstance(record, (LaunchRecord, HostWrite, HostCopy)) for record in records):
+    if any(isinstance(record, OpaqueRecord) for record in records):
         raise Unbatchable
     replay = _Many(len(seeds))
     replay.gradient(output).buffer.write(np.asarray(seeds))
     for record in reversed(records):
-        replay.reverse(record)
+        record.reverse(replay)
     return {one: replay.gradient(one).to_numpy() for one in fields}
 
 
 def push_many(
     stretch: Pullback,
     one: Field,
-    tangents: npt.NDArray[Any],
+    tangents: HostArray,
     outputs: Iterable[Field],
-) -> dict[Field, npt.NDArray[Any]]:
+) -> dict[Field, HostArray]:
     """Return many tangents of what fields hold after the function.
 
     Args:
@@ -69,25 +69,8 @@ def push_many(
     """
     stretch.check_writes(frozenset((one.origin,)))
     dots = _Many(len(tangents))
-    active = Active(frozenset((one.origin,)))
     dots.gradient(one).buffer.write(np.asarray(tangents))
-    with stretch.from_start(), silence():
-        for step, constant in stretch.steps:
-            if isinstance(step, Launch):
-                dots.push(step, active, constant=constant)
-                continue
-            if isinstance(step, Opaque):
-                if any(use.field.storage in active.storages for use in step.uses):
-                    raise Unbatchable
-                stretch.again(step)
-                continue
-            stretch.again(step)
-            if isinstance(step, HostCopy) and step.source.base in active:
-                active.storages.add(step.target.base.storage)
-                dots.copy(step)
-            elif field_of(step).storage in active.storages:
-                where = step.where if isinstance(step, HostWrite) else step.target.window
-                dots.take(field_of(step), where)
+    _ManyPush(stretch, frozenset((one.origin,)), dots).over(stretch)
     return {out: dots.gradient(out).to_numpy() for out in outputs}
 
 
@@ -108,85 +91,53 @@ class _Many:
             work.buffer.fill(0.0)
         return work.under((self.width, *field.shape))
 
-    def reverse(self, record: Record) -> None:
-        """Run the adjoint of one record."""
-        match record:
-            case LaunchRecord():
-                self._launch(record)
-            case HostWrite(field=field, where=where):
-                self.take(field, where)
-            case HostCopy(target, source):
-                taken = self.take(target.base, target.window)
-                self._change(source.base, source.window, taken)
-            case _:
-                raise Unbatchable
-
-    def take(self, field: Field, where: tuple[int, ...] | Window | None) -> list[npt.NDArray[Any]]:
-        found: list[npt.NDArray[Any]] = []
-
-        def take(array: npt.NDArray[Any]) -> None:
-            for each in array:
-                part = where.of(each) if isinstance(where, Window) else each[where or ...]
-                found.append(np.array(part))
-                if isinstance(where, Window):
-                    part[...] = 0.0
-                else:
-                    each[where or ...] = 0.0
-
-        self.gradient(field).buffer.change(take)
-        return found
-
-    def copy(self, step: HostCopy) -> None:
-        """Copy tangents as Python has copied the fields."""
-        source, target = step.source, step.target
-        values = self.gradient(source.base).buffer.array()
-        parts = [v if source.window is None else source.window.of(v) for v in values]
-        given = [np.array(part) for part in parts]
-        self.take(target.base, target.window)
-        self._change(target.base, target.window, given)
-
-    def push(self, step: Launch, active: Active, *, constant: bool) -> None:
-        """Run a kernel, and push the tangents of its fields through it."""
-        call, values = step.call, step.values
-        grads = active.along(call, values)
-        if not any(grads):
-            call.run(values)
-            return
-        if constant:
-            raise Unbatchable
-        code = call.code
-        active.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
-        wanted = code.arrays(grads)
-        for stage in code.stages:
-            tangents = stage.code(Batched(TangentOnly(wanted)))
-            code.check_passing(stage, wanted, values)
-            if tangents is None:
-                raise Unbatchable
-            env = _ManyTangents(self, call, values)
-            held = [field_at(values, k).storage.buffer for k in code.stage_writes[stage.number]]
-            for buffer in held:  # the tangents read the contents from before the stage as well
-                buffer.pins += 1
-            binding = Binding(tangents, env)
-            try:
-                call.stages[stage.number].run(values)
-                binding.launch(values)
-            finally:
-                unpin(*held)
-
-    def _change(self, field: Field, where: Window | None, taken: list[npt.NDArray[Any]]) -> None:
-        def add(array: npt.NDArray[Any]) -> None:
-            for each, values in zip(array, taken, strict=True):
-                if where is None:
-                    np.add(each, values, out=each)
-                else:
-                    where.add(each, values)
-
-        self.gradient(field).buffer.change(add)
-
-    def _launch(self, record: LaunchRecord) -> None:
+    def launch(self, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch."""
         adjoint = record.plan.stage.code(Batched(record.plan.request))
         assert adjoint is not None
         Binding(adjoint, _ManyGradients(self, record)).launch(record.values, record.kept)
+
+    def opaque(self, record: OpaqueRecord) -> None:
+        """Refuse an opaque step, which takes one direction at a time."""
+        raise Unbatchable
+
+    def passes(self, source: ArrayLike) -> bool:
+        """Tell that all fields have gradients here."""
+        return True
+
+    def read(self, field: Field, window: Window | None) -> HostArray:
+        """Return a copy of the gradients of a field or of a part of one."""
+        lanes = self.gradient(field).buffer.array()
+        return np.array([lane if window is None else window.of(lane) for lane in lanes])
+
+    def take(self, field: Field, where: Where) -> HostArray:
+        """Return the gradients of a field, a part or an element, and leave zero there."""
+        taken: list[HostArray] = []
+
+        def take(lanes: HostArray) -> None:
+            for lane in lanes:
+                if isinstance(where, Window):
+                    part = where.of(lane)
+                    taken.append(np.array(part))
+                    part[...] = 0.0
+                else:
+                    taken.append(np.array(lane[where or ...]))
+                    lane[where or ...] = 0.0
+
+        self.gradient(field).buffer.change(take)
+        return np.array(taken)
+
+    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
+        """Add to the gradients of a field or of a part of one."""
+
+        def add(lanes: HostArray) -> None:
+            for lane, added in zip(lanes, values, strict=True):
+                if window is None:
+                    np.add(lane, added, out=lane)
+                else:
+                    window.add(lane, added)
+
+        self.gradient(field).buffer.change(add)
 
     def lane(self, field: Field) -> Slot:
         """Return the slot of the gradients or tangents of a field."""
@@ -196,6 +147,47 @@ class _Many:
         """Return the slot of a program's own memory, with an axis for directions if it has one."""
         lead = (self.width,) if param.type.ndim > len(shape) else ()
         return Temporary(param.type.element, (*lead, *shape))
+
+
+class _ManyPush(Sweep):
+    """Pushes many tangents of one field through a stretch."""
+
+    def __init__(self, stretch: Pullback, wanted: frozenset[Field], dots: _Many) -> None:
+        super().__init__(wanted)
+        self._stretch = stretch
+        self._dots = dots
+
+    def launch(self, step: Launch, *, constant: bool) -> None:
+        prepared, values, code = step.prepared, step.values, step.prepared.code
+        if not any(self.active.along(step)):
+            prepared.run(values)
+            return
+        if constant:
+            raise Unbatchable
+        wanted = code.arrays(self.active.launched(step))
+        for stage in code.stages:
+            tangents = stage.code(Batched(TangentOnly(wanted)))
+            code.check_passing(stage, wanted, values)
+            if tangents is None:
+                raise Unbatchable
+            env = _ManyTangents(self._dots, prepared, values)
+            held = [field_at(values, k).storage.buffer for k in code.stage_writes[stage.number]]
+            for buffer in held:  # the tangents read the contents from before the stage as well
+                buffer.pins += 1
+            binding = Binding(tangents, env)
+            try:
+                prepared.stages[stage.number].run(values)
+                binding.launch(values)
+            finally:
+                unpin(*held)
+
+    def opaque(self, opaque: Opaque) -> None:
+        if any(use.field.storage in self.active.storages for use in opaque.uses):
+            raise Unbatchable
+        self._stretch.again(opaque)
+
+    def host(self, step: HostStep) -> None:
+        step.push(self._dots)
 
 
 class _ManyGradients(AdjointEnvironment):
@@ -218,8 +210,8 @@ class _ManyGradients(AdjointEnvironment):
 class _ManyTangents(Environment):
     """Tangents with an axis more, and contents that fields had when this was made."""
 
-    def __init__(self, many: _Many, call: PreparedLaunch, values: Arguments) -> None:
-        super().__init__(call.code, values)
+    def __init__(self, many: _Many, launch: PreparedLaunch, values: Arguments) -> None:
+        super().__init__(launch.code, values)
         self._many = many
 
     def before(self, array: Array) -> Slot:

@@ -11,31 +11,29 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy.typing as npt
-
-from difftile.compile.adjoint_plan import AdjointPlan, make_plans
+from difftile.compile.adjoint_plan import make_plans
+from difftile.compile.arguments import field_at
 from difftile.compile.stage import Tangent
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.ir.derived import After, Bar, Before, Role, Scratch
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Fixed, Slot
-from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable, push_stage
 from difftile.linearization.pullback import Pullback, Tangents
 from difftile.recording.opaque import Opaque
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord
 from difftile.recording.replay import AdjointEnvironment, Replay
 from difftile.recording.seeds import add_seed
-from difftile.recording.steps import Launch, field_of
-from difftile.substrate import Buffer, silence, unpin
+from difftile.recording.steps import HostStep, Launch, LaunchRecord
+from difftile.substrate import Buffer, unpin
 
 
 @dataclass(slots=True)
 class DualRecord:
-    """A launch of a stage, and the tangents of what was kept of it.
+    """A launch of a stage, and the tangents of its kept buffers.
 
     Args:
         record: The launch.
@@ -44,6 +42,15 @@ class DualRecord:
 
     record: LaunchRecord
     dots: list[Buffer | None]
+
+    def pin(self, positions: Iterable[int], along: Mapping[int, Field]) -> None:
+        """Keep the contents that some fields hold now, and their tangents."""
+        for k in positions:
+            self.record.kept.append(field_at(self.record.values, k).storage.buffer)
+            self.dots.append(along[k].storage.buffer if k in along else None)
+            for buffer in (self.record.kept[-1], self.dots[-1]):
+                if buffer is not None:
+                    buffer.pins += 1
 
     def release(self) -> None:
         """Let go of the old values."""
@@ -54,7 +61,7 @@ class DualRecord:
 
 def push_pull(
     stretch: Pullback,
-    tangents: Mapping[Field, npt.NDArray[Any]],
+    tangents: Mapping[Field, HostArray],
     seeds: Mapping[ArrayLike, Any],
     seed_tangents: Mapping[ArrayLike, Any],
     wrt: Iterable[Field],
@@ -74,89 +81,70 @@ def push_pull(
     """
     wanted = frozenset(one.origin for one in (*wrt, *tangents))
     stretch.check_writes(wanted)
-    dots = Tangents(wanted)
+    dots = _DualRecording(stretch, wanted)
     for one, values in tangents.items():
         dots.of(one).buffer.write(values)
     replay = DualReplay()
-    records: list[DualRecord | HostWrite | HostCopy] = []
     try:
-        with stretch.from_start(), silence():
-            for step, constant in stretch.steps:
-                if isinstance(step, Launch):
-                    records += _record(step.call, step.values, dots, constant=constant)
-                    continue
-                if isinstance(step, Opaque):
-                    dots.refuse(step)
-                stretch.again(step)
-                if isinstance(step, Opaque):
-                    continue
-                if field_of(step).storage in dots.active.storages or (
-                    isinstance(step, HostCopy) and step.source.base in dots.active
-                ):
-                    make_writable(dots.of(field_of(step)))
-                    dots.wrote(step)
-                    records.append(dots.as_record(step))
+        dots.over(stretch)
         for output, seed in seeds.items():
             add_seed(replay.bars.gradient(output.base), output, seed)
         for output, seed in seed_tangents.items():
             add_seed(replay.dots.gradient(output.base), output, seed)
-        for record in reversed(records):
+        for record in reversed(dots.records):
             replay.reverse(record)
     finally:
-        for record in records:
-            if isinstance(record, DualRecord):
-                record.release()
+        for record in dots.records:
+            record.release()
     bars = {one.origin: replay.bars.gradient(one) for one in wrt}
     return bars, {one.origin: replay.dots.gradient(one) for one in wrt}
 
 
-def _record(
-    call: PreparedLaunch, values: list[Any], dots: Tangents, *, constant: bool
-) -> list[DualRecord]:
-    """Launch a kernel with tangents and remember it, stage by stage."""
-    grads = dots.active.along(call, values)
-    plans = make_plans(call.code, grads, constant=constant)
-    if constant:
-        raise TapeError("Second derivatives do not pass a launch inside dt.no_grad().")
-    dots.active.storages |= {values[k].storage for k in call.code.writes if grads[k]}
-    along = {k: dots.of(values[k]) for k, has in enumerate(grads) if has}
-    found: list[DualRecord] = []
-    for plan in plans:
-        kept = _Kept(values, along)
-        try:
-            kept.pin(plan.reads)
-            push_stage(plan.code, plan.stage, values, along)
-            kept.pin(plan.reads_after)
-        except BaseException:
-            kept.record(plan, call).release()
-            raise
-        record = kept.record(plan, call)
-        if plan.adjoint is None:
-            record.release()
-        else:
-            found.append(record)
-    return found
+class _DualRecording(Tangents):
+    """Pushes tangents and records the steps, each launch with the tangents of what is kept."""
 
+    def __init__(self, stretch: Pullback, wanted: frozenset[Field]) -> None:
+        super().__init__(wanted)
+        self.records: list[DualRecord | HostStep] = []
+        self._stretch = stretch
 
-class _Kept:
-    """Collects the buffers that the reverse of a stage reads, pinned."""
+    def launch(self, step: Launch, *, constant: bool) -> None:
+        """Launch a kernel with tangents and remember it, stage by stage."""
+        code, values = step.prepared.code, step.values
+        plans = make_plans(code, self.active.along(step), constant=constant)
+        if constant:
+            raise TapeError("Second derivatives do not pass a launch inside dt.no_grad().")
+        grads = self.active.launched(step)
+        along = {k: self.of(field_at(values, k)) for k, has in enumerate(grads) if has}
+        for plan in plans:
+            dual = DualRecord(LaunchRecord(plan, step, []), [])
+            try:
+                dual.pin(plan.reads, along)
+                push_stage(code, plan.stage, values, along)
+                dual.pin(plan.reads_after, along)
+            except BaseException:
+                dual.release()
+                raise
+            if plan.adjoint is None:
+                dual.release()
+            else:
+                self.records.append(dual)
 
-    def __init__(self, values: list[Any], along: Mapping[int, Field]) -> None:
-        self._values = values
-        self._along = along
-        self._kept: list[Buffer] = []
-        self._dots: list[Buffer | None] = []
+    def opaque(self, opaque: Opaque) -> None:
+        """Run a step whose inside is not seen.
 
-    def pin(self, positions: Iterable[int]) -> None:
-        for k in positions:
-            self._kept.append(self._values[k].storage.buffer)
-            self._dots.append(self._along[k].storage.buffer if k in self._along else None)
-            for buffer in (self._kept[-1], self._dots[-1]):
-                if buffer is not None:
-                    buffer.pins += 1
+        Raises:
+            TapeError: It reads a field that varies, or writes into one.
+        """
+        if any(use.field.storage in self.active.storages for use in opaque.uses):
+            raise self.unseen(opaque)
+        self._stretch.again(opaque)
 
-    def record(self, plan: AdjointPlan, call: PreparedLaunch) -> DualRecord:
-        return DualRecord(LaunchRecord(plan, call, self._values, self._kept), self._dots)
+    def host(self, step: HostStep) -> None:
+        """Push tangents through a write from Python and remember it."""
+        make_writable(self.of(step.written))
+        super().host(step)
+        self.records.append(step)
 
 
 class DualReplay:
@@ -166,7 +154,7 @@ class DualReplay:
         self.bars = Replay((), accumulate=False, private=True)
         self.dots = Replay((), accumulate=False, private=True)
 
-    def reverse(self, record: DualRecord | HostWrite | HostCopy) -> None:
+    def reverse(self, record: DualRecord | HostStep) -> None:
         """Run the adjoint of one record, with tangents."""
         if isinstance(record, DualRecord):
             self._launch(record)

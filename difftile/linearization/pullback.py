@@ -9,42 +9,41 @@ buffers, and those of the user are neither read nor written.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy.typing as npt
-
 from difftile.compile.adjoint_plan import make_plans
+from difftile.compile.arguments import field_at
 from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import RECORDING, Recorder, Recording
+from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, reads_in
-from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.host_reads import computed_by_python, warn_of_number
-from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep, Use
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
+from difftile.recording.opaque import Opaque, Use
+from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.replayed_fields import tangents_after
+from difftile.recording.run import Run
 from difftile.recording.seeds import add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
-from difftile.recording.steps import Launch, Run, Step, field_of, storages_of
+from difftile.recording.steps import (
+    HostCopy,
+    HostStep,
+    HostWrite,
+    Launch,
+    Record,
+    Step,
+)
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied, zeros_of
 from difftile.substrate import silence
-
-
-@dataclass(slots=True)
-class _Linear:
-    """The records of the steps for cotangents of some fields, and the memory of cotangents."""
-
-    records: list[Record]
-    replay: Replay
 
 
 @dataclass(slots=True)
@@ -68,34 +67,96 @@ class Active:
         detached = twin is not None and twin.has_grads and not one.has_grads
         return not detached or one.origin in self.wanted
 
-    def along(self, call: PreparedLaunch, values: list[Any]) -> tuple[bool, ...]:
+    def along(self, step: Launch) -> tuple[bool, ...]:
         """Return which parameters of a launch carry derivatives: all written ones if any does."""
-        fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in values]
+        fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in step.values]
         if not any(one is not None and one in self for one in fields):
-            return (False,) * len(values)
-        writes = frozenset(call.code.writes)
+            return (False,) * len(fields)
+        writes = frozenset(step.prepared.code.writes)
         return tuple(
             one is not None and (k in writes or one in self) for k, one in enumerate(fields)
         )
 
+    def launched(self, step: Launch) -> tuple[bool, ...]:
+        """Return which parameters carry derivatives, and add the memory that varies after it."""
+        grads = self.along(step)
+        code, values = step.prepared.code, step.values
+        self.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
+        return grads
+
+    def wrote(self, step: HostStep) -> HostStep | None:
+        """Return what a write from Python does to derivatives, and add what varies after it.
+
+        Returns:
+            A copy of a field that varies, else a write of constants into one that varies.
+        """
+        if isinstance(step, HostCopy) and step.source.base in self:
+            self.storages.add(step.written.storage)
+            return step
+        varied = step.written.storage in self.storages
+        return HostWrite(step.written, step.part) if varied else None
+
     def follow(self, step: Step) -> None:
-        """Add the memory that varies after a step."""
+        """Add the memory that varies after a step, and leave out what holds constants."""
         match step:
-            case Launch(call, values):
-                grads = self.along(call, values)
-                self.storages |= {values[k].storage for k in call.code.writes if grads[k]}
-            case HostCopy(target, source):
-                if source.base in self:
-                    self.storages.add(target.base.storage)
+            case Launch():
+                self.launched(step)
             case Opaque(uses=uses):
                 if any(use.reads and use.field in self for use in uses):
                     self.storages |= {use.field.storage for use in uses if use.writes}
-            case HostWrite(field=field, where=where):
-                if where is None:
-                    self.storages.discard(field.storage)
+            case HostWrite(field=field, where=None):
+                self.storages.discard(field.storage)
+            case HostStep():
+                self.wrote(step)
+            case _:
+                raise NotImplementedError(step)
 
 
-class Pullback(Recorder):
+class Sweep(ABC):
+    """A pass over the steps of a stretch, run again, with derivatives for some fields.
+
+    Args:
+        wanted: The fields.
+    """
+
+    def __init__(self, wanted: Collection[Field]) -> None:
+        self.active = Active(wanted)
+
+    def over(self, stretch: Pullback) -> None:
+        """Run the steps from the contents that the fields had before the function."""
+        with stretch.from_start(), silence():
+            for step, constant in stretch.steps:
+                match step:
+                    case Launch():
+                        self.launch(step, constant=constant)
+                    case Opaque():
+                        self.opaque(step)
+                    case HostStep():
+                        stretch.again(step)
+                        self.wrote(step)
+                    case _:
+                        raise NotImplementedError(step)
+
+    @abstractmethod
+    def launch(self, step: Launch, *, constant: bool) -> None:
+        """Run a kernel with derivatives."""
+
+    @abstractmethod
+    def opaque(self, opaque: Opaque) -> Any:
+        """Run an opaque step with derivatives; return its result."""
+
+    def wrote(self, step: HostStep) -> None:
+        """Pass derivatives through a write from Python."""
+        passed = self.active.wrote(step)
+        if passed is not None:
+            self.host(passed)
+
+    @abstractmethod
+    def host(self, step: HostStep) -> None:
+        """Pass derivatives through a write of constants or a copy of values that vary."""
+
+
+class Pullback(StepRecorder):
     """The launches that a function makes at the contents that fields have now.
 
     The function runs once, on no tape; fields hold afterwards what it left in them.
@@ -114,7 +175,7 @@ class Pullback(Recorder):
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
         self._identity = object()
-        self._linear: dict[frozenset[Field], _Linear] = {}
+        self._linear: dict[frozenset[Field], tuple[Sequence[Record], Replay]] = {}
         self._snapshots = Snapshots()
         self._snapshots.take(0)
         self._start = self._snapshots.taken[0]
@@ -132,17 +193,17 @@ class Pullback(Recorder):
 
     # What the function does
 
-    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
-        """Run a kernel and remember it."""
-        plans = make_plans(call.code, (False,) * len(values))
-        step = Launch(call, values, plans)
-        self._run.launch(step, 0)
-        self._remember(step)
-        for value in values:
-            if isinstance(value, Field):
-                self._touch(value)
+    def record(self, step: Step) -> object:
+        """Run a step and remember it."""
+        step = step.lasting()
+        result = self._run.first(step, 0)
+        self.steps.append((step, RECORDING.get().constant))
+        for one in step.fields:
+            if one.storage not in self._touched or one.has_grads:
+                self._touched[one.storage] = one.origin
+        return result
 
-    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+    def host_read(self, field: Field, where: Where) -> HostRead | None:
         """Remember a read from Python: which fields vary is known only when they are asked for."""
         if not is_float(field.element):
             return None
@@ -150,61 +211,19 @@ class Pullback(Recorder):
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
 
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Remember a write from Python that is about to happen."""
-        step = HostWrite(field, where, values.copy())
-        self._run.announce(step, 0)
-        self._remember(step)
-        self._touch(field)
-        return False
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Remember a copy from Python that is about to happen."""
-        if RECORDING.get().constant:
-            self.host_write(target.base, target.window, source.to_numpy())
-            return
-        step = HostCopy(target, source)
-        self._run.announce(step, 0)
-        self._remember(step)
-        self._touch(target.base)
-        self._touch(source.base)
-
-    def opaque(self, step: OpaqueStep) -> Any:
-        """Run a step whose inside is not seen, remember it, and return what it saved."""
-        opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
-        saved = self._run.opaque(opaque, 0)
-        self._remember(opaque)
-        for use in opaque.uses:
-            self._touch(use.field)
-        return saved
-
-    def _remember(self, step: Step) -> None:
-        self.steps.append((step, RECORDING.get().constant))
-
-    def _touch(self, field: Field) -> None:
-        if field.storage not in self._touched or field.has_grads:
-            self._touched[field.storage] = field.origin
-
     @property
     def fields(self) -> list[Field]:
         """The fields that the steps read or write, those that belong to kernels left out.
 
         Of fields that share their memory it is one with a gradient, if there is one.
         """
-        hidden = {
-            temp.storage
-            for step, _ in self.steps
-            if isinstance(step, Launch)
-            for temp in step.call.code.temps
-        }
+        hidden = {field.storage for step, _ in self.steps for field in step.hidden}
         return [one for storage, one in self._touched.items() if storage not in hidden]
 
     @property
     def written(self) -> list[Field]:
         """Those of the fields that the steps write."""
-        written = {storage for step, _ in self.steps for storage in storages_of(step)}
+        written = {field.storage for step, _ in self.steps for field in step.writes}
         return [one for one in self.fields if one.storage in written]
 
     @property
@@ -251,18 +270,18 @@ class Pullback(Recorder):
         active = Active(wanted)
         varying: set[HostRead] = set()
         for position, (step, constant) in enumerate(self.steps):
-            reads = self._reads.get(position, {})
-            varying |= {read for read, field in reads.items() if field in active}
+            before = self._reads.get(position, {})
+            varying |= {read for read, field in before.items() if field in active}
             if constant:
                 continue
             match step:
                 case HostWrite(field, values=values) if is_float(field.element):
-                    if found := varying & reads_in(values):
-                        raise computed_by_python(field, found)
-                case Launch(call, values):
-                    for k in call.tracked:
-                        if found := varying & values[k].reads:
-                            warn_of_number(call, k, found, stacklevel=6)
+                    if reads := varying & reads_in(values):
+                        raise computed_by_python(field, reads)
+                case Launch(launch, values):
+                    for k in launch.tracked:
+                        if reads := varying & reads_in(values[k]):
+                            warn_of_number(launch, k, reads, stacklevel=6)
                 case _:
                     pass
             active.follow(step)
@@ -284,12 +303,11 @@ class Pullback(Recorder):
             LaunchError: A host operation has no backward.
         """
         wanted = frozenset(one.origin for one in wrt)
-        linear = self._linear_in(wanted)
-        replay = linear.replay
+        records, replay = self._linear_in(wanted)
         replay.clear()
         for output, seed in seeds.items():
             add_seed(replay.gradient(output.base), output, seed)
-        for record in reversed(linear.records):
+        for record in reversed(records):
             replay.reverse(record)
         return {one: replay.gradient(one) for one in wanted}
 
@@ -299,19 +317,22 @@ class Pullback(Recorder):
         Raises:
             NotDifferentiable: A launch has no adjoint.
         """
-        return self._linear_in(frozenset(one.origin for one in wrt)).records
+        return self._linear_in(frozenset(one.origin for one in wrt))[0]
 
-    def _linear_in(self, wanted: frozenset[Field]) -> _Linear:
+    def _linear_in(self, wanted: frozenset[Field]) -> tuple[Sequence[Record], Replay]:
+        """Return the records for cotangents of some fields, and the memory of cotangents."""
         linear = self._linear.get(wanted)
         if linear is None:
             self.check_writes(wanted)
+            recording = _AdjointRecording(wanted)
+            recording.over(self)
             replay = Replay((), accumulate=False, private=True)
-            linear = self._linear[wanted] = _Linear(self._record(wanted), replay)
+            linear = self._linear[wanted] = recording.records, replay
         return linear
 
     def push(
-        self, tangents: Mapping[Field, npt.NDArray[Any]], outputs: Iterable[Field]
-    ) -> dict[Field, npt.NDArray[Any]]:
+        self, tangents: Mapping[Field, HostArray], outputs: Iterable[Field]
+    ) -> dict[Field, HostArray]:
         """Return the tangents of what fields hold after the function.
 
         Args:
@@ -325,24 +346,14 @@ class Pullback(Recorder):
         self.check_writes(frozenset(one.origin for one in tangents))
         for one, values in tangents.items():
             dots.of(one).buffer.write(values)
-        with self.from_start(), silence():
-            for step, constant in self.steps:
-                if isinstance(step, Launch):
-                    dots.launch(step, constant=constant)
-                    continue
-                if isinstance(step, Opaque):
-                    dots.opaque(step)
-                    continue
-                self.again(step)
-                dots.wrote(step)
+        dots.over(self)
         return {one: dots.of(one).to_numpy() for one in outputs}
 
     def release(self) -> None:
         """Let go of all contents; no derivatives are to be had any more."""
-        for linear in self._linear.values():
-            for record in linear.records:
-                if isinstance(record, (LaunchRecord, OpaqueRecord)):
-                    record.release()
+        for records, _ in self._linear.values():
+            for record in records:
+                record.release()
         self._linear = {}
         self.steps = []
         self._reads = {}
@@ -354,38 +365,34 @@ class Pullback(Recorder):
         if TAPES is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends
             self.release()
 
-    def _record(self, wanted: frozenset[Field]) -> list[Record]:
-        """Run the steps again and return records for the cotangents of some fields."""
-        active = Active(wanted)
-        records: list[Record] = []
-        with self.from_start(), silence():
-            for step, constant in self.steps:
-                records += self._record_step(step, active, constant=constant)
-        return records
 
-    def _record_step(self, step: Step, active: Active, *, constant: bool) -> Sequence[Record]:
-        if isinstance(step, Launch):
-            call, values = step.call, step.values
-            grads = active.along(call, values)
-            active.storages |= {values[k].storage for k in call.code.writes if grads[k]}
-            return _record_launch(step, grads, constant=constant)
-        if isinstance(step, Opaque):
-            return _record_opaque(step, active)
-        self.again(step)
-        if isinstance(step, HostCopy) and step.source.base in active:
-            active.storages.add(step.target.base.storage)
-            return [step]
-        return [_as_constants(step)] if field_of(step).storage in active.storages else []
+class _AdjointRecording(Sweep):
+    """Records the steps for the cotangents of some fields."""
+
+    def __init__(self, wanted: Collection[Field]) -> None:
+        super().__init__(wanted)
+        self.records: list[Record] = []
+
+    def launch(self, step: Launch, *, constant: bool) -> None:
+        self.records += _record_launch(step, self.active.launched(step), constant=constant)
+
+    def opaque(self, opaque: Opaque) -> None:
+        uses = _varying(opaque, self.active)
+        self.active.storages |= {use.field.storage for use in uses if use.field.has_grads}
+        replace(opaque, uses=uses).run(self.records)
+
+    def host(self, step: HostStep) -> None:
+        self.records.append(step)
 
 
-class Tangents:
+class Tangents(Sweep):
     """The tangents of fields as steps go on.
 
     Writing constants does to tangents what it does to cotangents: it leaves zero where it writes.
     """
 
     def __init__(self, wanted: frozenset[Field]) -> None:
-        self.active = Active(wanted)
+        super().__init__(wanted)
         self._zeroing = Replay((), accumulate=False, private=True)
 
     def of(self, one: Field) -> Field:
@@ -394,19 +401,17 @@ class Tangents:
 
     def launch(self, step: Launch, *, constant: bool) -> None:
         """Run a kernel and push tangents through it."""
-        call, values = step.call, step.values
-        grads = self.active.along(call, values)
+        grads = self.active.along(step)
         if not any(grads):
-            call.run(values)
-            return
-        if constant:
+            step.prepared.run(step.values)
+        elif constant:
             for record in _record_launch(step, grads, constant=True):
                 self._zeroing.reverse(record)
                 record.release()
-            return
-        self.active.storages |= {values[k].storage for k in call.code.writes if grads[k]}
-        dots = {k: self.of(values[k]) for k, has in enumerate(grads) if has}
-        push_tangents(call.code, values, dots)
+        else:
+            self.active.launched(step)
+            dots = {k: self.of(field_at(step.values, k)) for k, has in enumerate(grads) if has}
+            push_tangents(step.prepared.code, step.values, dots)
 
     def opaque(self, opaque: Opaque) -> Any:
         """Run a step whose inside is not seen and push tangents through it; return what it saved.
@@ -415,7 +420,8 @@ class Tangents:
             TapeError: It reads what varies, and does not say how tangents pass.
         """
         if opaque.constant or not any(u.reads and u.field in self.active for u in opaque.uses):
-            saved, record = replace(opaque, uses=_varying(opaque, self.active)).run(record=True)
+            unvarying = replace(opaque, uses=_varying(opaque, self.active))
+            saved, record = unvarying.execute(record=True)
             if record is not None:
                 self._zeroing.reverse(record)
                 record.release()
@@ -423,9 +429,9 @@ class Tangents:
         step = opaque.step.forward()
         if step is None:
             raise self.unseen(opaque)
-        one = replace(opaque, step=step, uses=_varying(opaque, self.active))
-        saved, record = one.run(record=True)
-        self.active.storages |= {use.field.storage for use in one.uses if use.writes}
+        pushing = replace(opaque, step=step, uses=_varying(opaque, self.active))
+        saved, record = pushing.execute(record=True)
+        self.active.storages |= {use.field.storage for use in pushing.uses if use.writes}
         if record is not None:
             try:
                 after = tangents_after(record, lambda field: copied(self.of(field)))
@@ -437,15 +443,6 @@ class Tangents:
                 target.buffer.copy_from(dot.buffer)
         return saved
 
-    def refuse(self, opaque: Opaque) -> None:
-        """Refuse a step whose inside is not seen.
-
-        Raises:
-            TapeError: It reads a field that varies, or writes into one.
-        """
-        if any(use.field.storage in self.active.storages for use in opaque.uses):
-            raise self.unseen(opaque)
-
     def unseen(self, opaque: Opaque) -> TapeError:
         """Return the error of a step that tangents do not pass."""
         return TapeError(
@@ -453,44 +450,20 @@ class Tangents:
             "write it with kernels alone."
         )
 
-    def wrote(self, step: HostWrite | HostCopy) -> None:
+    def host(self, step: HostStep) -> None:
         """Push tangents through a write from Python."""
-        if isinstance(step, HostCopy) and step.source.base in self.active:
-            target, source = step.target, step.source
-            self.active.storages.add(target.base.storage)
-            values = self.of(source.base).buffer.array()
-            values = values if source.window is None else source.window.of(values)
-            if target.window is None:
-                self.of(target.base).buffer.write(values)
-            else:
-                target.window.assign(self.of(target.base).buffer, values.copy())
-        elif field_of(step).storage in self.active.storages:
-            self._zeroing.reverse(_as_constants(step))
-
-    def as_record(self, step: HostWrite | HostCopy) -> HostWrite | HostCopy:
-        """Return what reverses a write from Python, which has been run."""
-        if isinstance(step, HostCopy) and step.source.base in self.active:
-            return step
-        return _as_constants(step)
+        step.push(self._zeroing)
 
 
-def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[LaunchRecord]:
+def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[Record]:
     """Launch a kernel and return its records for some fields with derivatives."""
-    plans = make_plans(step.call.code, grads, constant=constant)
+    plans = make_plans(step.prepared.code, grads, constant=constant)
     for plan in plans:
         if plan.ownership is not None:
             plan.ownership.check(step.values)
-    stages = [record_stage(plan, step.call, step.values) for plan in plans]
-    records = [one for stage in stages for one in stage if isinstance(one, LaunchRecord)]
-    return [one for one in records if one.plan.adjoint is not None]
-
-
-def _record_opaque(opaque: Opaque, active: Active) -> list[OpaqueRecord]:
-    """Run a step and return its record with gradients for what varies alone."""
-    uses = _varying(opaque, active)
-    active.storages |= {use.field.storage for use in uses if use.field.has_grads}
-    _, record = replace(opaque, uses=uses).run(record=True)
-    return [] if record is None else [record]
+    records: list[Record] = []
+    Launch(step.prepared, step.values, plans).run(records)
+    return records
 
 
 def _varying(opaque: Opaque, active: Active) -> tuple[Use, ...]:
@@ -508,10 +481,3 @@ def _with_or_without(one: Field, grad: bool) -> Field:
     """Return a field in the same memory that has a gradient, or has none."""
     bar = zeros_of(one) if grad and is_float(one.element) else None
     return one.over(one.storage, bar, bar)
-
-
-def _as_constants(step: HostWrite | HostCopy) -> HostWrite:
-    """Return a write from Python as one of constants."""
-    if isinstance(step, HostWrite):
-        return step
-    return HostWrite(step.target.base, step.target.window, None)

@@ -6,15 +6,10 @@ gradient without a word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
-from typing import Any
+from collections.abc import Callable, Container
 
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, AccessObserver, Recording
-from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.opaque import Opaque, OpaqueRecord
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
-from difftile.recording.steps import Launch, Step
 
 
 class RefusingObserver(AccessObserver):
@@ -44,33 +39,3 @@ def observed_by(observer: AccessObserver) -> Recording:
     """Return a context in which an observer hears of accesses."""
     now = RECORDING.get()
     return Recording(now.recorder, constant=now.constant, observer=observer)
-
-
-def observe_launch(observer: AccessObserver, call: PreparedLaunch, values: list[Any]) -> None:
-    """Tell an observer of the fields that a launch reads and writes."""
-    code = call.code
-    for k in sorted({code.position[a] for stage in code.stages for a in stage.loaded}):
-        if values[k] not in code.temps:
-            observer.read(values[k])
-    for k in code.writes:
-        if values[k] not in code.temps:
-            observer.wrote(values[k])
-
-
-def observe_steps(observer: AccessObserver, steps: Iterable[Record | Step]) -> None:
-    """Tell an observer of the fields that the steps of a tape read and wrote."""
-    for step in steps:
-        match step:
-            case LaunchRecord() | Launch():
-                observe_launch(observer, step.call, step.values)
-            case HostCopy(target, source):
-                observer.read(source.base)
-                observer.wrote(target.base)
-            case HostWrite(field=field):
-                observer.wrote(field)
-            case Opaque(uses=uses) | OpaqueRecord(opaque=Opaque(uses=uses)):
-                for use in uses:
-                    if use.reads:
-                        observer.read(use.field)
-                    if use.writes:
-                        observer.wrote(use.field)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import GradientCut, Label, Span, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
@@ -28,18 +28,18 @@ class Cuts:
         self.held: dict[Storage, tuple[str, Span | None]] = {}
         self.told = False
 
-    def launched(self, plan: AdjointPlan, values: list[Any]) -> None:
+    def launched(self, plan: AdjointPlan, values: Arguments) -> None:
         """Note what a stage reads and writes, and warn of what it cuts."""
         early, late = plan.ungraded
         held = self.held
         for k in early:
-            if values[k].storage in held:
-                self._warn(values[k].storage, plan.code.params[k].name)
+            if field_at(values, k).storage in held:
+                self._warn(field_at(values, k).storage, plan.code.params[k].name)
         for k, name_and_span in plan.cuts.items():
-            held[values[k].storage] = name_and_span
+            held[field_at(values, k).storage] = name_and_span
         for k in late:
-            if values[k].storage in held:
-                self._warn(values[k].storage, plan.code.params[k].name)
+            if field_at(values, k).storage in held:
+                self._warn(field_at(values, k).storage, plan.code.params[k].name)
 
     def copied(self, target: ArrayLike, source: ArrayLike) -> None:
         """Note that Python copied a field into another."""

@@ -12,23 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-import numpy.typing as npt
-
-from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.diagnostics import TapeError
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage, fields_with_grads
+from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.launch.patch import Patch, box_of, patch_of
-from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import as_text
-from difftile.recording.opaque import Opaque, OpaqueRecord
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record, record_stage
-from difftile.recording.schedule import plan as make_schedule
+from difftile.recording.run import Run
+from difftile.recording.schedule import make_schedule
 from difftile.recording.snapshots import Snapshot, Snapshots
-from difftile.recording.steps import Launch, Run, Step, storages_of
+from difftile.recording.steps import HostWrite, Launch, Record, Step, record_stage
 from difftile.substrate import Buffer, Pool, current_session
 
 Limit: TypeAlias = Callable[[int], float]
@@ -37,39 +32,24 @@ Limit: TypeAlias = Callable[[int], float]
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 
 
-class StepRecorder(Protocol):
-    """What a tape records into."""
-
-    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
-        """Run a kernel and remember it."""
-        ...
-
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Remember a write that is about to happen; tell whether kept memory may take it."""
-        ...
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Remember a copy from Python that is about to happen."""
-        ...
-
-    def opaque(self, opaque: Opaque) -> Any:
-        """Run a step whose inside is not seen and remember it; return what it saved."""
-        ...
-
-
-class History(StepRecorder, Protocol):
-    """What a tape asks of either way of keeping things."""
+class History(Protocol):
+    """The records of a tape, or what they can be made from again."""
 
     recomputed: int
+
+    def record(self, step: Step) -> object:
+        """Run a step and remember it; return the result of an opaque step.
+
+        A write from Python is going to happen: return whether memory that records need may take it.
+        """
+        ...
 
     def backwards(self, *, keep: bool) -> Generator[Record]:
         """Yield the records from the last to the first; each is good until the next is taken."""
         ...
 
-    def steps(self) -> Iterator[Record | Step]:
-        """Yield what ran, in order."""
+    def steps(self) -> Iterator[tuple[Step, Record | None]]:
+        """Yield what ran, in order, with its records; a launch once for each recorded stage."""
         ...
 
     @property
@@ -87,11 +67,6 @@ class History(StepRecorder, Protocol):
 def kept_bytes(buffers: Iterable[Buffer]) -> int:
     """Return the bytes of those buffers that hold no field's contents any more."""
     return sum(b.held for b in {id(b): b for b in buffers if not b.owners}.values())
-
-
-def _saved_bytes(entries: Iterable[object]) -> int:
-    """Return the bytes that opaque steps saved beside buffers."""
-    return sum(e.saved_nbytes for e in entries if isinstance(e, OpaqueRecord))
 
 
 class FullHistory:
@@ -112,59 +87,48 @@ class FullHistory:
         lengths = (len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
         return sum(lengths) - sum(isinstance(e, Patch) for e in self.entries)
 
-    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
-        """Run a kernel and record it, stage by stage."""
+    def record(self, step: Step) -> object:
+        """Run a step and record it; of a write, tell whether it may happen in kept memory."""
         if self._region is not None:
-            self._region.launch(call, values, plans)
-            return
-        patching = self._may_patch()
-        for plan in plans:
-            self.entries += record_stage(plan, call, values, patching=patching, packing=True)
+            return self._region.record(step)
+        if isinstance(step, Launch):
+            patching = self._may_patch()
+            for plan in step.plans:
+                record, patches = record_stage(plan, step, patching=patching, packing=True)
+                if patches:  # in reverse, what the adjoint reads is mended before it runs
+                    self.entries += [p for k, p in patches.items() if k not in plan.reads]
+                if record is not None:
+                    self.entries.append(record)
+                if patches:
+                    self.entries += [p for k, p in patches.items() if k in plan.reads]
+            return None
+        patch = None
+        if isinstance(step, HostWrite):
+            step = HostWrite(step.field, step.where)
+            patch = self._patch(step.field, step.where)
+            if patch is not None:
+                self.entries.append(patch)
+        records: list[Record] = []
+        result = step.run(records)
+        for record in records:
+            record.count_saved()
+            self.entries.append(record)
+        return result if patch is None else True
 
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Record a write from Python; tell whether it may happen in the memory there is."""
-        if self._region is not None:
-            return self._region.host_write(field, where, values)
-        patch = self._patch(field, where) if where is not None else None
-        if patch is not None:
-            self.entries.append(patch)
-        if field.has_grads:
-            self.entries.append(HostWrite(field, where, None))
-        return patch is not None
-
-    def _patch(self, field: Field, where: tuple[int, ...] | Window) -> Patch | None:
-        if not field.storage.buffer.pins or not self._may_patch():
+    def _patch(self, field: Field, where: Where) -> Patch | None:
+        if where is None or not field.storage.buffer.pins or not self._may_patch():
             return None
         if isinstance(where, Window):
             return None if where.repeats else patch_of(field, where.of)
         return patch_of(field, box_of(tuple((i, i) for i in where)))
 
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Record a copy from Python."""
-        if self._region is not None:
-            self._region.host_copy(target, source)
-        elif target.has_grads:
-            self.entries.append(HostCopy(target, source))
-
-    def opaque(self, opaque: Opaque) -> Any:
-        """Run a step whose inside is not seen and record it."""
-        if self._region is not None:
-            return self._region.opaque(opaque)
-        saved, record = opaque.run(record=True)
-        if record is not None:
-            record.count_saved()
-            self.entries.append(record)
-        return saved
-
-    def steps(self) -> Iterator[Record | Step]:
-        """Yield what ran, in order: of a launch the stages that were recorded."""
+    def steps(self) -> Iterator[tuple[Step, Record | None]]:
+        """Yield what ran, in order, with its records."""
         for entry in self.entries:
             if isinstance(entry, LimitedHistory):
                 yield from entry.steps()
-            elif not isinstance(entry, Patch):
-                yield entry
+            elif isinstance(entry, Record):
+                yield entry.step, entry
 
     def begin_region(self) -> bool:
         """Keep from here on only what enters the region; False if one is open already."""
@@ -201,17 +165,18 @@ class FullHistory:
     def nbytes(self) -> int:
         """Bytes of old values."""
         patches = sum(e.values.nbytes for e in self.entries if isinstance(e, Patch))
-        return patches + _saved_bytes(self.entries) + kept_bytes(self.buffers())
+        saved = sum(e.counted_nbytes for e in self.entries if isinstance(e, Record))
+        return patches + saved + kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""
         for entry in self.entries:
             if isinstance(entry, LimitedHistory):
                 yield from entry.buffers()
-            elif isinstance(entry, (LaunchRecord, OpaqueRecord)):
-                yield from entry.buffers
             elif isinstance(entry, Patch):
                 yield entry.buffer
+            else:
+                yield from entry.buffers
 
     def release(self) -> None:
         """Let go of all old values."""
@@ -264,56 +229,36 @@ class LimitedHistory:
         """The number of snapshots held now."""
         return len(self._snapshots.taken)
 
-    def steps(self) -> Iterator[Record | Step]:
-        """Yield what ran, in order; of what is recorded, the stages of a launch."""
-        yield from self._steps if self._run.records is None else self._run.records
+    def steps(self) -> Iterator[tuple[Step, Record | None]]:
+        """Yield what ran, in order, with its records if it is recorded."""
+        if self._run.records is None:
+            yield from ((step, None) for step in self._steps)
+        else:
+            yield from ((record.step, record) for record in self._run.records)
 
     # Recording
 
-    def launch(self, call: PreparedLaunch, values: list[Any], plans: list[AdjointPlan]) -> None:
-        """Run a kernel and remember it."""
-        step = Launch(call, values, plans)
-        self._run.launch(step, self._enter(step))
-        self._steps.append(step)
-
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Remember a write from Python that is about to happen, in other memory if need be."""
-        step = HostWrite(field, where, values.copy())
-        self._run.announce(step, self._enter(step))
-        self._steps.append(step)
-        return False
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Remember a copy from Python that is about to happen."""
-        step = HostCopy(target, source)
-        self._run.announce(step, self._enter(step))
-        self._steps.append(step)
-
-    def opaque(self, opaque: Opaque) -> Any:
-        """Run a step whose inside is not seen and remember it."""
-        known = self._changed.copy()
-        saved = self._run.opaque(opaque, self._enter(opaque))
-        self._steps.append(opaque)
-        written = {field.storage for field in opaque.written}
-        for storage in self._changed.keys() - known.keys() - written:  # it turned out not to be
-            del self._changed[storage]
-            self._state_bytes -= storage.buffer.nbytes
-        return saved
-
-    def _enter(self, step: Step) -> int:
-        """Take a snapshot if one is due; return the position of the step."""
+    def record(self, step: Step) -> object:
+        """Run a step and remember it; Python may write in other memory only."""
+        step = step.lasting()
         if self._pool is None:
             self._pool = current_session().pool
             self._base = self._pool.kept
-        for storage in storages_of(step):
+        new = [field.storage for field in step.writes if field.storage not in self._changed]
+        for storage in new:
             self._add_to_state(storage)
         position = len(self._steps)
         taken = self._snapshots.taken
         if not taken or position - taken[-1].position >= self._stride:
             self._snapshots.take(position)
-        return position
+        result = self._run.first(step, position)
+        self._steps.append(step)
+        if new:
+            written = {field.storage for field in step.writes}
+            for storage in set(new) - written:  # an opaque step turned out not to write it
+                del self._changed[storage]
+                self._state_bytes -= storage.buffer.nbytes
+        return result
 
     def _add_to_state(self, storage: Storage) -> None:
         if storage not in self._changed:
@@ -357,7 +302,7 @@ class LimitedHistory:
         if self._run.records is not None:
             for record in reversed(self._run.records):
                 yield record
-                if not keep and isinstance(record, (LaunchRecord, OpaqueRecord)):
+                if not keep:
                     record.release()
             return
         self._refuse_gradients()
@@ -380,8 +325,7 @@ class LimitedHistory:
                     sweep, end = self._sweep(ahead, end, staying)
                     for record in reversed(sweep.records or ()):
                         yield record
-                        if isinstance(record, (LaunchRecord, OpaqueRecord)):
-                            record.release()
+                        record.release()
                 else:
                     ahead.pop()
                     if latest not in staying:
@@ -480,15 +424,15 @@ class LimitedHistory:
     @property
     def nbytes(self) -> int:
         """Bytes of old values."""
-        return _saved_bytes(self._run.records or ()) + kept_bytes(self.buffers())
+        saved = sum(record.counted_nbytes for record in self._run.records or ())
+        return saved + kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
         """Yield the memory that is held, some of it perhaps twice."""
         for snapshot in self._snapshots.taken:
             yield from snapshot.held.values()
         for record in self._run.records or ():
-            if isinstance(record, (LaunchRecord, OpaqueRecord)):
-                yield from record.buffers
+            yield from record.buffers
 
     def release(self) -> None:
         """Let go of everything."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Container, Iterable
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from difftile.compile.arguments import Arguments
 from difftile.diagnostics import GradientCut, TapeError, render
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import RECORDING
-from difftile.fields.tracked import HostRead, reads_in
+from difftile.fields.recording import RECORDING, Where
+from difftile.fields.tracked import HostRead, TrackedFloat, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
-
-Where: TypeAlias = tuple[int, ...] | Window | None
-
 
 _CONSTANTS = "Writes from Python are constants for a tape, and so is what Python reads."
 _IN_A_KERNEL = (
@@ -72,7 +70,7 @@ class HostReads:
         constant = self.constant.get(field.storage)
         return constant is not None and bool(_part(constant, field, where).all())
 
-    def check_constant(self, target: Field, values: npt.NDArray[Any]) -> list[Storage]:
+    def check_constant(self, target: Field, values: HostArray) -> list[Storage]:
         """Check a write from Python; return the fields without gradient that it was computed from.
 
         Raises:
@@ -86,7 +84,7 @@ class HostReads:
             raise computed_by_python(target, graded)
         return [self._ungraded[read] for read in reads if read in self._ungraded]
 
-    def check_result(self, target: Field, where: Where, values: npt.NDArray[Any]) -> None:
+    def check_result(self, target: Field, where: Where, values: HostArray) -> None:
         """Check that a write from Python puts no number in the place of a result that it has read.
 
         `float` ends what a number remembers, so any number may follow from it. Zeros are let
@@ -103,12 +101,14 @@ class HostReads:
         if not self._is_constant(target, where):
             raise overwritten_by_python(target)
 
-    def check_numbers(self, call: PreparedLaunch, values: list[Any]) -> None:
+    def check_numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Warn of numbers passed to a launch that were computed from fields with gradients."""
-        for k in () if RECORDING.get().constant else call.tracked:
-            reads = [r for r in values[k].reads if r.recorder is self._identity and r.graded]
+        for k in () if RECORDING.get().constant else launch.tracked:
+            number = values[k]
+            assert isinstance(number, TrackedFloat)
+            reads = [r for r in number.reads if r.recorder is self._identity and r.graded]
             if reads:
-                warn_of_number(call, k, reads, stacklevel=5)
+                warn_of_number(launch, k, reads, stacklevel=5)
 
     def set_constant(self, field: Field, where: Where) -> None:
         """Note that Python has set an element, a part or with None all of a field to constants."""
@@ -148,17 +148,17 @@ def overwritten_by_python(target: Field) -> TapeError:
 
 
 def warn_of_number(
-    call: PreparedLaunch, k: int, reads: Iterable[HostRead], *, stacklevel: int
+    launch: PreparedLaunch, k: int, reads: Iterable[HostRead], *, stacklevel: int
 ) -> None:
     """Warn that a number passed to a launch was computed from what varies.
 
     Args:
-        call: The launch.
+        launch: The launch.
         k: The position of the number.
         reads: What it was computed from.
         stacklevel: How far up the user's line is.
     """
-    name, kernel = call.code.params[k].name, call.code.name
+    name, kernel = launch.code.params[k].name, launch.code.name
     title = (
         f"The gradient is cut: the number '{name}' of kernel '{kernel}' depends on {_named(reads)}."
     )

@@ -8,20 +8,21 @@ values need no copies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.diagnostics import LaunchError, TapeError
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
+from difftile.recording.steps import Record, Reversal, Step
 from difftile.recording.tapes import TAPES
 from difftile.substrate import Buffer, Pool, current_session, unpin
 
@@ -124,28 +125,63 @@ class OpaqueStep(ABC):
         return
 
 
-@dataclass(slots=True)
-class Opaque:
-    """A step as a tape holds it.
+@dataclass(slots=True, eq=False)
+class Opaque(Step):
+    """An opaque step as a tape holds it.
 
     Args:
         step: The step.
         uses: What it does with fields; what it writes is known after the first run.
         constant: Whether what it writes is constant, as inside `dt.no_grad()`.
-        saved_nbytes: The bytes of what the latest run returned.
     """
 
     step: OpaqueStep
     uses: tuple[Use, ...]
     constant: bool
-    saved_nbytes: int = 0
+    _saved_nbytes: int = 0
     _settled: bool = False
-    _results: list[npt.NDArray[Any]] = field(default_factory=list[Any])
+    _results: list[HostArray] = field(default_factory=list[HostArray])
 
     @property
-    def written(self) -> list[Field]:
+    def reads(self) -> list[Field]:
+        """The fields that the step reads."""
+        return [use.field for use in self.uses if use.reads]
+
+    @property
+    def writes(self) -> list[Field]:
         """The fields that the step writes, or may write."""
         return [use.field for use in self.uses if use.writes is not False]
+
+    @property
+    def fields(self) -> list[Field]:
+        """All fields of the step."""
+        return [use.field for use in self.uses]
+
+    @property
+    def saved_nbytes(self) -> int:
+        """The bytes of the result of the latest run, if a gradient passes through."""
+        return self._saved_nbytes
+
+    def accesses(self) -> Iterator[tuple[Field, bool]]:
+        """Yield the fields."""
+        for use in self.uses:
+            yield use.field, use.overwrites
+
+    def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
+        """Return the bytes that the step may add to the old values."""
+        growth = self.saved_nbytes if recording else 0
+        for use in self.uses:
+            storage = use.field.storage
+            keeps = use.keeps in (Keeps.BEFORE, Keeps.BOTH) and not self.constant
+            if use.writes is None or (use.writes and recording and keeps):
+                growth += storage.buffer.nbytes
+            elif use.writes:
+                growth += leaving(storage)
+        return growth
+
+    def passes_to(self, outputs: Collection[Storage]) -> bool:
+        """Tell whether a gradient passes through the step to an output."""
+        return self.flows and any(field.storage in outputs for field in self.writes)
 
     @property
     def flows(self) -> bool:
@@ -156,42 +192,41 @@ class Opaque:
             and any(use.writes and use.field.has_grads for use in self.uses)
         )
 
-    @property
-    def matters(self) -> bool:
-        """Whether the step changes gradients: those of what it writes are used up."""
-        return any(use.writes and use.field.has_grads for use in self.uses)
+    def run(self, records: list[Record] | None, *, repeats: bool = False) -> Any:
+        """Do the work and add its record; return the result of the step."""
+        saved, record = self.execute(record=records is not None, repeats=repeats)
+        if records is not None and record is not None:
+            records.append(record)
+        return saved
 
-    def keeps_before(self, use: Use) -> bool:
-        """Tell whether the buffer that a field has before the step stays for the reverse."""
-        return use.keeps in (Keeps.BEFORE, Keeps.BOTH) and not self.constant
-
-    def run(self, *, record: bool, compare: bool = False) -> tuple[Any, OpaqueRecord | None]:
+    def execute(self, *, record: bool, repeats: bool = False) -> tuple[Any, OpaqueRecord | None]:
         """Do the work.
 
         Args:
             record: Keep what the reverse needs.
-            compare: Compare the results with those of the first run.
+            repeats: Compare the results with those of the first run.
 
         Returns:
-            What the step returned, and the record if there is something to reverse.
+            The result of the step, and the record if there is something to reverse.
 
         Raises:
             LaunchError: A field was written that is declared to be read only.
-            TapeError: The results are others than at first.
+            TapeError: The results differ from the first ones.
         """
-        with watched(self.step.title, self.uses, record=record) as found:
+        with watched(self.step.title, self.uses, record=record) as writes:
             with closed(keeping={use.field.storage for use in self.uses}):
                 saved = self.step.run()
-            self.uses = found(again=self._settled)
+            self.uses = writes.uses(again=self._settled)
             if not self._settled:
                 self.step.settle(self.uses, flows=self.flows)
             self._settled = True
-            if compare:
+            if repeats:
                 self._compare()
-            self.saved_nbytes = nbytes_of(saved) if self.flows else 0
-            if not record or not self.matters:
+            self._saved_nbytes = nbytes_of(saved) if self.flows else 0
+            # The gradients of what the step writes are used up, even where none passes.
+            if not record or not any(use.writes and use.field.has_grads for use in self.uses):
                 return saved, None
-            return saved, self._recorded(saved, found.before)
+            return saved, self._recorded(saved, writes.before)
 
     def _compare(self) -> None:
         """Compare some of what the step has written with what it wrote the first time.
@@ -199,7 +234,7 @@ class Opaque:
         Raises:
             TapeError: It is something else, by more than rounding and the order of sums explain.
         """
-        found = [_sample(one) for one in self.written if is_float(one.element)]
+        found = [_sample(one) for one in self.writes if is_float(one.element)]
         for before, now in zip(self._results, found, strict=False):
             size = np.max(np.abs(before), initial=0.0, where=np.isfinite(before))
             if not np.allclose(before, now, rtol=0.0, atol=0.01 * size, equal_nan=True):
@@ -226,25 +261,34 @@ class Opaque:
         return OpaqueRecord(self, kept, left, saved if self.flows else None)
 
 
-@dataclass(slots=True)
-class OpaqueRecord:
+@dataclass(slots=True, eq=False)
+class OpaqueRecord(Record):
     """One run of an opaque step.
 
     Args:
         opaque: The step.
         kept: The pinned buffers that the reverse reads.
-        left: Of fields of which it reads the contents from before, those from after the step too.
-        saved: What the run returned, if a gradient passes through.
-        saved_nbytes: The bytes of that, once they are counted.
-        pool: Where they are counted.
+        left: The contents from after the step of fields whose earlier contents are kept as well.
+        saved: The result of the run, if a gradient passes through.
+        pool: Counts the bytes of that.
     """
 
     opaque: Opaque
     kept: dict[Storage, Buffer]
     left: dict[Storage, Buffer]
     saved: Any
-    saved_nbytes: int = 0
     pool: Pool = field(default_factory=lambda: current_session().pool)
+    _counted_nbytes: int = 0
+
+    @property
+    def step(self) -> Opaque:
+        """The step."""
+        return self.opaque
+
+    @property
+    def counted_nbytes(self) -> int:
+        """The bytes of the result, once they are counted."""
+        return self._counted_nbytes
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -252,20 +296,24 @@ class OpaqueRecord:
         return (*self.kept.values(), *self.left.values())
 
     def count_saved(self) -> None:
-        """Count what the run returned among the old values."""
-        self.saved_nbytes = self.opaque.saved_nbytes
-        self.pool.keep(self.saved_nbytes)
+        """Count the result among the old values of the session."""
+        self._counted_nbytes = self.opaque.saved_nbytes
+        self.pool.keep(self._counted_nbytes)
+
+    def reverse(self, gradients: Reversal) -> None:
+        """Run the reverse of the step."""
+        gradients.opaque(self)
 
     def release(self) -> None:
         """Let go of the old values."""
-        buffers, nbytes = self.buffers, self.saved_nbytes
-        self.kept, self.left, self.saved, self.saved_nbytes = {}, {}, None, 0
+        buffers, nbytes = self.buffers, self._counted_nbytes
+        self.kept, self.left, self.saved, self._counted_nbytes = {}, {}, None, 0
         unpin(*buffers)
         self.pool.keep(-nbytes)
 
 
-class _Found:
-    """What the fields of a step hold before it runs, and from that what it has written."""
+class OpaqueWrites:
+    """The contents of a step's fields before it runs, which show afterwards what it has written."""
 
     def __init__(self, name: str, uses: tuple[Use, ...], record: bool) -> None:
         self._name = name
@@ -276,7 +324,7 @@ class _Found:
             if use.writes is not True or (record and use.keeps in (Keeps.BEFORE, Keeps.BOTH))
         }
 
-    def __call__(self, *, again: bool = False) -> tuple[Use, ...]:
+    def uses(self, *, again: bool = False) -> tuple[Use, ...]:
         """Return the uses with what was written filled in.
 
         Args:
@@ -312,7 +360,7 @@ class _Found:
 
 
 @contextmanager
-def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator[_Found]:
+def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator[OpaqueWrites]:
     """Pin the fields of a step while it runs, so that what it writes moves.
 
     Args:
@@ -320,15 +368,15 @@ def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Genera
         uses: What it is said to do.
         record: Whether what the reverse needs is kept.
     """
-    found = _Found(name, uses, record)
-    for buffer in found.before.values():
+    writes = OpaqueWrites(name, uses, record)
+    for buffer in writes.before.values():
         buffer.pins += 1
     TAPES.live += 1  # a tape that the step opens must not write into pinned memory
     try:
-        yield found
+        yield writes
     finally:
         TAPES.live -= 1
-        for buffer in found.before.values():
+        for buffer in writes.before.values():
             unpin(buffer)
 
 
@@ -370,7 +418,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
             unpin(buffer)
 
 
-def _sample(written: Field) -> npt.NDArray[Any]:
+def _sample(written: Field) -> HostArray:
     """Return some of the numbers in a field."""
     numbers = written.storage.buffer.array().reshape(-1)
     return numbers[:: 1 + numbers.size // _SAMPLES].astype(np.float64)

@@ -17,7 +17,7 @@ def perform(step: OpaqueStep) -> Any:
     tape = RECORDING.get().recorder
     if tape is not None:
         return tape.opaque(step)
-    with watched(step.title, step.uses) as found:
+    with watched(step.title, step.uses) as writes:
         saved = step.run()
-        found()
+        writes.uses()
     return saved

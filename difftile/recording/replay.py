@@ -6,18 +6,20 @@ from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage, make
+from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.ir.derived import After, Before
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import OpaqueRecord
-from difftile.recording.records import HostCopy, HostWrite, LaunchRecord, Record
 from difftile.recording.replayed_fields import reverse_opaque
+from difftile.recording.steps import LaunchRecord, Record
 from difftile.recording.work_fields import add_to, copied
 
 
@@ -111,46 +113,55 @@ class Replay:
 
     def reverse(self, record: Record) -> None:
         """Run the adjoint of one record."""
-        match record:
-            case LaunchRecord():
-                if record.plan.adjoint is not None:
-                    self._adjoint(record).launch(record.values, record.kept)
-            case HostWrite(field=field, where=where):
-                if isinstance(where, tuple):
-                    zero = np.zeros(np.shape(field.buffer.read_at(where)))
-                    self.gradient(field).buffer.write_at(where, zero)
-                else:
-                    self._take(field, where)
-            case HostCopy(target, source):
-                taken = self._take(target.base, target.window)
-                if self.private or source.has_grads:
-                    add_to(self.gradient(source.base), taken, source.window)
-            case OpaqueRecord():
-                reverse_opaque(record, self.gradient)
+        record.reverse(self)
 
-    def _take(self, field: Field, window: Window | None) -> npt.NDArray[Any]:
-        """Return the gradient of a field or of a part of one, and leave zero there."""
+    def launch(self, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch."""
+        self._adjoint(record).launch(record.launch.values, record.kept)
+
+    def opaque(self, record: OpaqueRecord) -> None:
+        """Run the reverse of an opaque step."""
+        reverse_opaque(record, self.gradient)
+
+    def passes(self, source: ArrayLike) -> bool:
+        """Tell whether the gradient of a copy passes to the copied field."""
+        return self.private or source.has_grads
+
+    def read(self, field: Field, window: Window | None) -> HostArray:
+        """Return a copy of the gradient of a field or of a part of one."""
         buffer = self.gradient(field).buffer
-        if window is None:
-            taken = buffer.read()
+        return buffer.read() if window is None else window.of(buffer.array()).copy()
+
+    def take(self, field: Field, where: Where) -> HostArray:
+        """Return the gradient of a field, a part or an element, and leave zero there."""
+        buffer = self.gradient(field).buffer
+        if isinstance(where, tuple):
+            taken = np.array(buffer.read_at(where))
+            buffer.write_at(where, np.zeros(taken.shape))
+            return taken
+        taken = self.read(field, where)
+        if where is None:
             buffer.fill(0.0)
         else:
-            taken = window.of(buffer.array()).copy()
-            window.assign(buffer, 0.0)
+            where.assign(buffer, 0.0)
         return taken
+
+    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
+        """Add to the gradient of a field or of a part of one."""
+        add_to(self.gradient(field), values, window)
 
     def arguments(self, record: LaunchRecord) -> list[Any]:
         """Return the arguments of an adjoint; in the places of its scratch memory is None."""
         return self._adjoint(record).arguments(record.values, record.kept)
 
     def _adjoint(self, record: LaunchRecord) -> Binding:
-        key = (record.plan, record.call)
-        found = self._adjoints.get(key)
-        if found is None:
+        key = (record.plan, record.launch.prepared)
+        binding = self._adjoints.get(key)
+        if binding is None:
             assert record.plan.adjoint is not None
             env = AdjointEnvironment(record, self.gradient)
-            found = self._adjoints[key] = Binding(record.plan.adjoint, env)
-        return found
+            binding = self._adjoints[key] = Binding(record.plan.adjoint, env)
+        return binding
 
     def clear(self) -> None:
         """Begin again: set what was worked out to zero."""

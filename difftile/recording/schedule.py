@@ -13,7 +13,7 @@ from math import ceil, comb
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Schedule:
     """What to do with a run of launches that is to be reversed.
 
     Args:
@@ -27,7 +27,7 @@ class Plan:
     repeats: int
 
 
-def plan(launches: int, room: float, snapshot: float, record: float) -> Plan:
+def make_schedule(launches: int, room: float, snapshot: float, record: float) -> Schedule:
     """Return where to take snapshots in a run, so that the fewest launches are repeated.
 
     Args:
@@ -47,7 +47,7 @@ def plan(launches: int, room: float, snapshot: float, record: float) -> Plan:
         slots -= 1
         at = launches - units * stretch
         places.append(at)
-    return Plan(tuple(places[:-1]), at, repeats)
+    return Schedule(tuple(places[:-1]), at, repeats)
 
 
 def _cheapest(launches: int, room: float, snapshot: float, record: float) -> tuple[int, int, int]:

@@ -1,182 +1,482 @@
-"""The steps of a run that can be run again: launches and writes from Python."""
+"""Steps of a run (launches, writes and copies from Python), and the records that reverse them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
 
 from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.compile.arguments import Arguments, field_at
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
+from difftile.fields.recording import AccessObserver, Where
+from difftile.fields.window import Window
+from difftile.ir.types import shape_of
+from difftile.launch.patch import Patch
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.opaque import Opaque
-from difftile.recording.records import (
-    HostCopy,
-    HostWrite,
-    LaunchRecord,
-    Record,
-    copy_again,
-    record_stage,
-    write_again,
-)
-from difftile.recording.snapshots import Snapshots
-from difftile.substrate import silence
+from difftile.recording.varying_writes import varying_writes
+from difftile.substrate import Buffer, unpin
+
+if TYPE_CHECKING:
+    from difftile.recording.opaque import OpaqueRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A launch of a kernel, all its stages."""
+class Derivatives(Protocol):
+    """The gradients or tangents of fields, of each field one or several at once."""
 
-    call: PreparedLaunch
-    values: list[Any]
-    plans: list[AdjointPlan]
+    def passes(self, source: ArrayLike) -> bool:
+        """Tell whether a copied field has gradients here."""
+        ...
+
+    def read(self, field: Field, window: Window | None) -> HostArray:
+        """Return a copy of the derivatives of a field or of a part of one."""
+        ...
+
+    def take(self, field: Field, where: Where) -> HostArray:
+        """Return the derivatives of a field, a part or an element, and leave zero there."""
+        ...
+
+    def add(self, field: Field, window: Window | None, values: HostArray) -> None:
+        """Add to the derivatives of a field or of a part of one."""
+        ...
 
 
-Step: TypeAlias = Launch | HostWrite | HostCopy | Opaque
+class Reversal(Derivatives, Protocol):
+    """The gradients of a backward pass, which records change from the last to the first."""
+
+    def launch(self, record: LaunchRecord) -> None:
+        """Run the adjoint of a launch."""
+        ...
+
+    def opaque(self, record: OpaqueRecord) -> None:
+        """Run the reverse of an opaque step."""
+        ...
 
 
-@dataclass(slots=True)
-class Run:
-    """Steps as they are run, for the first time or again.
+class Step(ABC):
+    """A launch, a write or copy from Python, or an opaque step, which can run again."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def reads(self) -> Sequence[Field]:
+        """The fields that the step reads."""
+
+    @property
+    @abstractmethod
+    def writes(self) -> Sequence[Field]:
+        """The fields that the step changes, or may change."""
+
+    @property
+    def fields(self) -> Sequence[Field]:
+        """All fields of the step."""
+        return [*self.writes, *self.reads]
+
+    @property
+    def hidden(self) -> Collection[Field]:
+        """Those that belong to a kernel."""
+        return ()
+
+    @property
+    def saved_nbytes(self) -> int:
+        """The bytes that the latest run saved beside the contents of fields."""
+        return 0
+
+    @abstractmethod
+    def accesses(self) -> Iterator[tuple[Field, bool]]:
+        """Yield the fields in the order of accesses, and whether each is overwritten whole."""
+
+    @abstractmethod
+    def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
+        """Return the bytes that running the step may add to the old values.
+
+        Args:
+            leaving: Returns the bytes of a field's buffer if a write has to leave it.
+            recording: Whether records are kept.
+        """
+
+    @abstractmethod
+    def run(self, records: list[Record] | None, *, repeats: bool = False) -> object:
+        """Run the step and add its records, if there is a list for them.
+
+        Python writes after the step has run, which only adds a record then.
+
+        Args:
+            records: The records.
+            repeats: Whether the step may run again, and has to lead to the same results.
+
+        Returns:
+            The result of an opaque step.
+        """
+
+    def run_again(self, records: list[Record] | None) -> None:
+        """Run the step as before."""
+        self.run(records, repeats=True)
+
+    @abstractmethod
+    def passes_to(self, outputs: Collection[Storage]) -> bool:
+        """Tell whether an output is given values that vary smoothly with fields with gradients.
+
+        An output may be constant even so, as those fields may hold constants.
+        """
+
+    def lasting(self) -> Step:
+        """Return the step as it can be kept after the event."""
+        return self
+
+    def observe(self, observer: AccessObserver) -> None:
+        """Tell an observer of the fields that the step reads and writes."""
+        for field in self.reads:
+            if field not in self.hidden:
+                observer.read(field)
+        for field in self.writes:
+            if field not in self.hidden:
+                observer.wrote(field)
+
+
+class Record(ABC):
+    """What reverses a step, or one stage of a launch."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def step(self) -> Step:
+        """The step."""
+
+    @property
+    def buffers(self) -> Iterable[Buffer]:
+        """The pinned buffers."""
+        return ()
+
+    @property
+    def counted_nbytes(self) -> int:
+        """The bytes of old values other than the buffers."""
+        return 0
+
+    def count_saved(self) -> None:
+        """Count those among the old values of the session."""
+        return
+
+    @abstractmethod
+    def reverse(self, gradients: Reversal) -> None:
+        """Run the adjoint."""
+
+    def release(self) -> None:
+        """Let go of the old values."""
+        return
+
+
+@dataclass(slots=True, eq=False)
+class Launch(Step):
+    """A launch of a kernel, all its stages.
 
     Args:
-        snapshots: The snapshots that must hear what the steps touch.
-        make_room: Called before a step with a function that returns the bytes which the step may
-            add to the old values, as things stand.
-        records: The records of what was run, or None while nothing is recorded.
+        prepared: The launch, which later ones with the same fields share.
+        values: Its arguments.
+        plans: How its stages are recorded.
     """
 
-    snapshots: Snapshots
-    make_room: Callable[[Callable[[], int]], None]
-    records: list[Record] | None
+    prepared: PreparedLaunch
+    values: Arguments
+    plans: list[AdjointPlan]
 
-    def release_records(self) -> None:
-        """Let go of what was recorded, and record no more."""
-        for record in self.records or ():
-            if not isinstance(record, HostWrite):  # its values are needed to write it again
-                record.release()
-        self.records = None
+    @property
+    def reads(self) -> list[Field]:
+        """The fields that the stages read."""
+        code = self.prepared.code
+        loaded = {code.position[array] for stage in code.stages for array in stage.loaded}
+        return [field_at(self.values, k) for k in sorted(loaded)]
 
-    def launch(self, launch: Launch, position: int) -> None:
-        """Run a kernel."""
-        values = launch.values
-        self.make_room(lambda: self._growth(launch.plans, values))
-        for plan in launch.plans:
-            self._touch(plan, launch, position)
-        for plan in launch.plans:
-            if self.records is None:
-                launch.call.stages[plan.stage.number].launch(values)
-                continue
-            for record in record_stage(plan, launch.call, values):
-                if isinstance(record, LaunchRecord):
-                    self.records.append(record)
+    @property
+    def writes(self) -> list[Field]:
+        """The fields that the stages write."""
+        return [field_at(self.values, k) for k in self.prepared.code.writes]
 
-    def opaque(self, opaque: Opaque, position: int) -> Any:
-        """Run a step whose inside is not seen; return what it saved."""
-        self.make_room(lambda: self._opaque_growth(opaque))
-        known = opaque.saved_nbytes
-        for use in opaque.uses:
-            self._touch_storage(use.field.storage, position, overwritten=use.overwrites)
-        saved, record = opaque.run(record=self.records is not None, compare=True)
-        if record is not None:
-            if opaque.saved_nbytes > known:  # only now is it known what it saves
-                self.make_room(lambda: opaque.saved_nbytes)
-            if self.records is None:
-                record.release()
-            else:
-                record.count_saved()
-                self.records.append(record)
-        return saved
+    @property
+    def fields(self) -> list[Field]:
+        """The fields that are passed."""
+        return [value for value in self.values if isinstance(value, Field)]
 
-    def announce(self, step: HostWrite | HostCopy, position: int) -> None:
-        """Prepare for a write from Python that is about to happen."""
-        field = field_of(step)
-        self.make_room(lambda: self._leaving(field.storage))
-        match step:
-            case HostWrite(where=where):
-                self._touch_storage(field.storage, position, overwritten=where is None)
-            case HostCopy(target=target, source=source):
-                self._touch_storage(source.base.storage, position, overwritten=False)
-                whole = target.window is None
-                self._touch_storage(field.storage, position, overwritten=whole)
-        if self.records is not None and field.has_grads:
-            self.records.append(step)
+    @property
+    def hidden(self) -> Collection[Field]:
+        """The hidden fields of the kernel."""
+        return self.prepared.code.temps
 
-    def again(self, step: Step, position: int) -> None:
-        """Run a step once more."""
-        match step:
-            case Launch():
-                with silence():
-                    self.launch(step, position)
-            case HostWrite():
-                self.announce(step, position)
-                write_again(step)
-            case HostCopy():
-                self.announce(step, position)
-                copy_again(step)
-            case Opaque():
-                with silence():
-                    self.opaque(step, position)
-
-    def _touch_storage(self, storage: Storage, position: int, *, overwritten: bool) -> None:
-        if self.snapshots.concerns(storage):
-            self.snapshots.touch((storage,), position, overwritten=overwritten)
-
-    def _touch(self, plan: AdjointPlan, launch: Launch, position: int) -> None:
-        values = launch.values
-        for k in plan.loads:
-            self._touch_storage(values[k].storage, position, overwritten=False)
-        for k in plan.writes:
-            whole = k in launch.call.stages[plan.stage.number].overwritten
-            self._touch_storage(values[k].storage, position, overwritten=whole)
-
-    def _growth(self, plans: Sequence[AdjointPlan], values: list[Any]) -> int:
-        """Return the bytes of the buffers that a launch must leave because they are kept."""
-        growth = 0
-        pinned: set[Storage] = set()  # what earlier stages of this launch have found or left there
-        fresh: set[Storage] = set()
-        for plan in plans:
+    def accesses(self) -> Iterator[tuple[Field, bool]]:
+        """Yield what the stages read and write."""
+        for plan in self.plans:
+            for k in plan.loads:
+                yield field_at(self.values, k), False
+            overwritten = self.prepared.stages[plan.stage.number].overwritten
             for k in plan.writes:
-                storage = values[k].storage
-                if self.records is not None and (k in plan.reads or storage in pinned):
+                yield field_at(self.values, k), k in overwritten
+
+    def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
+        """Return the bytes of the buffers that the launch must leave because they are kept."""
+        growth = 0
+        pinned: set[Storage] = set()  # by earlier stages of this launch, which found them or left
+        fresh: set[Storage] = set()
+        for plan in self.plans:
+            for k in plan.writes:
+                storage = field_at(self.values, k).storage
+                if recording and (k in plan.reads or storage in pinned):
                     growth += storage.buffer.nbytes
                 elif storage not in fresh:
-                    growth += self._leaving(storage)
+                    growth += leaving(storage)
                 pinned.discard(storage)
                 fresh.add(storage)
             stay = (k for k in plan.reads if k not in plan.writes)
-            pinned |= {values[k].storage for k in (*stay, *plan.reads_after)}
+            pinned |= {field_at(self.values, k).storage for k in (*stay, *plan.reads_after)}
         return growth
 
-    def _opaque_growth(self, opaque: Opaque) -> int:
-        """Return the bytes that a step may add to the old values."""
-        recording = self.records is not None
-        growth = opaque.saved_nbytes if recording else 0
-        for use in opaque.uses:
-            storage = use.field.storage
-            if use.writes is None or (use.writes and recording and opaque.keeps_before(use)):
-                growth += storage.buffer.nbytes
-            elif use.writes:
-                growth += self._leaving(storage)
-        return growth
+    def run(self, records: list[Record] | None, *, repeats: bool = False) -> None:
+        """Launch."""
+        for plan in self.plans:
+            if records is None:
+                self.prepared.stages[plan.stage.number].launch(self.values)
+            else:
+                record, _ = record_stage(plan, self)
+                records += () if record is None else (record,)
 
-    def _leaving(self, storage: Storage) -> int:
-        """Return the bytes of a field's buffer if whoever writes the field must leave it."""
-        kept = storage.buffer.pins or self.snapshots.concerns(storage)
-        return storage.buffer.nbytes if kept else 0
-
-
-def storages_of(step: Step) -> list[Storage]:
-    """Return the memory of the fields that a step changes, or may change."""
-    match step:
-        case Launch(plans=plans, values=values):
-            return [values[k].storage for plan in plans for k in plan.writes]
-        case HostWrite() | HostCopy():
-            return [field_of(step).storage]
-        case Opaque():
-            return [field.storage for field in step.written]
+    def passes_to(self, outputs: Collection[Storage]) -> bool:
+        """Tell whether a stage gives an output values that vary."""
+        return any(
+            field_at(self.values, k).storage in outputs
+            for plan in self.plans
+            for k in varying_writes(plan)
+        )
 
 
-def field_of(step: HostWrite | HostCopy) -> Field:
-    """Return the field that Python writes."""
-    return step.field if isinstance(step, HostWrite) else step.target.base
+@dataclass(slots=True, eq=False)
+class LaunchRecord(Record):
+    """A launch of one stage.
+
+    Args:
+        plan: How it was recorded.
+        launch: The whole launch.
+        kept: The pinned buffers, in the order of `plan.kept`.
+        packing: Whether they may be packed.
+    """
+
+    plan: AdjointPlan
+    launch: Launch
+    kept: list[Buffer]
+    packing: bool = False
+
+    @property
+    def step(self) -> Launch:
+        """The whole launch."""
+        return self.launch
+
+    @property
+    def values(self) -> Arguments:
+        """The arguments of the launch."""
+        return self.launch.values
+
+    @property
+    def buffers(self) -> Iterable[Buffer]:
+        """The pinned buffers."""
+        return self.kept
+
+    def reverse(self, gradients: Reversal) -> None:
+        """Run the adjoint, if there is one."""
+        if self.plan.adjoint is not None:
+            gradients.launch(self)
+
+    def release(self) -> None:
+        """Let go of the old values."""
+        if self.kept:
+            kept, self.kept = self.kept, []  # first: Ctrl+C must not let go of it twice
+            unpin(*kept, packing=self.packing)
+
+
+def record_stage(
+    plan: AdjointPlan, launch: Launch, *, patching: bool = False, packing: bool = False
+) -> tuple[LaunchRecord | None, Mapping[int, Patch]]:
+    """Launch a stage; return its record, and the patches of fields by their positions.
+
+    Args:
+        plan: The stage.
+        launch: The launch.
+        patching: Whether small writes may stay in memory that earlier records need.
+        packing: Whether old values may be packed, which takes memory while they are read again.
+    """
+    values = launch.values
+    fields = cast("Sequence[Field]", values)  # at the positions of a plan; checks take their time
+    kept = [fields[k].storage.buffer for k in plan.reads]
+    for buffer in kept:
+        buffer.pins += 1
+        buffer.packing_pins += packing
+    patches: dict[int, Patch] = {}
+    try:
+        stage = launch.prepared.stages[plan.stage.number]
+        stage.launch(values, patches if patching else None, plan.both)
+    except BaseException:
+        unpin(*kept, packing=packing)
+        for patch in patches.values():
+            patch.release()
+        raise
+    if plan.adjoint is None:
+        return LaunchRecord(plan, launch, []) if plan.passing_by else None, patches
+    for k in plan.reads_after:
+        buffer = fields[k].storage.buffer
+        buffer.pins += 1
+        buffer.packing_pins += packing
+        kept.append(buffer)
+    return LaunchRecord(plan, launch, kept, packing), patches
+
+
+class HostStep(Step, Record):
+    """A write or a copy from Python. It is its own record: reversing it takes no old values."""
+
+    __slots__ = ()
+
+    @property
+    def step(self) -> HostStep:
+        """The step itself."""
+        return self
+
+    @property
+    @abstractmethod
+    def written(self) -> Field:
+        """The written field."""
+
+    @property
+    @abstractmethod
+    def part(self) -> Where:
+        """The written element or part."""
+
+    @property
+    def writes(self) -> list[Field]:
+        """The written field."""
+        return [self.written]
+
+    def accesses(self) -> Iterator[tuple[Field, bool]]:
+        """Yield the read fields and the written one."""
+        for field in self.reads:
+            yield field, False
+        yield self.written, self.part is None
+
+    def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
+        """Return the bytes of the buffer that the field leaves."""
+        return leaving(self.written.storage)
+
+    def run(self, records: list[Record] | None, *, repeats: bool = False) -> None:
+        """Add the step as its own record: Python is about to write."""
+        if records is not None and self.written.has_grads:
+            records.append(self)
+
+    @abstractmethod
+    def push(self, tangents: Derivatives) -> None:
+        """Change tangents as the write changes values."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostWrite(HostStep):
+    """Python set one element of a field, a part of it, or with None all of it, to constants.
+
+    `values` are the constants, for a tape that runs its launches again, else None; one element
+    stands for a whole field that was filled.
+    """
+
+    field: Field
+    where: Where
+    values: HostArray | None = None
+
+    @property
+    def reads(self) -> Sequence[Field]:
+        """No fields."""
+        return ()
+
+    @property
+    def written(self) -> Field:
+        """The written field."""
+        return self.field
+
+    @property
+    def part(self) -> Where:
+        """The written element or part."""
+        return self.where
+
+    def run_again(self, records: list[Record] | None) -> None:
+        """Write the same values."""
+        self.run(records)
+        field, values = self.field, self.values
+        assert values is not None
+        buffer = field.fresh_if_pinned(keep=self.where is not None)
+        if isinstance(self.where, Window):
+            self.where.assign(buffer, values)
+        elif self.where is not None:
+            buffer.write_at(self.where, values)
+        elif values.ndim == 0:
+            buffer.fill(values.item())
+        else:
+            buffer.write(np.broadcast_to(values, (*field.shape, *shape_of(field.element))))
+
+    def passes_to(self, outputs: Collection[Storage]) -> bool:
+        """Tell that constants vary with nothing."""
+        return False
+
+    def lasting(self) -> HostWrite:
+        """Return the write with a copy of its values."""
+        values = None if self.values is None else self.values.copy()
+        return HostWrite(self.field, self.where, values)
+
+    def reverse(self, gradients: Derivatives) -> None:
+        """Set the gradient to zero: constants replaced the earlier values."""
+        gradients.take(self.field, self.where)
+
+    def push(self, tangents: Derivatives) -> None:
+        """Set the tangent to zero."""
+        tangents.take(self.field, self.where)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HostCopy(HostStep):
+    """Python copied one field, or a part of one, into another."""
+
+    target: ArrayLike
+    source: ArrayLike
+
+    @property
+    def reads(self) -> list[Field]:
+        """The copied field."""
+        return [self.source.base]
+
+    @property
+    def written(self) -> Field:
+        """The written field."""
+        return self.target.base
+
+    @property
+    def part(self) -> Window | None:
+        """The written part."""
+        return self.target.window
+
+    def run_again(self, records: list[Record] | None) -> None:
+        """Copy again."""
+        self.run(records)
+        self.target.write_from(self.source)
+
+    def passes_to(self, outputs: Collection[Storage]) -> bool:
+        """Tell whether an output varies with the copied field."""
+        return self.source.has_grads and self.written.storage in outputs
+
+    def reverse(self, gradients: Derivatives) -> None:
+        """Move the gradient from the copy to the copied field."""
+        taken = gradients.take(self.written, self.part)
+        if gradients.passes(self.source):
+            gradients.add(self.source.base, self.source.window, taken)
+
+    def push(self, tangents: Derivatives) -> None:
+        """Copy the tangent."""
+        copied = tangents.read(self.source.base, self.source.window)
+        tangents.take(self.written, self.part)
+        tangents.add(self.written, self.part, copied)

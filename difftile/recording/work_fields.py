@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
+from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, make
 from difftile.fields.window import Window
 
 
-def add_to(target: Field, values: npt.NDArray[Any], window: Window | None = None) -> None:
+def add_to(target: Field, values: HostArray, window: Window | None = None) -> None:
     """Add to a field, or to a part of one."""
 
-    def add(array: npt.NDArray[Any]) -> None:
+    def add(array: HostArray) -> None:
         if window is None:
             array += values
         else:

@@ -17,6 +17,7 @@ from difftile.recording.opaque import Opaque, OpaqueStep, Use
 from difftile.recording.replay import Replay
 from difftile.recording.replayed_fields import tangents_after
 from difftile.recording.snapshots import Snapshot
+from difftile.recording.steps import Launch
 from difftile.recording.work_fields import copied, zeros_of
 
 
@@ -46,7 +47,7 @@ def run_adjoint(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
     _check_seeds(kernel, outputs)
     read = {one.storage for plan in plans for one in _fields(values, plan.loads)}
     with _held(written) as history:
-        history.launch(launch, values, plans)
+        history.record(Launch(launch, values, plans))
         _replay(history, written, read)
 
 
@@ -63,8 +64,8 @@ def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
         LaunchError: No field that the step writes has a gradient.
     """
     opaque = Opaque(step, step.uses, constant=False)
-    with _held(field.storage for field in opaque.written) as history:
-        history.opaque(opaque)
+    with _held(field.storage for field in opaque.writes) as history:
+        history.record(opaque)
         used = [use for use in opaque.uses if use.writes]
         _check_seeds(title, {use.name: use.field for use in used})
         written = {use.field.storage: use.field for use in used}
@@ -154,7 +155,7 @@ def run_tangents_of_step(title: str, step: OpaqueStep) -> Any:
             "Make fields with grad=True, set x.grad, then call fwds()."
         )
     opaque = Opaque(step, step.uses, constant=False)
-    saved, record = opaque.run(record=True)
+    saved, record = opaque.execute(record=True)
     after: dict[Use, Field] = {}
     try:
         if record is not None:

@@ -24,8 +24,8 @@ from difftile.launch.captured import captured
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
-from difftile.recording.access_observer import observe_launch
 from difftile.recording.perform import perform
+from difftile.recording.steps import Launch
 from difftile.runtime.explanation import explain
 from difftile.runtime.explicit import (
     run_adjoint,
@@ -252,7 +252,7 @@ class Kernel:
             LaunchError: A tape of another thread would miss the launch.
         """
         if recording.observer is not None and recording.recorder is None:
-            observe_launch(recording.observer, launch, values)
+            Launch(launch, values, []).observe(recording.observer)
         if recording.is_missed(field_at(values, k).storage for k in launch.code.writes):
             raise LaunchError(
                 f"{self!r} is launched while a tape that has recorded a field which it writes is "

@@ -17,15 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy.typing as npt
-
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnosis.diagnosis import Diagnosis
 from difftile.diagnosis.findings import report_of, values_not_finite
 from difftile.diagnosis.picture import draw
 from difftile.diagnosis.report import Report
 from difftile.diagnosis.trace import Times, Trace
-from difftile.diagnosis.watched import WatchedHistory, WatchedReplay
+from difftile.diagnosis.watched import DiagnosisObserver
 from difftile.diagnostics import (
     GradientCut,
     GradientWarning,
@@ -36,22 +34,20 @@ from difftile.diagnostics import (
     render,
 )
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.exchange import as_integer
+from difftile.fields.exchange import HostArray, as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
-from difftile.fields.recording import RECORDING, Recorder, Recording
+from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead
-from difftile.fields.window import Window
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.access_observer import observe_steps
 from difftile.recording.budget import as_text, parse_memory
-from difftile.recording.dependence import depends
 from difftile.recording.gradient_cuts import Cuts, warn_of_result
-from difftile.recording.history import FullHistory, History, LimitedHistory, StepRecorder
+from difftile.recording.history import FullHistory, History, LimitedHistory
 from difftile.recording.host_reads import HostReads
-from difftile.recording.opaque import Opaque, OpaqueRecord, OpaqueStep
-from difftile.recording.records import LaunchRecord, Record, written_by
+from difftile.recording.opaque import Opaque, OpaqueStep
+from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.seeds import add_seed, check_loss, checked_seeds
+from difftile.recording.steps import HostCopy, Launch, LaunchRecord, Record, Step
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
 from difftile.substrate import current_session, failed
@@ -59,7 +55,7 @@ from difftile.substrate import current_session, failed
 Progress = Callable[[int, int], object]
 
 
-class Tape(Recorder):
+class Tape(StepRecorder):
     """Records the launches of its `with` block and computes gradients.
 
     Leaving `with dt.Tape(loss):` computes the gradient of `loss` with respect to every field that
@@ -106,9 +102,11 @@ class Tape(Recorder):
         self.progress = progress
         self._history = _history(memory, snapshots)
         self._diagnosis = _diagnosis(diagnose)
-        self._into: StepRecorder = self._history
-        if self._diagnosis is not None:
-            self._into = WatchedHistory(self._history, self._diagnosis)
+        self._observer = None if self._diagnosis is None else DiagnosisObserver(self._diagnosis)
+        self._times = Times() if measure else None
+        self._into: History | _Observed = self._history
+        if self._observer is not None or self._times is not None:
+            self._into = _Observed(self._history, self._observer, self._times)
         self._report: Report | None = None
         self._recording = Recording()
         self._touched: set[Storage] = set()
@@ -129,7 +127,6 @@ class Tape(Recorder):
         self._approximate: set[str] = set()
         self._base = 0
         self._peak = 0
-        self._times = Times() if measure else None
         self._trace: Trace | None = None
 
     # Recording
@@ -167,13 +164,15 @@ class Tape(Recorder):
                 here = RECORDING.get().recorder is self
             finally:  # even after Ctrl+C
                 self._recording.__exit__()
+                self._recording = Recording()  # nothing may refer to the tape: it frees memory
                 self._open = False
             if not here:
                 self.release()
                 raise TapeError("A tape is left in the thread or task in which it was opened.")
             observer = RECORDING.get().observer
             if observer is not None and kind is None:
-                observe_steps(observer, self._history.steps())
+                for step, _ in self._history.steps():
+                    step.observe(observer)
         self._peak = self._pool.peak - self._base
         if kind is not None:
             self.release()
@@ -242,25 +241,23 @@ class Tape(Recorder):
         title = f"{counted(self._launches, 'launch', 'launches')}, old values of "
         draw(trace, self._times, f"{title}{as_text(self.peak_nbytes)} at the most", path)
 
-    def host_read(self, field: Field, where: tuple[int, ...] | Window | None) -> HostRead | None:
+    def host_read(self, field: Field, where: Where) -> HostRead | None:
         """Return what remembers a read from Python, or None where a constant is read."""
         if self._diagnosis is not None:
             self._diagnosis.host_read(field)
         return self.reads.read(field, where, self._cuts.held)
 
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
+    def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
         """Record a write from Python that is about to happen.
 
         Raises:
-            TapeError: What it writes was computed from fields that have gradients.
+            TapeError: The values were computed from fields that have gradients.
         """
         _check_twin(field)
         sources = self.reads.check_constant(field, values)
         if field.storage in self._written:
             self.reads.check_result(field, where, values)
-        stays = self._into.host_write(field, where, values)
+        stays = super().host_write(field, where, values)
         if where is None:
             self._cuts.overwritten(field.storage)
         self.reads.set_constant(field, where)
@@ -269,13 +266,48 @@ class Tape(Recorder):
             self._written[field.storage] = field
         return stays
 
+    def record(self, step: Step) -> object:
+        """Hand a step to the history, past the diagnosis and the clock if there are any."""
+        return self._into.record(step)
+
+    def launch(self, launch: PreparedLaunch, values: Arguments) -> None:
+        """Run a kernel and record it, stage by stage."""
+        plans = launch.plans(constant=RECORDING.get().constant)
+        if plans.ownership:
+            plans.check(values)
+        if launch.tracked:
+            self.reads.check_numbers(launch, values)
+        if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
+            self._meet_all(launch, values)
+        for plan in plans.stages:
+            if plan.cuts or self._cuts.held:
+                self._cuts.launched(plan, values)
+        self._launches += 1
+        try:
+            self._into.record(Launch(launch, values, plans.stages))
+        except OutOfMemory as error:
+            raise TapeError(
+                f"No memory is left at launch {self._launches} on the tape, of kernel "
+                f"'{launch.code.name}': {error} Give the tape a limit, such as "
+                f"Tape(memory='1GB'); it holds {as_text(self.nbytes)} of old values."
+            ) from error
+        if launch.session.debug and failed():
+            self._failed = launch.code.name
+        self._written.update(plans.written)
+        if self.reads.constant or self.reads.seen:
+            self.reads.written(plans.written)
+        if self.loss is not None and self.loss.base.storage in plans.written:
+            self._last_writer = f"kernel '{launch.code.name}'"
+        if plans.result_cut is not None:
+            warn_of_result(launch.code.name, plans.result_cut)
+
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen."""
         if RECORDING.get().constant:
-            self.host_write(target.base, target.window, source.to_numpy())
+            super().host_copy(target, source)
             return
         _check_twin(target.base)
-        self._into.host_copy(target, source)
+        self.record(HostCopy(target, source))
         if target.has_grads:
             self._written[target.base.storage] = target.base
             if source.has_grads or source.base.storage in self._cuts.held:
@@ -284,49 +316,15 @@ class Tape(Recorder):
                 self.reads.set_constant(target.base, target.window)
         self._cuts.copied(target, source)
 
-    def launch(self, call: PreparedLaunch, values: Arguments) -> None:
-        """Run a kernel and record it, stage by stage."""
-        plans = call.plans(constant=RECORDING.get().constant)
-        if plans.ownership:
-            plans.check(values)
-        if call.tracked:
-            self.reads.check_numbers(call, values)
-        if call.met is not self._mark or self._epoch != GRADIENTS.epoch:
-            self._meet_all(call, values)
-        for plan in plans.stages:
-            if plan.cuts or self._cuts.held:
-                self._cuts.launched(plan, values)
-        self._launches += 1
-        started = time.perf_counter() if self._times is not None else 0.0
-        try:
-            self._into.launch(call, values, plans.stages)
-        except OutOfMemory as error:
-            raise TapeError(
-                f"No memory is left at launch {self._launches} on the tape, of kernel "
-                f"'{call.code.name}': {error} Give the tape a limit, such as "
-                f"Tape(memory='1GB'); it holds {as_text(self.nbytes)} of old values."
-            ) from error
-        if self._times is not None:
-            self._times.forward[id(values)] = 1e3 * (time.perf_counter() - started)
-        if call.session.debug and failed():
-            self._failed = call.code.name
-        self._written.update(plans.written)
-        if self.reads.constant or self.reads.seen:
-            self.reads.written(plans.written)
-        if self.loss is not None and self.loss.base.storage in plans.written:
-            self._last_writer = f"kernel '{call.code.name}'"
-        if plans.result_cut is not None:
-            warn_of_result(call.code.name, plans.result_cut)
-
-    def _meet_all(self, call: PreparedLaunch, values: Arguments) -> None:
+    def _meet_all(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Check the fields of a launch that is new to the tape, and clear their gradients."""
         if self._epoch != GRADIENTS.epoch:  # fields were given other gradients: meet all again
             self._epoch, self._mark = GRADIENTS.epoch, object()
-        for k in call.code.writes:
+        for k in launch.code.writes:
             _check_twin(field_at(values, k))
-        for field in call.fields():
+        for field in launch.fields():
             self.meet(field)
-        call.met = self._mark
+        launch.met = self._mark
 
     def meet(self, field: Field) -> None:
         """Set the gradients of a field to zero when the tape meets the field."""
@@ -356,11 +354,8 @@ class Tape(Recorder):
         opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
         self._opaque[step.title] = self._opaque.get(step.title, 0) + 1
         self._approximate |= {step.title} if step.approximate else set()
-        started = time.perf_counter()
-        saved = self._into.opaque(opaque)
-        if self._times is not None:
-            self._times.forward[id(opaque)] = 1e3 * (time.perf_counter() - started)
-        for field in opaque.written:
+        saved = self.record(opaque)
+        for field in opaque.writes:
             _check_twin(field)
             if field.has_grads:
                 self._written[field.storage] = field
@@ -466,7 +461,9 @@ class Tape(Recorder):
 
     def _check_dependence(self, loss: ArrayLike) -> None:
         """Warn of a loss that depends on nothing, unless the diagnosis will say so."""
-        constant = not depends(reversed(list(self._history.steps())), {loss.base.storage})
+        constant = not any(
+            step.passes_to({loss.base.storage}) for step, _ in reversed(list(self._history.steps()))
+        )
         if self._diagnosis is not None:
             self._diagnosis.constant = loss.base if constant else None
         elif constant and not self._cuts.told:
@@ -516,10 +513,8 @@ class Tape(Recorder):
         for field in self._written.values():
             if field.grad_in is not field.grad_out:  # what comes in passes where nothing is stored
                 replay.gradient(field)
-        watched = replay
         if self._diagnosis is not None:
             self._diagnosis.gradients.check_seeds(seeds, replay)
-            watched = WatchedReplay(replay, self._diagnosis)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
         total = len(self)
@@ -527,11 +522,11 @@ class Tape(Recorder):
         try:
             for done, record in enumerate(records):
                 if kept:
-                    for field in written_by(record):
+                    for field in record.step.writes:
                         wanted = kept.pop(field.storage, None)
                         if wanted is not None:
                             snapshots[wanted] = copied(replay.gradient(wanted))
-                _reverse(watched, record, total - done, self._times)
+                self._reverse(replay, record, total - done)
                 if progress is not None:
                     progress(done + 1, max(total, done + 1))
         finally:
@@ -542,6 +537,31 @@ class Tape(Recorder):
         for field, snapshot in snapshots.items():
             replay.gradient(field).buffer.copy_from(snapshot.buffer)
         replay.finish()
+
+    def _reverse(self, replay: Replay, record: Record, number: int) -> None:
+        """Run the adjoint of one record.
+
+        Raises:
+            TapeError: It failed; the error names the launch.
+        """
+        started = time.perf_counter()
+        try:
+            if self._observer is None:
+                replay.reverse(record)
+            else:
+                self._observer.reverse(replay, record)
+        except (RecursionError, MemoryError):
+            raise
+        except Exception as error:
+            if not isinstance(record, LaunchRecord):
+                raise
+            name = record.plan.code.name
+            raise TapeError(
+                f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
+            ) from error
+        if self._times is not None:
+            spent, of = 1e3 * (time.perf_counter() - started), id(record.step)
+            self._times.backward[of] = self._times.backward.get(of, 0.0) + spent
 
     def release(self) -> None:
         """Let go of all old values; the tape cannot be replayed any more."""
@@ -594,30 +614,26 @@ def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
     return Diagnosis(diagnose)
 
 
-def _reverse(
-    replay: Replay | WatchedReplay, record: Record, number: int, times: Times | None
-) -> None:
-    """Run the adjoint of one record.
+class _Observed:
+    """A history with a diagnosis and a clock around it."""
 
-    Raises:
-        TapeError: It failed; the error names the launch.
-    """
-    try:
-        started = time.perf_counter() if times is not None else 0.0
-        replay.reverse(record)
-        if times is not None and isinstance(record, (LaunchRecord, OpaqueRecord)):
-            spent = 1e3 * (time.perf_counter() - started)
-            launch = id(record.values if isinstance(record, LaunchRecord) else record.opaque)
-            times.backward[launch] = times.backward.get(launch, 0.0) + spent
-    except (RecursionError, MemoryError):
-        raise
-    except Exception as error:
-        if not isinstance(record, LaunchRecord):
-            raise
-        name = record.plan.code.name
-        raise TapeError(
-            f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
-        ) from error
+    def __init__(
+        self, history: History, observer: DiagnosisObserver | None, times: Times | None
+    ) -> None:
+        self._history = history
+        self._observer = observer
+        self._times = times
+
+    def record(self, step: Step) -> object:
+        """Run a step and remember it."""
+        after = None if self._observer is None else self._observer.before(step)
+        started = time.perf_counter()
+        result = self._history.record(step)
+        if self._times is not None:
+            self._times.forward[id(step)] = 1e3 * (time.perf_counter() - started)
+        if after is not None:
+            after()
+        return result
 
 
 def _check_twin(field: Field) -> None:

@@ -10,15 +10,13 @@ from typing import Any
 import numpy.typing as npt
 
 from difftile.diagnostics import GradientCut
-from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import Recording
-from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pushforward import Pushforward
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.steps import HostWrite, Step
 from difftile.solvers.implicit import grad_after, tangent_of
 from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
 
@@ -126,34 +124,18 @@ class _Watching(Pushforward):
 
         return look
 
-    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
-        """Run a kernel and push tangents through it."""
-        temporary = {temp.storage for temp in call.code.temps}
-        for one in values:
-            if isinstance(one, Field) and one.storage not in temporary:
+    def record(self, step: Step) -> Any:
+        """Check the fields of a step and push tangents through it."""
+        if self._own is not None:
+            match step:
+                case HostWrite(field, where=None) if not field.has_grads:
+                    self._own.add(field.storage)  # overwritten whole: the field may be new
+                case _:
+                    pass
+        for one in step.fields:
+            if one not in step.hidden:
                 self._look_at(one)
-        super().launch(call, values)
-
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Set the tangent of the elements that Python is about to write to zero."""
-        if self._own is not None and where is None and not field.has_grads:
-            self._own.add(field.storage)  # overwritten whole: the field may be new
-        self._look_at(field)
-        return super().host_write(field, where, values)
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Copy the tangent of the elements that Python is about to copy."""
-        self._look_at(target.base)
-        self._look_at(source.base)
-        super().host_copy(target, source)
-
-    def opaque(self, step: OpaqueStep) -> Any:
-        """Run an opaque step with tangents; return its saved values."""
-        for use in step.uses:
-            self._look_at(use.field)
-        return super().opaque(step)
+        return super().record(step)
 
     def _look_at(self, one: Field) -> None:
         if self._own is not None and one.storage not in self._own | self._known:

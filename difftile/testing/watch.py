@@ -6,22 +6,20 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy.typing as npt
-
 from difftile.diagnostics import Label, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
-from difftile.fields.recording import AccessObserver, Recorder, Recording
-from difftile.fields.window import Window
+from difftile.fields.recording import AccessObserver, Recording
 from difftile.ir.nodes import Let, Ruled
 from difftile.ir.walk import arrays_loaded, walk
-from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.passes.inline_primals import inline_primals
-from difftile.recording.opaque import Opaque, OpaqueStep
+from difftile.recording.opaque import Opaque
+from difftile.recording.recorder import StepRecorder
+from difftile.recording.steps import HostCopy, Launch, Step
 from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
-class Watch(Recorder, AccessObserver):
+class Watch(StepRecorder, AccessObserver):
     """A recorder that runs launches and steps on copies, made when a field is first used.
 
     Attributes:
@@ -36,26 +34,44 @@ class Watch(Recorder, AccessObserver):
         self.used: set[Storage] = set()
         self._shadows = shadows
 
-    def launch(self, call: PreparedLaunch, values: list[Any]) -> None:
-        """Run a launch."""
-        params = call.code.params[: len(call.code.params) - len(call.code.temps)]
+    def record(self, step: Step) -> Any:
+        """Note the accesses of a step, and run it on copies, unless Python is about to write."""
+        if isinstance(step, Launch):
+            self._launch(step)
+        elif isinstance(step, Opaque):
+            return self._opaque(step)
+        else:
+            for field in step.reads:
+                self._met(field).read = True
+                self.used.add(field.storage)
+            for field in step.writes:
+                self._met(field).written = True
+        return None
+
+    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Note a copy by Python, even of constants."""
+        self.record(HostCopy(target, source))
+
+    def _launch(self, step: Launch) -> None:
+        code, hidden = step.prepared.code, step.hidden
         fields = {
-            k: value for k, value in enumerate(values[: len(params)]) if isinstance(value, Field)
+            k: value
+            for k, value in enumerate(step.values)
+            if isinstance(value, Field) and value not in hidden
         }
-        self._shadows.take((params[k].name, field) for k, field in fields.items())
-        code = call.code
-        loaded = {code.position[a] for stage in code.stages for a in stage.loaded}
+        self._shadows.take((code.params[k].name, field) for k, field in fields.items())
         bodies = [inline_primals(stage.program).body for stage in code.stages]  # without rules
         used = {array for body in bodies for array in arrays_loaded(body)}
+        reads, writes = set(step.reads), set(step.writes)
         for k, field in fields.items():
             self.touched.add(field.storage)
-            one = self._shadows.of(field)
-            one.name = one.name or params[k].name
-            one.read |= k in loaded
+            shadow = self._shadows.of(field)
+            shadow.name = shadow.name or code.params[k].name
+            shadow.read |= field in reads
+            shadow.written |= field in writes
             if code.params[k] in used:
                 self.used.add(field.storage)
-            one.written |= k in call.code.writes
-        for stage in call.code.stages:
+        for stage in code.stages:
             for stmt in walk(stage.program.body):
                 if isinstance(stmt, Ruled):
                     rules = (stmt.backward, stmt.forward)
@@ -65,7 +81,7 @@ class Watch(Recorder, AccessObserver):
                     labels = [] if stmt.span is None else [Label(stmt.span, "constant here")]
                     title = "'stop_grad' holds a value constant that the differences vary."
                     self.notes[render(title, labels, (), None)] = None
-        call.run(values)
+        step.prepared.run(step.values)
 
     def misses(self, storage: Storage) -> bool:
         """Tell that nothing is recorded."""
@@ -80,33 +96,18 @@ class Watch(Recorder, AccessObserver):
         """Note a write by Python or a step."""
         self.touched.add(field.storage)
 
-    def host_write(
-        self, field: Field, where: tuple[int, ...] | Window | None, values: npt.NDArray[Any]
-    ) -> bool:
-        """Note a write by Python."""
-        self._met(field).written = True
-        return False
-
-    def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
-        """Note a copy by Python."""
-        self._met(source.base).read = True
-        self.used.add(source.base.storage)
-        self._met(target.base).written = True
-
-    def opaque(self, step: OpaqueStep) -> Any:
-        """Run a step."""
-        self._shadows.take((use.name, use.field) for use in step.uses)
-        if step.approximate:
-            self._note_approximate(step.name)
-        opaque = Opaque(step, step.uses, constant=False)
-        saved, _ = opaque.run(record=False)
+    def _opaque(self, opaque: Opaque) -> Any:
+        self._shadows.take((use.name, use.field) for use in opaque.uses)
+        if opaque.step.approximate:
+            self._note_approximate(opaque.step.name)
+        saved = opaque.run(None)
         for use in opaque.uses:  # which now tell the written fields
             self.touched.add(use.field.storage)
-            one = self._shadows.of(use.field)
-            one.read |= use.reads
+            shadow = self._shadows.of(use.field)
+            shadow.read |= use.reads
             if use.reads and not use.passes:
                 self.used.add(use.field.storage)
-            one.written |= bool(use.writes)
+            shadow.written |= bool(use.writes)
         return saved
 
     def _note_approximate(self, name: str) -> None:

@@ -1,0 +1,68 @@
+"""A run of steps, for the first time or again, within the memory that a tape may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from difftile.fields.field import Storage
+from difftile.recording.snapshots import Snapshots
+from difftile.recording.steps import Record, Step
+from difftile.substrate import silence
+
+
+@dataclass(slots=True)
+class Run:
+    """Steps as they are run, for the first time or again.
+
+    Args:
+        snapshots: The snapshots that must hear what the steps touch.
+        make_room: Called before a step with a function that returns the bytes which the step may
+            add to the old values, as things stand.
+        records: The records of what was run, or None while nothing is recorded.
+    """
+
+    snapshots: Snapshots
+    make_room: Callable[[Callable[[], int]], None]
+    records: list[Record] | None
+
+    def release_records(self) -> None:
+        """Let go of what was recorded, and record no more."""
+        for record in self.records or ():
+            record.release()
+        self.records = None
+
+    def first(self, step: Step, position: int) -> object:
+        """Run a step that Python asks for, or prepare for its write; return the step's result."""
+        return self._run(step, position, lambda records: step.run(records, repeats=True))
+
+    def again(self, step: Step, position: int) -> None:
+        """Run a step once more."""
+        with silence():
+            self._run(step, position, step.run_again)
+
+    def _run(
+        self, step: Step, position: int, run: Callable[[list[Record] | None], object]
+    ) -> object:
+        self.make_room(lambda: step.growth(self._leaving, recording=self.records is not None))
+        for field, overwritten in step.accesses():
+            if self.snapshots.concerns(field.storage):
+                self.snapshots.touch((field.storage,), position, overwritten=overwritten)
+        known = step.saved_nbytes
+        records: list[Record] = []
+        try:
+            return run(None if self.records is None else records)
+        finally:
+            if records and step.saved_nbytes > known:  # only now is it known what it saves
+                self.make_room(lambda: step.saved_nbytes)
+            for record in records:
+                if self.records is None:
+                    record.release()
+                else:
+                    record.count_saved()
+                    self.records.append(record)
+
+    def _leaving(self, storage: Storage) -> int:
+        """Return the bytes of a field's buffer if whoever writes the field must leave it."""
+        kept = storage.buffer.pins or self.snapshots.concerns(storage)
+        return storage.buffer.nbytes if kept else 0
