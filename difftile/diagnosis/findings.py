@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def report_of(diagnosis: Diagnosis, replay: Replay, outputs: Iterable[Storage]) 
         title = f"All gradients are zero: the loss '{name}' depends smoothly on no field with a "
         title += "gradient."
         hint = "make the fields that the loss depends on with grad=True."
-        findings.append(Finding("zero", render(title, (), (), hint), field=name))
+        findings.append(_worded(Finding("zero", "", field=name), title, (), (), hint))
     findings += [_grown(diagnosis, one) for one in grown]
     return Report(
         diagnosis.launches,
@@ -117,9 +118,16 @@ def _not_finite(kind: str, one: NotFinite, title: str, computes: str, hint: str)
             hint = "write finite numbers into the field before the launch."
     elif one.kernel:
         notes.append("running the launch again did not find the statement.")
-    text = render(title, labels, notes, hint)
+    finding = Finding(kind, "", one.launch, one.kernel, one.field, one.index)
+    return _worded(finding, title, labels, notes, hint)
+
+
+def _worded(
+    finding: Finding, title: str, labels: Sequence[Label], notes: Iterable[str], hint: str | None
+) -> Finding:
+    """Return a finding with its text and the places that the text shows."""
     spans = tuple(label.span for label in labels)
-    return Finding(kind, text, one.launch, one.kernel, one.field, one.index, spans)
+    return replace(finding, text=render(title, labels, notes, hint), spans=spans)
 
 
 def _where(diagnosis: Diagnosis, one: NotFinite) -> str:
@@ -186,9 +194,7 @@ def _zero(diagnosis: Diagnosis, one: FieldGradient, influence: Influence) -> Fin
         notes.append(f"and at {counted(len(labels) - _MOST_PLACES, 'more place')}.")
     labels = labels[:_MOST_PLACES]
     title = f"The gradient of '{one.name}' is zero: {why}."
-    spans = tuple(label.span for label in labels)
-    text = render(title, labels, notes, hint)
-    return Finding("zero", text, launch, kernel, one.name, None, spans)
+    return _worded(Finding("zero", "", launch, kernel, one.name), title, labels, notes, hint)
 
 
 def _last_alive(diagnosis: Diagnosis, influence: Influence) -> tuple[int, list[Cut]]:
@@ -242,12 +248,5 @@ def _grown(diagnosis: Diagnosis, one: Grown) -> Finding:
     else:
         hint = "rescale the values"
     hint += ", or clip the gradient." if grows else ", or use operations whose slopes are larger."
-    return Finding(
-        "growth" if grows else "decay",
-        render(title, labels, notes, hint),
-        one.launch,
-        one.kernel,
-        one.field,
-        None,
-        tuple(label.span for label in labels),
-    )
+    finding = Finding("growth" if grows else "decay", "", one.launch, one.kernel, one.field)
+    return _worded(finding, title, labels, notes, hint)

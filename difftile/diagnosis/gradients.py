@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from difftile.compile.adjoint_plan import AdjointPlan
 from difftile.compile.arguments import field_at
 from difftile.diagnosis.not_finite import NotFinite, Numbers, first_not_finite, largest
 from difftile.diagnosis.report import Level
@@ -190,7 +189,10 @@ class GradientWatch:
         def note(k: int, factor: float, limit: float | None) -> None:
             """Note a growth; within this launch, where there is a limit to search its loop by."""
             loop = None if limit is None else self._loop(record, contents, limit)
-            name, span = self._name(field_at(values, k)), _written_or_read(plan, k)
+            stmts = [s for s in walk(plan.stage.program.body) if array_of(s) is plan.code.params[k]]
+            # A write says more than a read.
+            first = min(stmts, key=lambda stmt: isinstance(stmt, Load), default=None)
+            span, name = first and first.span, self._name(field_at(values, k))
             self.grown.append(Grown(number, kernel, name, factor, limit is not None, span, loop))
 
         if values[most] not in plan.code.temps:
@@ -216,11 +218,3 @@ class GradientWatch:
         assert adjoint is not None
         program, bars = adjoint.code.program, tuple(adjoint.fields(Bar).values())
         return self._search.loop(program, contents, bars, limit, least=math.sqrt(TOO_LARGE))
-
-
-def _written_or_read(plan: AdjointPlan, position: int) -> Span | None:
-    """Return the place of the first write of a parameter, or of its first read."""
-    array = plan.code.params[position]
-    stmts = [s for s in walk(plan.stage.program.body) if array_of(s) is array]
-    stmts.sort(key=lambda stmt: isinstance(stmt, Load))
-    return stmts[0].span if stmts else None

@@ -1,7 +1,7 @@
 """Programs that are derived from others, and the role of each of their parameters.
 
 The adjoint of a stage reads contents from before and after it and changes gradients; a tangent
-program carries tangents beside fields; a batched program has arrays with an axis more. Each
+program carries tangents as well as fields; a batched program has arrays with an axis more. Each
 parameter says which of these it is, so that derivations compose (the tangent of an adjoint has
 roles such as `Dot(Bar(x))`) and one binder serves every program.
 """

@@ -107,7 +107,7 @@ def numpy_dtype(scalar: Scalar) -> np.dtype[Any]:
 
 
 def scalar_from_numpy(dtype: np.dtype[Any]) -> Scalar | None:
-    """Return the scalar type of a NumPy dtype, or None where there is none."""
+    """Return the scalar type of a NumPy dtype, or None for any other dtype."""
     return next((scalar for scalar, known in _NUMPY.items() if known == dtype), None)
 
 

@@ -250,7 +250,7 @@ def _select(arguments: list[ast.expr], scope: Scope, like: Type, name: str) -> V
     b = scope.builder
     cond, x, y = (_evaluate(argument, scope, like) for argument in arguments)
     shapes = [shape_of(v.type) for v in (x, y, cond) if shape_of(v.type)]
-    if shapes:  # `0` stands for the zero vector beside a vector, and under a vector of conditions
+    if shapes:  # `0` stands for the zero vector next to a vector, and under a vector of conditions
         x, y = (
             replace(v, type=shaped(shapes[0], scalar_of(v.type)))
             if isinstance(v, Const) and not shape_of(v.type)

@@ -104,7 +104,7 @@ def start_session(
 
 
 def current_session() -> Session:
-    """Return the running session; start one on the CPU if there is none.
+    """Return the running session; start one on the CPU if no session runs.
 
     Raises:
         FieldError: The process was forked from one that has a session.

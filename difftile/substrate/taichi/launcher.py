@@ -72,7 +72,13 @@ class CompiledKernel:
         self._name = emitted.name
         self._written = written
         launch: Callable[[Any, Any], None] = program.launch_kernel
-        self._run = launch if on_host or not as_written else _as_written(launch)
+
+        def launch_as_written(compiled: Any, context: Any) -> None:
+            """Launch without fast math: on a GPU the first launch writes the machine code."""
+            with LOCK, without_fast_math():
+                launch(compiled, context)
+
+        self._run = launch if on_host or not as_written else launch_as_written
         self._program = program
         self._on_host = on_host
         self._held: tuple[Any, list[Any]] | None = None
@@ -130,23 +136,13 @@ class CompiledKernel:
         """Return an empty context and a list of its arguments, which ends with the program."""
         kernel, program = self._kernel, self._program
         if kernel is None:
-            self._run(None, None)  # says why there is none
+            self._run(None, None)  # raises the reason
         kernel = cast(Any, kernel)
         # The context must not outlive the program, so the program is kept with it.
         return kernel.make_launch_context(), [None] * len(self._is_float) + [program]
 
 
 LIVING: weakref.WeakSet[CompiledKernel] = weakref.WeakSet()
-
-
-def _as_written(launch: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """Return a launch without fast math: on a GPU the first one writes the machine code."""
-
-    def launched(compiled: Any, context: Any) -> None:
-        with LOCK, without_fast_math():
-            launch(compiled, context)
-
-    return launched
 
 
 _HELPERS = {
