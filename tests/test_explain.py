@@ -109,7 +109,7 @@ How the adjoint adds up
 Loops in the adjoint
   line +3: runs again from checkpoints, 192 numbers a thread
 
-Cut: what depends on fields with gradients without a derivative
+Cut: values that depend on fields with gradients without a derivative
   line +6: mask[i]: stored into 'mask', which has no gradient
   line +9: x[i]: cast to an integer here, which carries no derivative
   line +9: ti.round(x[i]): 'round' has the derivative 0

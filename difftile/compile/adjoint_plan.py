@@ -1,4 +1,4 @@
-"""What recording a launch does, worked out once for each set of fields with gradients."""
+"""Plans for recording stages, worked out once for each set of fields with gradients."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ class AdjointPlan:
     Args:
         code: The kernel.
         stage: The stage.
-        request: The adjoint that is asked for.
-        adjoint: That adjoint, or None if no gradient passes through.
+        request: The request of the adjoint.
+        adjoint: The adjoint, or None if no gradient passes through.
         reads: The fields whose contents from before the launch the adjoint reads.
         reads_after: The same for contents from after it.
         loads: The fields that the stage reads.
         writes: The fields that the stage writes.
         cuts: The fields without gradient that are given values which vary with fields that have
             one, and the name and place of such a write.
-        ownership: What has to be checked before a launch is recorded, or None.
+        ownership: The check before a launch is recorded, or None.
         ungraded: The fields without gradient from which something written varies: those read before
             the stage writes them, and those read after.
-        passing_by: It writes fields with gradients and has no adjoint, as it leaves those alone: it
-            adds constants. A tape records it for those who ask when a field was written last.
+        passing_by: Whether the stage writes fields with gradients and has no adjoint, as it only
+            adds constants. A tape records it to tell which launch wrote a field last.
 
     Attributes:
         kept: The fields whose buffers a record keeps, in their order: `reads`, then `reads_after`.
         both: The fields of which the adjoint reads both versions.
         varying: The fields that are given values which vary with fields that have a gradient; None
-            until someone asks.
+            until they are asked for.
     """
 
     code: Specialisation
@@ -69,7 +69,7 @@ def make_plans(
     Args:
         code: The kernel.
         grads: Which of its parameters have gradients.
-        constant: Take all that the kernel computes as constants.
+        constant: Whether all computed values count as constants.
 
     Raises:
         NotDifferentiable: A stage has no adjoint.

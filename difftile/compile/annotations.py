@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Role:
-    """An annotation that says what a kernel does with a field; it is checked against the body."""
+    """The declared role of a field in a kernel, which is checked against the body."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""`@dt.func`: a function that kernels call; it is inlined there. It may have rules."""
+"""`@dt.func`: a function that is inlined into the kernels that call it, and may have rules."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Func:
     def backward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Give the func a backward rule; a decorator.
 
-        The rule takes the arguments of the func, and the adjoint of what it returns. It returns a
+        The rule takes the arguments of the func, and the adjoint of the result. It returns a
         gradient for each argument that holds floats: a number, vector or matrix of the same shape,
         or a struct of those. The rule itself adds gradients of fields, `buf.grad_out[i] += ...`;
         the body of the func is not differentiated any more. Rules may call other funcs,

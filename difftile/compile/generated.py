@@ -1,4 +1,4 @@
-"""Arguments that each thread makes for itself: its index, a number that it draws."""
+"""Arguments that each thread generates: its index, or a random number."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def grid(*shape: Shape) -> Grid:
         shape: The sizes of the axes, as a tuple or one by one.
 
     Raises:
-        FieldError: They are no shape.
+        FieldError: The sizes are not a shape.
     """
     one = shape[0] if len(shape) == 1 else shape
     return Grid(as_shape(one))  # pyright: ignore[reportArgumentType] - user input
@@ -58,7 +58,7 @@ def grid(*shape: Shape) -> Grid:
 def call_id() -> CallId:
     """Return an argument that is the index of each call of a func, as `dt.grid` gives it.
 
-    The shape is that of the call: what the other arguments or `_result` make it.
+    The shape is that of the call, which follows from the other arguments or from `_result`.
     """
     return CallId()
 
@@ -71,7 +71,7 @@ def drawn(name: str, seed: object) -> Drawn:
         seed: An integer of 32 bits: the same one gives the same numbers.
 
     Raises:
-        LaunchError: It is none.
+        LaunchError: The seed is not an integer of 32 bits.
     """
     number = as_integer(seed)
     if number is None or not -(2**31) <= number < 2**31:
@@ -83,13 +83,13 @@ def rand(dtype: Any = float) -> Drawn:
     """Draw a number that is uniform in [0, 1), in kernels and funcs.
 
     In Python `dt.rand(seed)` is an argument for a func: each call gets a number of its own, which
-    depends on the seed and on the index of the call alone.
+    depends only on the seed and on the index of the call.
 
     Args:
         dtype: A float type, that of the kernel's fields by default; in Python the seed.
 
     Raises:
-        LaunchError: It is called from Python without a seed.
+        LaunchError: The function is called from Python without a seed.
     """
     if isinstance(dtype, int):
         return drawn("rand", dtype)
@@ -107,7 +107,7 @@ def randn(dtype: Any = float) -> Drawn:
         dtype: A float type, that of the kernel's fields by default; in Python the seed.
 
     Raises:
-        LaunchError: It is called from Python without a seed.
+        LaunchError: The function is called from Python without a seed.
     """
     if isinstance(dtype, int):
         return drawn("randn", dtype)
@@ -115,12 +115,12 @@ def randn(dtype: Any = float) -> Drawn:
 
 
 def randint(low: int, high: int) -> NoReturn:
-    """Draw one of the integers low, ..., high - 1; in kernels and funcs alone.
+    """Draw one of the integers low, ..., high - 1; only in kernels and funcs.
 
-    `dt.randint(n)` draws from 0, ..., n - 1. Where there is none, low is given.
+    `dt.randint(n)` draws from 0, ..., n - 1. If high is not above low, the result is low.
 
     Raises:
-        LaunchError: It is called from Python.
+        LaunchError: The function is called from Python.
     """
     _refuse("dt.randint()", "np.random.default_rng(seed).integers(low, high, shape)")
 

@@ -13,7 +13,7 @@ from difftile.fields.structs import StructField
 from difftile.fields.view import View
 from difftile.ops import meaning
 
-np: Any = numpy  # what its stubs know differs from version to version
+np: Any = numpy  # its stubs differ from version to version
 
 
 def sigmoid(x: npt.ArrayLike) -> Any:
@@ -64,7 +64,7 @@ def logsumexp(*values: npt.ArrayLike) -> Any:
 def safe_divide(n: npt.ArrayLike, d: npt.ArrayLike, eps: npt.ArrayLike = 1e-8) -> Any:
     """Return n / d, with d kept from 0: where |d| < eps, eps with the sign of d divides instead.
 
-    0 counts as positive. The derivative is that of what is computed: 1 / d and -n / d^2, and 0 by
+    0 counts as positive. The derivative is that of the computed value: 1 / d and -n / d^2, and 0 by
     d where eps stands in for it. With eps = 1e-8 nothing overflows in single precision for |n| up
     to 1e30.
 
@@ -101,7 +101,7 @@ def inverse(a: npt.ArrayLike) -> Any:
 def solve(a: npt.ArrayLike, b: npt.ArrayLike) -> Any:
     """Return x with a @ x = b, by elimination with partial pivoting.
 
-    It is not finite if the matrix is singular.
+    The result is not finite if the matrix is singular.
 
     Args:
         a: A square matrix up to 8x8.
@@ -111,14 +111,14 @@ def solve(a: npt.ArrayLike, b: npt.ArrayLike) -> Any:
 
 
 def solve_triangular(a: npt.ArrayLike, b: npt.ArrayLike, lower: bool = True) -> Any:
-    """Return x with a @ x = b, where one triangle of a is read alone.
+    """Return x with a @ x = b, where only one triangle of a is read.
 
-    It is not finite if the diagonal has a 0.
+    The result is not finite if the diagonal has a 0.
 
     Args:
         a: A square matrix up to 8x8.
         b: A vector, or a matrix of as many rows and up to 8 columns.
-        lower: Read the diagonal and what is below it, else what is above it.
+        lower: Read the diagonal and the elements below it, else those above it.
     """
     solved = meaning.solve_lower if lower else meaning.solve_upper
     return solved(_array(a), _array(b))
@@ -127,8 +127,8 @@ def solve_triangular(a: npt.ArrayLike, b: npt.ArrayLike, lower: bool = True) -> 
 def cholesky(a: npt.ArrayLike) -> Any:
     """Return the lower triangular L with L @ L^T = (a + a^T) / 2, of a matrix up to 8x8.
 
-    The symmetric part is what counts, and so the gradient is symmetric. It is not finite where that
-    is not positive definite.
+    Only the symmetric part counts, so the gradient is symmetric. The result is not finite where
+    that part is not positive definite.
     """
     return meaning.cholesky(_array(a))
 
@@ -139,7 +139,7 @@ def unique(index: Any) -> Any:
     A gradient passes through a store only if no two iterations store to one element. Where that
     follows from data, as in `x[q[i]] = ...` with a permutation q, it cannot be proved; write
     `x[dt.unique(q[i])] = ...`. The promise is about the iterations that get there. A vector is
-    unique as a whole, not in each component. `dt.init(debug=True)` verifies what is promised.
+    unique as a whole, not in each component. `dt.init(debug=True)` verifies the promise.
 
     Args:
         index: In a kernel an integer or a vector of integers; in Python it comes back as it is.
@@ -153,7 +153,7 @@ def stop_grad(x: Any) -> Any:
     In a kernel x is a number, vector, matrix, struct or tuple; in Python it comes back as it is.
 
     Raises:
-        FieldError: It is called from Python with a field.
+        FieldError: The function is called from Python with a field.
     """
     if isinstance(x, (Field, View, StructField)):
         raise FieldError("'dt.stop_grad' is for values in kernels; of a field write 'x.detach()'.")
@@ -164,13 +164,13 @@ def exact(x: Any) -> Any:
     """Return x, computed as it is written: each `+`, `-`, `*` and `/` in it is rounded by itself.
 
     Under fast math sums are computed in the order that is fastest, and `(s + x) - s` may become x.
-    Inside of `dt.exact(...)` that does not happen, so that compensated sums work. It holds for the
-    expression and for what funcs that it calls compute. The derivative is that of the expression.
+    Inside `dt.exact(...)` that does not happen, so compensated sums work. This holds for the
+    expression and inside the funcs that it calls. The derivative is that of the expression.
 
     In a kernel x is a number, vector, matrix, struct or tuple; in Python it comes back as it is.
 
     Raises:
-        FieldError: It is called from Python with a field.
+        FieldError: The function is called from Python with a field.
     """
     if isinstance(x, (Field, View, StructField)):
         raise FieldError("'dt.exact' is for expressions in kernels, not for fields.")

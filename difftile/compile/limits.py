@@ -1,4 +1,4 @@
-"""What a launch checks before it runs: that no access certainly leaves its shape."""
+"""The check of a launch before it runs: that no access certainly leaves its shape."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Limits:
         """Check a launch.
 
         Raises:
-            IndexOutOfRange: It would certainly reach outside a shape.
+            IndexOutOfRange: The launch would certainly reach outside a shape.
         """
         found = self._first(values)
         if found >= 0:
@@ -60,7 +60,7 @@ class Limits:
 
     @cached_property
     def _first(self) -> Callable[[Sequence[Argument]], int]:
-        """What returns the number of the first access that leaves its shape, or -1."""
+        """A function that returns the number of the first access that leaves its shape, or -1."""
         return _compiled(self.source)
 
     @property
@@ -107,7 +107,7 @@ class Limits:
         return found
 
     def leaving_by(self, values: Sequence[Argument], varying: frozenset[int]) -> Test:
-        """Return a test of launches that differ in the numbers at some positions alone.
+        """Return a test of launches that differ only in the numbers at some positions.
 
         Args:
             values: Those of a launch that was checked.
@@ -119,7 +119,7 @@ class Limits:
         return make(*(self._value(symbol, values).constant for symbol in fixed))
 
     def _test_of(self, varying: frozenset[int]) -> tuple[Callable[..., Test], list[Symbol]]:
-        """Return what makes a test from what all launches have in common, and what that is."""
+        """Return a function that makes a test from the common symbols of launches, and those."""
         matter = [
             one for one in self._leaving if any(self._varies(s, varying) for s in _symbols([one]))
         ]

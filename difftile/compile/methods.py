@@ -16,7 +16,7 @@ def data_oriented(cls: _Class) -> _Class:
     Kernels read fields and numbers of the object as `self.x`: numbers as they are at each launch.
 
     Raises:
-        LaunchError: It is no class.
+        LaunchError: The object is not a class.
     """
     if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance] - user input
         raise LaunchError(f"@dt.data_oriented decorates a class, not {cls!r}.")
@@ -34,7 +34,7 @@ def check_class(what: str, instance: object) -> None:
     """Check that kernels and funcs may be methods of an object.
 
     Raises:
-        LaunchError: Its class is not decorated.
+        LaunchError: The class of the object is not decorated.
     """
     if not is_data_oriented(instance) and not isinstance(instance, type):
         name = type(instance).__name__
@@ -55,15 +55,15 @@ class BoundKernel:
         self._kernel = kernel
         self._instance = instance
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Launch the kernel."""
         return self._kernel(self._instance, *args, **kwargs)
 
-    def bwds(self, *args: Any, **kwargs: Any) -> None:
+    def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one launch."""
         self._kernel.bwds(self._instance, *args, **kwargs)
 
-    def fwds(self, *args: Any, **kwargs: Any) -> None:
+    def fwds(self, *args: object, **kwargs: object) -> None:
         """Launch the kernel and push tangents through the launch."""
         self._kernel.fwds(self._instance, *args, **kwargs)
 
@@ -71,8 +71,8 @@ class BoundKernel:
         """Return the Taichi source of the latest specialisation."""
         return self._kernel.source(mode)
 
-    def explain(self, *args: Any, **kwargs: Any) -> str:
-        """Return what the kernel does with its parameters, and what its adjoint needs."""
+    def explain(self, *args: object, **kwargs: object) -> str:
+        """Return a report on the kernel's parameters and on the needs of its adjoint."""
         latest = not args and not kwargs and self.__signature__.parameters
         given = () if latest else (self._instance, *args)
         return self._kernel.explain(*given, **kwargs)

@@ -21,51 +21,51 @@ def with_foreign_rules(meaning: FuncMeaning) -> FuncMeaning:
     return meaning if rules is None else replace(meaning, rules=rules)
 
 
-def register_backward(f: Any, rule: Any, *, approx: bool = False) -> None:
+def register_backward(f: object, rule: object, *, approx: bool = False) -> None:
     """Give a function a backward rule, as `@f.backward` does, where one cannot edit it.
 
     Args:
         f: A func of difftile or of Taichi.
         rule: A function of the arguments of `f` and of the adjoint of its result, which returns a
             gradient for each argument that is a float, vector, matrix or struct.
-        approx: The rule is no exact derivative, and says so in reports.
+        approx: Whether reports name the rule as an approximate derivative.
 
     Raises:
-        LaunchError: One of them is no function of the kernel language.
+        LaunchError: One of them is not a function of the kernel language.
     """
     _change(f, backward=RuleMeaning(plain(rule), approx), substitute=None, differences=None)
 
 
-def register_forward(f: Any, rule: Any, *, approx: bool = False) -> None:
+def register_forward(f: object, rule: object, *, approx: bool = False) -> None:
     """Give a function a forward rule, as `@f.forward` does, where one cannot edit it.
 
     Args:
         f: A func of difftile or of Taichi.
         rule: A function of the arguments of `f` and of a tangent for each that holds floats, which
             returns the tangent of the result.
-        approx: The rule is no exact derivative, and says so in reports.
+        approx: Whether reports name the rule as an approximate derivative.
 
     Raises:
-        LaunchError: One of them is no function of the kernel language.
+        LaunchError: One of them is not a function of the kernel language.
     """
     _change(f, forward=RuleMeaning(plain(rule), approx))
 
 
-def register_substitute(f: Any, g: Any, *, approx: bool = False) -> None:
-    """Let a function have the derivative of another one; what it computes stays as it is.
+def register_substitute(f: object, g: object, *, approx: bool = False) -> None:
+    """Let a function have the derivative of another one; its values stay unchanged.
 
     Args:
         f: A func of difftile or of Taichi.
         g: A func of the same arguments, or a function such as `ti.sin`.
-        approx: `g` is not the same function, and reports say so.
+        approx: Whether reports name the derivative as approximate, as `g` is another function.
 
     Raises:
-        LaunchError: `f` is no function of the kernel language.
+        LaunchError: `f` is not a function of the kernel language.
     """
     _change(f, backward=None, forward=None, substitute=g, differences=None, approximate=approx)
 
 
-def _change(f: Any, **changes: Any) -> None:
+def _change(f: object, **changes: object) -> None:
     if isinstance(f, Func):
         f.rules = replace(f.rules or Rules(), **changes)
     else:
@@ -79,18 +79,18 @@ def _change(f: Any, **changes: Any) -> None:
     forget_all()
 
 
-def bwd_diff(f: Any) -> DerivativeOf:
+def bwd_diff(f: object) -> DerivativeOf:
     """Return the adjoint of a func, to be called in kernels and rules.
 
-    `dt.bwd_diff(f)(x, y, d_out)` takes the arguments of `f` and the adjoint of its result. It
-    gives a gradient for each argument that holds floats: one alone as it is, several as a tuple. In
-    a rule, what reaches fields that `f` reads is added to their gradients; elsewhere they are
-    constants. Where `f` has a rule, that is what it is.
+    `dt.bwd_diff(f)(x, y, d_out)` takes the arguments of `f` and the adjoint of its result. The
+    result is a gradient for each argument that holds floats: a single one as it is, several as a
+    tuple. In a rule, gradients of fields that `f` reads are added to theirs; elsewhere the fields
+    are constants. Where `f` has a rule, the rule is called.
     """
     return DerivativeOf(f, forward=False)
 
 
-def fwd_diff(f: Any) -> DerivativeOf:
+def fwd_diff(f: object) -> DerivativeOf:
     """Return the tangent of a func, to be called in kernels and rules.
 
     `dt.fwd_diff(f)(x, y, x_dot, y_dot)` takes the arguments of `f` and a tangent for each of them

@@ -52,9 +52,9 @@ class Specialisation:
         drawn: The seed and the first stream of the latest launch; `drawn_at` is their position.
         limits: Checked at each launch, as is `ownership`.
         rules: The rules of the kernel, by 'backward' and 'forward'.
-        plans: What recording each stage does, by its number, the fields with gradients, and whether
-            results count as constants.
-        sizes: The numbers of statements on the way to the stages; `seconds` is what that way took.
+        plans: The plan for recording each stage, by its number, the fields with gradients, and
+            whether results count as constants.
+        sizes: The numbers of statements on the way to the stages; `seconds` is the time it took.
     """
 
     def __init__(
@@ -106,8 +106,8 @@ class Specialisation:
         """Check the accesses of a launch.
 
         Raises:
-            IndexOutOfRange: One certainly leaves its shape.
-            Race: Two of different iterations meet.
+            IndexOutOfRange: An access certainly leaves its shape.
+            Race: Two accesses of different iterations meet.
         """
         if self.limits is not None:
             self.limits.check(values)
@@ -168,7 +168,7 @@ class Specialisation:
         """Check the arguments of a launch before derivatives pass through a stage.
 
         Raises:
-            Race: They would pass through stores of different iterations that meet.
+            Race: Derivatives would pass through stores of different iterations that meet.
         """
         ownership = self.passed(stage, wanted)
         if ownership is not None:

@@ -146,7 +146,7 @@ def _compiled(program: Program) -> CompiledProgram:
 
 
 class Stage:
-    """A program all of whose loads read what fields held before it, or hold after it.
+    """A program whose loads read the contents of fields from before it, or from after it.
 
     Args:
         program: The program.
@@ -307,7 +307,7 @@ class Stage:
         return [doubt for doubt in self._clashes if doubt.matters(active, wanted)]
 
     def passes_on(self, array: Array) -> bool:
-        """Tell whether something written varies smoothly with what a field holds."""
+        """Tell whether a written value varies smoothly with the contents of a field."""
         return any(
             stmt.array is not array for stmt in active_writes(self.program, frozenset((array,)))
         )

@@ -96,7 +96,7 @@ def surrogate(hard: KernelValue, soft: KernelValue) -> Func:
 
     Args:
         hard: A function of the kernel language, or one such as `ti.floor`.
-        soft: One of the same arguments.
+        soft: A function of the same arguments.
 
     Raises:
         LaunchError: `hard` is no such function.
@@ -124,14 +124,14 @@ def finite_difference(f: KernelValue, eps: float | None = None, *, relative: boo
 
 
 def _function(f: KernelValue) -> FunctionType:
-    """Return a Python function of the kernel language that does what `f` does."""
+    """Return a Python function of the kernel language with the values of `f`."""
     if isinstance(f, Func):
         return f.function
     meaning = language_meaning(f)
     if isinstance(meaning, OpName):
         return _of_arity(f, OPS[meaning.name].arity)
     if not isinstance(f, FunctionType):
-        raise LaunchError(f"a function of the kernel language is wanted, not {f!r}.")
+        raise LaunchError(f"pass a function of the kernel language, not {f!r}.")
     return f
 
 
@@ -178,7 +178,7 @@ class SurrogateIf:
             k: How sharp the blend is.
 
         Raises:
-            LaunchError: It is called outside a kernel.
+            LaunchError: The function is called outside a kernel.
         """
         raise LaunchError("dt.surrogate_if is called in kernels.")
 

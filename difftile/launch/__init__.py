@@ -1,1 +1,1 @@
-"""From a function and arguments to compiled stages, and what launching them takes."""
+"""Launches: parsed arguments, programs bound to memory, and prepared launches."""

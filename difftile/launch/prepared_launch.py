@@ -125,8 +125,8 @@ class PreparedLaunch:
         """Check the accesses of a launch, and note which numbers need no check another time.
 
         Raises:
-            IndexOutOfRange: One certainly leaves its shape.
-            Race: Two of different iterations meet.
+            IndexOutOfRange: An access certainly leaves its shape.
+            Race: Two accesses of different iterations meet.
         """
         limits, ownership = self.code.limits, self.code.ownership
         self.code.check(values)
@@ -188,7 +188,7 @@ class PreparedLaunch:
         """Return how the launch is recorded, worked out again when some gradient was attached.
 
         Args:
-            constant: Take all that the kernel computes as constants.
+            constant: Whether all computed values count as constants.
         """
         if self._epoch == GRADIENTS.epoch:
             found = self._plans.get(constant)

@@ -126,7 +126,7 @@ class PreparedStage:
         return Binding(code, _WithOldBuffers(self._code, self._values, moved))
 
     def _patch(self, k: int, values: Arguments) -> Patch | None:
-        """Return what the launch is going to overwrite of a field, if that is the smaller part."""
+        """Return a patch of the part that the launch will overwrite, if it is the smaller part."""
         target = field_at(values, k)
         code, stage = self._code, self._stage
         array = code.params[k]

@@ -23,7 +23,7 @@ def init(
     was forked from one in which difftile was started calls it before anything else.
 
     Args:
-        arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for what there is.
+        arch: "cpu", "cuda", "vulkan", "metal", or "gpu" for the one that is there.
         default_fp: Type of floats where no field decides: `ti.f32` or `ti.f64`.
         seed: Seed of random numbers: with the same one a program draws the same numbers.
         debug: Check indices in kernels, and each pass of the compiler.

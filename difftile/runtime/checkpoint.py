@@ -1,4 +1,4 @@
-"""`@dt.checkpoint`: a function of launches of which a tape keeps only what enters it."""
+"""`@dt.checkpoint`: a function of launches of which a tape keeps only the inputs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _R = TypeVar("_R")
 
 
 def checkpoint(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Keep of a call on a tape only what its launches read from outside it.
+    """Keep of a call on a tape only the contents that its launches read from outside it.
 
-    In reverse the launches of the call run once more. A tape with a limit of its own decides by
-    itself, and a call inside another one belongs to that.
+    In reverse the launches of the call run once more. A tape with a limit decides by itself, and a
+    call inside another one belongs to the outer one.
 
     Args:
         function: A Python function that launches kernels.

@@ -187,7 +187,7 @@ class CustomOp:
             Label(definition_of(rule), f"takes ({', '.join(given)})"),
             Label(definition_of(self.function), f"takes ({', '.join(names)})"),
         ]
-        hint = f"write 'def _({', '.join(names)})', with one more for what the operation returns."
+        hint = f"write 'def _({', '.join(names)})', with one more for the result of the operation."
         raise LaunchError(render(title, labels, (), hint))
 
 

@@ -1,14 +1,13 @@
-"""What `kernel.explain()` says: roles, what is kept, what is atomic, what is cut, what it cost."""
+"""The report of `kernel.explain()`: roles, kept contents, atomic additions, cuts, and costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from difftile.ad.activity import active_values
 from difftile.ad.missing_gradients import Cut, Flow, follow
 from difftile.compile.adjoint_plan import AdjointPlan, make_plans
-from difftile.compile.arguments import field_at
+from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Stage
 from difftile.diagnostics import NotDifferentiable, Span, counted, located
@@ -45,63 +44,61 @@ from difftile.ir.walk import (
 from difftile.launch.prepared_launch import PreparedLaunch
 
 
-def explain(name: str, call: PreparedLaunch, codes: Sequence[Specialisation]) -> str:
-    """Return what a kernel does with its fields, and what its adjoint needs.
+def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) -> str:
+    """Return a report on the fields of a kernel and on the needs of its adjoint.
 
     Args:
         name: The kernel, in the words of an error.
-        call: The launch that is explained.
+        launch: The launch that is explained.
         codes: All its specialisations.
     """
-    code = call.code
-    graded = call.grads()
+    code = launch.code
+    graded = launch.grads()
     as_if = not any(graded)
     if as_if:
         graded = tuple(isinstance(p, Array) and is_float(p.type.element) for p in code.params)
-    sections = [_head(name, codes), _parameters(call)]
+    seconds = sum(code.seconds for code in codes)
+    seconds += sum(one.seconds for code in codes for s in code.stages for one in s.compiled)
+    head = f"{name}: {counted(len(codes), 'specialisation')}, compiled in {seconds:.2f} s"
+    sections = [head, _parameters(launch)]
     if code.rules:
         words = " and ".join(sorted(code.rules))
-        sections.append(f"A rule of its own: {words}. What follows is what would be derived.")
+        sections.append(
+            f"A rule of its own: {words}. The rest describes the derivative of the body."
+        )
     try:
         plans = make_plans(code, graded)
     except NotDifferentiable as error:
         sections.append(f"Adjoint: none. {error}")
     else:
         sections += [
-            _kept(plans, call.values, as_if),
+            _kept(plans, launch.values, as_if),
             _adds(plans),
             _loops(plans),
             _cuts(plans, code, graded),
             _rules(plans),
-            _draws(code),
         ]
+        if code.streams:
+            streams = counted(code.streams, "stream")
+            sections.append(f"Random numbers: {streams} a launch; the adjoint draws them again")
         sections.append(_sizes(code, plans))
     return "\n\n".join(section for section in sections if section)
-
-
-def _head(name: str, codes: Sequence[Specialisation]) -> str:
-    seconds = sum(code.seconds + _compiling(code) for code in codes)
-    return f"{name}: {counted(len(codes), 'specialisation')}, compiled in {seconds:.2f} s"
-
-
-def _compiling(code: Specialisation) -> float:
-    return sum(one.seconds for stage in code.stages for one in stage.compiled)
 
 
 # Parameters
 
 
-def _parameters(call: PreparedLaunch) -> str:
+def _parameters(launch: PreparedLaunch) -> str:
     lines = ["Parameters"]
-    code = call.code
+    code = launch.code
     stages = code.stages
     hidden = {temp.storage for temp in code.temps}
-    for k, (param, value) in enumerate(zip(code.params, call.values, strict=True)):
+    for k, (param, value) in enumerate(zip(code.params, launch.values, strict=True)):
         if isinstance(value, Field) and isinstance(param, Array):
             if value.storage not in hidden:
                 grad = ", with gradient" if value.has_grads else ""
-                what = f"{value.element} {value.shape}{grad}"
-                lines.append(f"  {param.name}: {_role(param, stages)}, {what}")
+                type_ = f"{value.element} {value.shape}{grad}"
+                lines.append(f"  {param.name}: {_role(param, stages)}, {type_}")
         elif isinstance(param, Var) and not (code.streams and 0 <= k - code.drawn_at < 2):
             kind = "float" if scalar_of(param.type) in FLOATS else "int"
             lines.append(f"  {param.name}: {kind}, a constant to derivatives")
@@ -119,10 +116,10 @@ def _role(array: Array, stages: Iterable[Stage]) -> str:
     return "InOut" if read or not all(isinstance(s, Store) for s in writes) else "Out"
 
 
-# What the adjoint needs
+# The needs of the adjoint
 
 
-def _kept(plans: Sequence[AdjointPlan], values: list[Any], as_if: bool) -> str:
+def _kept(plans: Sequence[AdjointPlan], values: Arguments, as_if: bool) -> str:
     lines: list[str] = []
     total = 0
     for plan in plans:
@@ -145,7 +142,7 @@ def _kept(plans: Sequence[AdjointPlan], values: list[Any], as_if: bool) -> str:
 
 
 def _needing(program: Program, array: Array, bars: tuple[Array, ...]) -> list[Span]:
-    """Return the user's expressions whose adjoints use what a field held, or what follows from it.
+    """Return the user's expressions whose adjoints use a field's contents, or follow from them.
 
     Args:
         program: The adjoint.
@@ -230,7 +227,7 @@ def _loops(plans: Sequence[AdjointPlan]) -> str:
     return "\n".join(("Loops in the adjoint", *lines)) if lines else ""
 
 
-# What it does not follow
+# Cuts and rules
 
 
 def _cuts(plans: Sequence[AdjointPlan], code: Specialisation, graded: Sequence[bool]) -> str:
@@ -245,7 +242,7 @@ def _cuts(plans: Sequence[AdjointPlan], code: Specialisation, graded: Sequence[b
         flows |= passage.flows
     ordered = sorted(found, key=_place)
     lines = [f"  {located(cut.span)}: {cut.reason}" for cut in ordered]
-    title = "Cut: what depends on fields with gradients without a derivative"
+    title = "Cut: values that depend on fields with gradients without a derivative"
     return "\n".join((title, *lines)) if lines else ""
 
 
@@ -255,7 +252,7 @@ def _place(cut: Cut) -> tuple[int, int, str]:
 
 def _rules(plans: Sequence[AdjointPlan]) -> str:
     lines: dict[str, None] = {}
-    for stmt in _statements(plans):
+    for stmt in (stmt for plan in plans for stmt in walk(plan.stage.program.body)):
         if isinstance(stmt, Ruled) and rules(stmt):
             approximate = any(rule.approximate for rule in rules(stmt))
             lines[
@@ -264,18 +261,11 @@ def _rules(plans: Sequence[AdjointPlan]) -> str:
     return "\n".join(("Derivatives by rules", *lines)) if lines else ""
 
 
-def _draws(code: Specialisation) -> str:
-    if not code.streams:
-        return ""
-    streams = counted(code.streams, "stream")
-    return f"Random numbers: {streams} a launch; the adjoint draws them again"
-
-
-# What became of it
+# Sizes
 
 
 def _sizes(code: Specialisation, plans: Sequence[AdjointPlan]) -> str:
-    lines = [f"  {what}: {counted(size, 'statement')}" for what, size in code.sizes.items()]
+    lines = [f"  {step}: {counted(size, 'statement')}" for step, size in code.sizes.items()]
     several = len(plans) > 1
     for k, plan in enumerate(plans, 1):
         stage = plan.stage
@@ -287,8 +277,3 @@ def _sizes(code: Specialisation, plans: Sequence[AdjointPlan]) -> str:
             size = counted(size_of(plan.adjoint.code.program), "statement")
             lines.append(f"  adjoint{which}: {size}")
     return "\n".join(("Programs on the way", *lines))
-
-
-def _statements(plans: Sequence[AdjointPlan]) -> Iterator[Stmt]:
-    for plan in plans:
-        yield from walk(plan.stage.program.body)

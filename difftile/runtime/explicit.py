@@ -69,7 +69,7 @@ def run_adjoint_of_step(title: str, step: OpaqueStep) -> None:
         used = [use for use in opaque.uses if use.writes]
         _check_seeds(title, {use.name: use.field for use in used})
         written = {use.field.storage: use.field for use in used}
-        # Beside the parts that are written, a gradient is what it was.
+        # Outside the parts that are written, a gradient stays unchanged.
         read = {use.field.storage for use in used if not use.overwrites}
         _replay(history, written, read)
 
@@ -106,9 +106,9 @@ def _fields(values: Arguments, positions: Iterable[int]) -> list[Field]:
 
 def _check_seeds(title: str, outputs: Mapping[str, Field]) -> None:
     if not any(field.grad_in is not None for field in outputs.values()):
-        what = " and ".join(f"'{name}'" for name in outputs) or "no field"
+        names = " and ".join(f"'{name}'" for name in outputs) or "no field"
         raise LaunchError(
-            f"{title}: bwds() reads the gradient of what the launch writes, and {what} has none. "
+            f"{title}: bwds() reads the gradients of the written fields, and {names} has none. "
             "Make it with grad=True, set y.grad, then call bwds()."
         )
 

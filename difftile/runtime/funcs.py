@@ -1,4 +1,4 @@
-"""Funcs that Python can call: importing this is what gives those of `launch` a caller."""
+"""Funcs that Python can call: importing this module gives those of `compile` a caller."""
 
 from __future__ import annotations
 

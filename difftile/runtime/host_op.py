@@ -165,10 +165,10 @@ class HostCall(OpaqueStep):
         names = ", ".join(self._bound.signature.parameters)
         hint = f"write '@{self.name}.{self._kind}' above 'def _({names}): ...'"
         if self._kind == "backward":
-            hint += ", or call it inside 'with dt.no_grad():' if what it writes is constant"
+            hint += ", or call it inside 'with dt.no_grad():' if its results are constant"
         return NotDifferentiable(
             span_of(*self._where),
-            f"{self.title} has no {self._kind}, and what it writes has a gradient.",
+            f"{self.title} has no {self._kind}, and a field that it writes has a gradient.",
             "called here",
             hint=f"{hint}.",
         )

@@ -178,7 +178,7 @@ class Kernel:
     def backward(self, rule: object = None, *, approx: bool = False) -> Any:
         """Give the kernel a backward rule; a decorator.
 
-        The rule is a kernel over the same parameters. It reads `grad_in` of the fields that the
+        The rule is a kernel over the same parameters, which reads `grad_in` of the fields that the
         kernel writes, and adds to `grad_out` of those that it reads: `x.grad_out[i] += ...`. Fields
         hold their contents from before the launch; those that the kernel writes and does not read
         hold their contents from after it; `x.before[i]` and `x.after[i]` ask for either. Elements

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
@@ -24,35 +23,35 @@ from difftile.recording.replayed_fields import ReverseContext
 class RuledLaunch(OpaqueStep):
     """A launch whose derivative is that of a rule.
 
-    What the kernel stores is overwritten: it takes the gradient of those elements from what was
-    there before, as in any other kernel. The rule adds to that.
+    Elements that the kernel stores are overwritten: as in any other kernel, their former contents
+    lose the gradient. The rule adds to the rest.
 
     Args:
         name: The kernel.
-        call: The launch.
-        values: Its arguments.
+        launch: The launch.
+        values: The arguments of the launch.
         rules: The rules, by 'backward' and 'forward', each with its own arguments: the fields and
             numbers of parameters that have no other role.
-        word: Which of them is meant.
-        approximate: It is no exact derivative by its own account.
+        word: The rule that `reverse` runs.
+        approximate: Whether reports name the rule as an approximate derivative.
     """
 
     def __init__(
         self,
         name: str,
-        call: PreparedLaunch,
+        launch: PreparedLaunch,
         values: Arguments,
         rules: Mapping[str, tuple[Specialisation, Arguments]],
         word: str,
         *,
         approximate: bool = False,
     ) -> None:
-        self._call = call
+        self._launch = launch
         self._values = values
         self._rules = rules
         self._rule, self._rule_values = rules[word]
         self._forward = word == "forward"
-        code = call.code
+        code = launch.code
         graded = [isinstance(v, Field) and is_float(v.element) for v in values]
         wanted = code.arrays(graded).difference(code.params[len(values) - len(code.temps) :])
         requests = [(stage, Adjoint(wanted, constant=True)) for stage in code.stages]
@@ -64,7 +63,7 @@ class RuledLaunch(OpaqueStep):
         """Return the launch as one whose reverse pushes tangents."""
         if "forward" not in self._rules:
             return None
-        given = (self.name, self._call, self._values, self._rules, "forward")
+        given = (self.name, self._launch, self._values, self._rules, "forward")
         return RuledLaunch(*given, approximate=self.approximate)
 
     def _rule_fields(self, kind: type[Role]) -> list[Field]:
@@ -77,8 +76,8 @@ class RuledLaunch(OpaqueStep):
         ]
 
     def _uses(self) -> list[Use]:
-        """Return what the launch does with each field, and which contents the reverse reads."""
-        code, rule = self._call.code, self._rule
+        """Return how the launch uses each field, and which contents the reverse reads."""
+        code, rule = self._launch.code, self._rule
         names: dict[Storage, tuple[Field, str]] = {}
         params = (*code.params, *rule.params)
         hidden = (*code.temps, *rule.temps)
@@ -99,7 +98,7 @@ class RuledLaunch(OpaqueStep):
             keeps = _KEEPS[storage in before, storage in after]
             if storage not in writes and keeps is not Keeps.NOTHING:
                 keeps = Keeps.BEFORE
-            # What is not overwritten passes through, so that the gradient before matters, too.
+            # Other elements pass through, so the gradient from before matters, too.
             passes = storage not in reads
             uses.append(Use(field, True, storage in writes, keeps, name, passes=passes))
         return uses
@@ -108,7 +107,7 @@ class RuledLaunch(OpaqueStep):
         """Check that the rule reads gradients of fields that the kernel writes.
 
         Raises:
-            LaunchError: It does not.
+            LaunchError: The rule reads the gradient of a field that the kernel does not write.
         """
         written = {use.field.storage for use in self.uses if use.writes}
         position = self._rule.position
@@ -118,13 +117,13 @@ class RuledLaunch(OpaqueStep):
             if field_at(self._rule_values, position[role.array]).storage not in written:
                 name = role.array.name
                 raise LaunchError(
-                    f"The rule of {self.title} uses '{name}.grad_in', the gradient of what is in "
-                    f"'{name}' after the launch; the kernel does not write it."
+                    f"The rule of {self.title} uses '{name}.grad_in', the gradient of the contents "
+                    f"of '{name}' after the launch; the kernel does not write it."
                 )
 
     def run(self) -> None:
         """Launch the kernel."""
-        self._call.run(self._values)
+        self._launch.run(self._values)
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
         """Launch the rule."""
@@ -138,7 +137,7 @@ class RuledLaunch(OpaqueStep):
             else:
                 stand.grad_out.buffer.copy_from(stand.grad_in.buffer)
         if not self._forward:  # the elements that the kernel stores lose their gradients
-            env = _Clearing(self, self._call, self._values, then)
+            env = _Clearing(self, self._launch, self._values, then)
             for adjoint in reversed(self._clearing):
                 Binding(adjoint, env).launch(self._values)
         code = self._rule
@@ -174,9 +173,9 @@ class _Clearing(Environment):
     """The gradients of a step, to be set to zero where a launch of it stores."""
 
     def __init__(
-        self, step: OpaqueStep, call: PreparedLaunch, values: Arguments, then: ReverseContext
+        self, step: OpaqueStep, launch: PreparedLaunch, values: Arguments, then: ReverseContext
     ) -> None:
-        super().__init__(call.code, values)
+        super().__init__(launch.code, values)
         self._step = step
         self._then = then
         self._written = {use.field.storage for use in step.uses if use.writes}
@@ -211,7 +210,7 @@ _KEEPS = {
 
 
 def rule_arguments(
-    rule: Specialisation, given: Arguments, arrays: Mapping[str, Field], known: Mapping[str, Any]
+    rule: Specialisation, given: Arguments, arrays: Mapping[str, Field], known: Mapping[str, object]
 ) -> Arguments:
     """Return the arguments of a rule's parameters, with 0 for those that have another role.
 
