@@ -1,9 +1,8 @@
 """Launches and opaque steps as a tape runs them under `diagnose`: values, kinks, names of fields.
 
-A tape without diagnosis knows nothing of this. With it, launches go through a `WatchedHistory` and
-records through a `WatchedReplay`, which report to a `Diagnosis`. The contents of fields are
-compared before and after each launch. Where a number stops being finite, the launch runs once more
-on copies, in a sandbox, to find the statement.
+A tape without diagnosis knows nothing of this. With it, a `DiagnosisObserver` tells a `Diagnosis` of
+each step and record. The contents of fields are compared before and after each launch. Where a
+number stops being finite, the launch runs once more on copies, in a sandbox, to find the statement.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from difftile.ir.types import F64, FLOATS, I32, Type, is_float, scalar_of, shape
 from difftile.ops.build import OpBuilder, zero
 from difftile.ops.coefficients import TABLES
 from difftile.ops.composites import COMPOSITES
-from difftile.ops.macros import MACROS, Scope, component
+from difftile.ops.macros import MACROS, FormulaScope, component
 from difftile.ops.numeric import parsed_lines
 from difftile.ops.row import BILINEAR, LINEAR, Op
 from difftile.ops.table import ELEMENTWISE
@@ -63,7 +63,7 @@ def adjoints(
         if text is None or not wanted[k] or scalar_of(arg.type) not in FLOATS:
             found.append(None)
             continue
-        value = _evaluate(_parsed(text), Scope(b, names, args, k), arg.type)
+        value = _evaluate(_parsed(text), FormulaScope(b, names, args, k), arg.type)
         if shape_of(value.type) and not shape_of(arg.type) and op.name in ELEMENTWISE:
             value = b.call("sum", value)
         found.append(value)
@@ -102,7 +102,7 @@ def tangent(
         names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
         for name, arg, dot in zip(_PARAMETERS, args, dots, strict=False):
             names[f"{name}_dot"] = zero(arg.type) if dot is None else dot
-        return _evaluate(_parsed(op.jvp), Scope(b, names, args), z.type)
+        return _evaluate(_parsed(op.jvp), FormulaScope(b, names, args), z.type)
     if op.name in ELEMENTWISE:
         return _total(b, z, _componentwise(b, op, args, z, dots))
     return _by_components(b, op, args, z, dots)
@@ -125,7 +125,7 @@ def _componentwise(
     for k, (dot, text) in enumerate(zip(dots, op.formulas(len(args)), strict=True)):
         if dot is None or text is None:
             continue
-        scope = Scope(b, names | {"z_bar": dot}, args, k)
+        scope = FormulaScope(b, names | {"z_bar": dot}, args, k)
         part = _evaluate(_parsed(text), scope, args[k].type)
         if op.singular:  # a direction that is zero stays zero where the slope is infinite
             still = b.call("eq", dot, zero(dot.type))
@@ -174,21 +174,23 @@ def multiplies(op: Op) -> bool:
 def tie(b: OpBuilder, op: Op, args: tuple[Value, ...], z: Value) -> Value:
     """Append the test whether the arguments of an op are at its kink, and return it."""
     names = dict(zip(_PARAMETERS, args, strict=False)) | {"z": z}
-    return _evaluate(_parsed(op.tie), Scope(b, names, args), args[0].type)
+    return _evaluate(_parsed(op.tie), FormulaScope(b, names, args), args[0].type)
 
 
 def composite(b: OpBuilder, name: str, args: tuple[Value, ...]) -> Value:
     """Append a function of the table of composites and return its value."""
     one = COMPOSITES[name]
     names = dict(zip(one.parameters, args, strict=True))
-    return _evaluate(_parsed(one.formula), Scope(b, names, args, structural=False), args[0].type)
+    return _evaluate(
+        _parsed(one.formula), FormulaScope(b, names, args, structural=False), args[0].type
+    )
 
 
 def value(b: OpBuilder, op: Op, args: tuple[Value, ...]) -> Value:
     """Append the formula that an op is, in double precision, and return its value."""
     wide = tuple(b.cast(arg, F64) if is_float(arg.type) else arg for arg in args)
     names = dict(zip(_PARAMETERS, wide, strict=False))
-    scope = Scope(b, names, wide, structural=False)
+    scope = FormulaScope(b, names, wide, structural=False)
     assignments, last = parsed_lines(op.value)
     for name, text in assignments:
         names[name] = _evaluate(text, scope, wide[-1].type, name)
@@ -200,7 +202,7 @@ def _parsed(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _evaluate(node: ast.expr, scope: Scope, like: Type, name: str = "") -> Value:
+def _evaluate(node: ast.expr, scope: FormulaScope, like: Type, name: str = "") -> Value:
     """Evaluate; `like` gives literals their type, and `name` is one for the printed value."""
     b = scope.builder
     match node:
@@ -242,11 +244,11 @@ def _evaluate(node: ast.expr, scope: Scope, like: Type, name: str = "") -> Value
             raise ValueError(f"not part of the formula language: {ast.unparse(node)}")
 
 
-def _pair(left: ast.expr, right: ast.expr, scope: Scope, like: Type) -> tuple[Value, Value]:
+def _pair(left: ast.expr, right: ast.expr, scope: FormulaScope, like: Type) -> tuple[Value, Value]:
     return _evaluate(left, scope, like), _evaluate(right, scope, like)
 
 
-def _select(arguments: list[ast.expr], scope: Scope, like: Type, name: str) -> Value:
+def _select(arguments: list[ast.expr], scope: FormulaScope, like: Type, name: str) -> Value:
     b = scope.builder
     cond, x, y = (_evaluate(argument, scope, like) for argument in arguments)
     shapes = [shape_of(v.type) for v in (x, y, cond) if shape_of(v.type)]
@@ -260,7 +262,7 @@ def _select(arguments: list[ast.expr], scope: Scope, like: Type, name: str) -> V
     return b.call("select", cond, x, y, name=name)
 
 
-def _polynomial(scope: Scope, x: Value, table: str) -> Value:
+def _polynomial(scope: FormulaScope, x: Value, table: str) -> Value:
     """Append the polynomial with the coefficients of a table, by Horner's rule."""
     b, scalar = scope.builder, scalar_of(x.type)
     *rest, total = (Const(number, scalar) for number in TABLES[table])

@@ -16,7 +16,7 @@ from difftile.ops.build import OpBuilder, zero
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class FormulaScope:
     """The environment in which a formula is evaluated.
 
     Args:
@@ -44,50 +44,50 @@ def component(b: OpBuilder, value: Value, position: int) -> Value:
     return b.call("extract", value, *index)
 
 
-def _part(scope: Scope, whole: Value) -> Value:
+def _part(scope: FormulaScope, whole: Value) -> Value:
     """Return the component at the position of the argument that the formula is for."""
     return component(scope.builder, whole, scope.position)
 
 
-def _put(scope: Scope, whole: Value, part: Value) -> Value:
+def _put(scope: FormulaScope, whole: Value, part: Value) -> Value:
     """Return a value like `whole`, zero but for `part` where the op's index points."""
     return scope.builder.call("insert", zero(whole.type), *scope.args[1:], part)
 
 
-def _without(scope: Scope, whole: Value) -> Value:
+def _without(scope: FormulaScope, whole: Value) -> Value:
     """Return `whole` with a zero where the op's index points."""
     index = scope.args[1:-1]
     nothing = zero(scalar_of(whole.type))
     return scope.builder.call("insert", whole, *index, nothing)
 
 
-def _taken(scope: Scope, whole: Value) -> Value:
+def _taken(scope: FormulaScope, whole: Value) -> Value:
     """Return the component where the op's index points."""
     return scope.builder.call("extract", whole, *scope.args[1:-1])
 
 
-def _astype(scope: Scope, value: Value, like: Value) -> Value:
+def _astype(scope: FormulaScope, value: Value, like: Value) -> Value:
     return scope.builder.cast(value, scalar_of(like.type))
 
 
-def _whole(scope: Scope, number: Value) -> Value:
+def _whole(scope: FormulaScope, number: Value) -> Value:
     """Return a literal as an integer."""
     assert isinstance(number, Const)
     return Const(int(number.value), I32)
 
 
-def _ones(scope: Scope, like: Value) -> Value:
+def _ones(scope: FormulaScope, like: Value) -> Value:
     return Const(1.0, like.type)
 
 
-def _zeros(scope: Scope, like: Value) -> Value:
+def _zeros(scope: FormulaScope, like: Value) -> Value:
     return Const(0.0, like.type)
 
 
 def _pattern(entry: Callable[[int, int], float]) -> Callable[..., Value]:
     """Return the macro of a matrix of numbers that its rows and columns decide."""
 
-    def macro(scope: Scope, like: Value) -> Value:
+    def macro(scope: FormulaScope, like: Value) -> Value:
         n, m = shape_of(like.type)
         scalar = scalar_of(like.type)
         entries = (entry(i, j) for i in range(n) for j in range(m))
@@ -97,14 +97,14 @@ def _pattern(entry: Callable[[int, int], float]) -> Callable[..., Value]:
     return macro
 
 
-def _symmetric(scope: Scope, matrix: Value) -> Value:
+def _symmetric(scope: FormulaScope, matrix: Value) -> Value:
     """Return the symmetric part."""
     b = scope.builder
     both = b.call("add", matrix, b.call("transpose", matrix))
     return b.call("mul", Const(0.5, scalar_of(matrix.type)), both)
 
 
-def _times_transpose(scope: Scope, z_bar: Value, b: Value) -> Value:
+def _times_transpose(scope: FormulaScope, z_bar: Value, b: Value) -> Value:
     """Return z_bar @ b^T, which for vectors is their outer product."""
     builder = scope.builder
     if len(shape_of(b.type)) == 1:
@@ -112,7 +112,7 @@ def _times_transpose(scope: Scope, z_bar: Value, b: Value) -> Value:
     return builder.call("matmul", z_bar, builder.call("transpose", b))
 
 
-def _cofactor(scope: Scope, matrix: Value) -> Value:
+def _cofactor(scope: FormulaScope, matrix: Value) -> Value:
     """Return the matrix of cofactors, by minors."""
     b = scope.builder
     n, _ = shape_of(matrix.type)
@@ -141,7 +141,7 @@ def _cofactor(scope: Scope, matrix: Value) -> Value:
 def _of_builder(function: Callable[..., Value]) -> Callable[..., Value]:
     """Return the macro of a function of a builder."""
 
-    def macro(scope: Scope, *values: Value) -> Value:
+    def macro(scope: FormulaScope, *values: Value) -> Value:
         return function(scope.builder, *values)
 
     return macro
