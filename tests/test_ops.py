@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from difftile.ir.check import IllegalProgram
+from difftile.ir.check_structure import IllegalProgram
 from difftile.ir.nodes import Block, Let, Program, Var
 from difftile.ir.types import (
     BOOL,

@@ -1,7 +1,7 @@
 """Launches and opaque steps as a tape runs them under `diagnose`: values, kinks, names of fields.
 
-A tape without diagnosis knows nothing of this. With it, a `DiagnosisObserver` tells a `Diagnosis` of
-each step and record. The contents of fields are compared before and after each launch. Where a
+A tape without diagnosis knows nothing of this. With it, a `DiagnosisObserver` tells a `Diagnosis`
+of each step and record. The contents of fields are compared before and after each launch. Where a
 number stops being finite, the launch runs once more on copies, in a sandbox, to find the statement.
 """
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from difftile.ir.check import IllegalProgram
-from difftile.ir.check import check as check_structure
+from difftile.ir.check_structure import IllegalProgram, check_structure
 from difftile.ir.nodes import Let, Program
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import walk

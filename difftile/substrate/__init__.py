@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
 from difftile.substrate.compile import CompiledProgram
+from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import MAX_ELEMENTS, Buffer
 from difftile.substrate.pool import Pool, pack, relieve, unpin
-from difftile.substrate.report import failed, raise_first, silence
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
 from difftile.substrate.work import work_of

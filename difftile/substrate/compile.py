@@ -16,10 +16,10 @@ from difftile.diagnostics import CompileError
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate.backend import Launcher
+from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
-from difftile.substrate.report import is_silenced, report_of
 from difftile.substrate.session import current_session
 from difftile.substrate.work import Work, work_of
 

@@ -35,7 +35,7 @@ class IllegalProgram(AssertionError):
     """A program that no stage may produce: a fault of difftile, not of the user."""
 
 
-def check(program: Program) -> Program:
+def check_structure(program: Program) -> Program:
     """Return the program as it is, if it is legal.
 
     Raises:
