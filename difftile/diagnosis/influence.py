@@ -125,7 +125,7 @@ class _Propagation:
                 case HostWrite(target, where):
                     if target.storage in self.flows:
                         self._host_write(target, where, number)
-                case HostCopy(target, origin):
+                case HostCopy(target=target, source=origin):
                     self._copy(target, origin.base)
                 case Opaque():
                     self._opaque(step)

@@ -75,7 +75,7 @@ class Trace:
                 case HostWrite(target):
                     row = frozenset((self._row(target),))
                     self.items.append(Item("write", frozenset(), row))
-                case HostCopy(target, source):
+                case HostCopy(target=target, source=source):
                     target_row, source_row = (self._row(f.base) for f in (target, source))
                     rows = frozenset((source_row,)), frozenset((target_row,))
                     self.items.append(Item("copy", *rows))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from difftile.compile.adjoint_plan import make_plans
 from difftile.compile.arguments import field_at
@@ -26,7 +25,7 @@ from difftile.launch.tangents import make_writable, push_stage
 from difftile.linearization.pullback import Pullback, Tangents
 from difftile.recording.opaque import Opaque
 from difftile.recording.replay import AdjointEnvironment, Replay
-from difftile.recording.seeds import add_seed
+from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.steps import HostStep, Launch, LaunchRecord
 from difftile.substrate import Buffer, unpin
 
@@ -62,8 +61,8 @@ class DualRecord:
 def push_pull(
     stretch: Pullback,
     tangents: Mapping[Field, HostArray],
-    seeds: Mapping[ArrayLike, Any],
-    seed_tangents: Mapping[ArrayLike, Any],
+    seeds: Mapping[ArrayLike, Seed],
+    seed_tangents: Mapping[ArrayLike, Seed],
     wrt: Iterable[Field],
 ) -> tuple[dict[Field, Field], dict[Field, Field]]:
     """Return cotangents of what fields held before the function, and their tangents.
@@ -142,7 +141,7 @@ class _DualRecording(Tangents):
 
     def host(self, step: HostStep) -> None:
         """Push tangents through a write from Python and remember it."""
-        make_writable(self.of(step.written))
+        make_writable(self.of(step.field))
         super().host(step)
         self.records.append(step)
 

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from difftile.compile.adjoint_plan import make_plans
 from difftile.compile.arguments import field_at
@@ -31,7 +30,7 @@ from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.replayed_fields import tangents_after
 from difftile.recording.run import Run
-from difftile.recording.seeds import add_seed
+from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
 from difftile.recording.steps import (
     HostCopy,
@@ -91,10 +90,10 @@ class Active:
             A copy of a field that varies, else a write of constants into one that varies.
         """
         if isinstance(step, HostCopy) and step.source.base in self:
-            self.storages.add(step.written.storage)
+            self.storages.add(step.field.storage)
             return step
-        varied = step.written.storage in self.storages
-        return HostWrite(step.written, step.part) if varied else None
+        varied = step.field.storage in self.storages
+        return HostWrite(step.field, step.where) if varied else None
 
     def follow(self, step: Step) -> None:
         """Add the memory that varies after a step, and leave out what holds constants."""
@@ -142,7 +141,7 @@ class Sweep(ABC):
         """Run a kernel with derivatives."""
 
     @abstractmethod
-    def opaque(self, opaque: Opaque) -> Any:
+    def opaque(self, opaque: Opaque) -> object:
         """Run an opaque step with derivatives; return its result."""
 
     def wrote(self, step: HostStep) -> None:
@@ -286,7 +285,7 @@ class Pullback(StepRecorder):
                     pass
             active.follow(step)
 
-    def pull(self, seeds: Mapping[ArrayLike, Any], wrt: Iterable[Field]) -> dict[Field, Field]:
+    def pull(self, seeds: Mapping[ArrayLike, Seed], wrt: Iterable[Field]) -> dict[Field, Field]:
         """Return the cotangents of what fields held before the function.
 
         Args:
@@ -413,7 +412,7 @@ class Tangents(Sweep):
             dots = {k: self.of(field_at(step.values, k)) for k, has in enumerate(grads) if has}
             push_tangents(step.prepared.code, step.values, dots)
 
-    def opaque(self, opaque: Opaque) -> Any:
+    def opaque(self, opaque: Opaque) -> object:
         """Run a step whose inside is not seen and push tangents through it; return what it saved.
 
         Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
@@ -54,7 +53,7 @@ class Pushforward(StepRecorder):
             raise computed_by_python(field, reads)
         return super().host_write(field, where, values)
 
-    def record(self, step: Step) -> Any:
+    def record(self, step: Step) -> object:
         """Push tangents through a step; run it, unless Python itself is about to write."""
         match step:
             case Launch():

@@ -22,7 +22,7 @@ from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.recording.steps import Record, Reversal, Step
+from difftile.recording.steps import Derivatives, Record, Step
 from difftile.recording.tapes import TAPES
 from difftile.substrate import Buffer, Pool, current_session, unpin
 
@@ -192,14 +192,14 @@ class Opaque(Step):
             and any(use.writes and use.field.has_grads for use in self.uses)
         )
 
-    def run(self, records: list[Record] | None, *, repeats: bool = False) -> Any:
+    def run(self, records: list[Record] | None, *, repeats: bool = False) -> object:
         """Do the work and add its record; return the result of the step."""
         saved, record = self.execute(record=records is not None, repeats=repeats)
         if records is not None and record is not None:
             records.append(record)
         return saved
 
-    def execute(self, *, record: bool, repeats: bool = False) -> tuple[Any, OpaqueRecord | None]:
+    def execute(self, *, record: bool, repeats: bool = False) -> tuple[object, OpaqueRecord | None]:
         """Do the work.
 
         Args:
@@ -234,8 +234,12 @@ class Opaque(Step):
         Raises:
             TapeError: It is something else, by more than rounding and the order of sums explain.
         """
-        found = [_sample(one) for one in self.writes if is_float(one.element)]
-        for before, now in zip(self._results, found, strict=False):
+        results: list[HostArray] = []
+        for one in self.writes:
+            if is_float(one.element):
+                numbers = one.storage.buffer.array().reshape(-1)
+                results.append(numbers[:: 1 + numbers.size // _SAMPLES].astype(np.float64))
+        for before, now in zip(self._results, results, strict=False):
             size = np.max(np.abs(before), initial=0.0, where=np.isfinite(before))
             if not np.allclose(before, now, rtol=0.0, atol=0.01 * size, equal_nan=True):
                 raise TapeError(
@@ -243,9 +247,9 @@ class Opaque(Step):
                     "limit, and in a checkpoint, they must follow from its arguments alone: pass "
                     "what it draws random numbers from."
                 )
-        self._results = self._results or found
+        self._results = self._results or results
 
-    def _recorded(self, saved: Any, before: Mapping[Storage, Buffer]) -> OpaqueRecord:
+    def _recorded(self, saved: object, before: Mapping[Storage, Buffer]) -> OpaqueRecord:
         kept: dict[Storage, Buffer] = {}
         left: dict[Storage, Buffer] = {}
         for use in self.uses if self.flows else ():
@@ -276,7 +280,7 @@ class OpaqueRecord(Record):
     opaque: Opaque
     kept: dict[Storage, Buffer]
     left: dict[Storage, Buffer]
-    saved: Any
+    saved: object
     pool: Pool = field(default_factory=lambda: current_session().pool)
     _counted_nbytes: int = 0
 
@@ -300,7 +304,7 @@ class OpaqueRecord(Record):
         self._counted_nbytes = self.opaque.saved_nbytes
         self.pool.keep(self._counted_nbytes)
 
-    def reverse(self, gradients: Reversal) -> None:
+    def reverse(self, gradients: Derivatives) -> None:
         """Run the reverse of the step."""
         gradients.opaque(self)
 
@@ -418,17 +422,11 @@ def closed(keeping: set[Storage]) -> Generator[None]:
             unpin(buffer)
 
 
-def _sample(written: Field) -> HostArray:
-    """Return some of the numbers in a field."""
-    numbers = written.storage.buffer.array().reshape(-1)
-    return numbers[:: 1 + numbers.size // _SAMPLES].astype(np.float64)
-
-
-def nbytes_of(saved: Any) -> int:
+def nbytes_of(saved: object) -> int:
     """Return the bytes of the arrays and fields in what a step saved."""
     if isinstance(saved, (tuple, list)):
-        return sum(nbytes_of(one) for one in cast("Sequence[Any]", saved))
+        return sum(nbytes_of(one) for one in cast("Sequence[object]", saved))
     if isinstance(saved, Mapping):
-        return sum(nbytes_of(one) for one in cast("Mapping[Any, Any]", saved).values())
+        return sum(nbytes_of(one) for one in cast("Mapping[object, object]", saved).values())
     nbytes = getattr(saved, "nbytes", 0)
     return nbytes if isinstance(nbytes, int) else 0

@@ -20,7 +20,7 @@ class StepRecorder(Recorder, ABC):
     """A recorder that hears of launches, host writes, host copies and opaque steps as steps."""
 
     @abstractmethod
-    def record(self, step: Step) -> Any:
+    def record(self, step: Step) -> object:
         """Record a step, and run it unless Python itself is about to write.
 
         Returns:

@@ -41,7 +41,9 @@ def make_schedule(launches: int, room: float, snapshot: float, record: float) ->
     places: list[int] = []
     at = 0
     while units > 1 and slots > 0:
-        step = _advance(units, slots, repeats)
+        fewest = units - comb(slots - 1 + repeats, repeats)
+        least = comb(slots + repeats - 2, repeats - 2) if repeats >= 2 else 1
+        step = max(1, min(max(fewest, least), units - 1))
         # The stretches are counted from the end, so that the last one is a full one.
         units -= step
         slots -= 1
@@ -82,10 +84,3 @@ def _spread(most: int) -> list[int]:
         numbers.add(number)
         number = max(number + 1, number * 21 // 20)
     return sorted(numbers)
-
-
-def _advance(units: int, slots: int, repeats: int) -> int:
-    """Return how many units to run before the next snapshot."""
-    fewest = units - comb(slots - 1 + repeats, repeats)
-    least = comb(slots + repeats - 2, repeats - 2) if repeats >= 2 else 1
-    return max(1, min(max(fewest, least), units - 1))

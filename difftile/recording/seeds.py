@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from typing import Any, cast
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.array_like import ArrayLike
@@ -13,10 +14,13 @@ from difftile.fields.field import Field, Storage
 from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.recording.work_fields import add_to
 
+Seed: TypeAlias = ArrayLike | npt.ArrayLike
+"""The adjoint of an output: a field, an array of its shape, or a number for all elements."""
+
 
 def checked_seeds(
-    seeds: ArrayLike | Mapping[ArrayLike, Any] | None, written: Container[Storage]
-) -> Mapping[ArrayLike, Any]:
+    seeds: ArrayLike | Mapping[ArrayLike, Seed] | None, written: Container[Storage]
+) -> Mapping[ArrayLike, Seed]:
     """Return seeds as a mapping.
 
     Args:
@@ -31,7 +35,7 @@ def checked_seeds(
     if isinstance(seeds, ArrayLike):
         check_loss(seeds)
         seeds = {seeds: 1.0}
-    if not _is_seeds(seeds):
+    if not isinstance(seeds, Mapping) or not all(isinstance(f, ArrayLike) for f in seeds):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TapeError(
             f"backward() takes a field of one element, or {{field: seed}}, not {seeds!r}."
         )
@@ -43,12 +47,6 @@ def checked_seeds(
         if not field.has_grads:
             raise TapeError(f"{field!r} has no gradient; make it with grad=True.")
     return seeds
-
-
-def _is_seeds(seeds: object) -> bool:
-    return isinstance(seeds, Mapping) and all(
-        isinstance(field, ArrayLike) for field in cast("Mapping[object, object]", seeds)
-    )
 
 
 def check_loss(loss: ArrayLike) -> None:
@@ -67,7 +65,7 @@ def check_loss(loss: ArrayLike) -> None:
         raise TapeError(f"The loss {loss!r} has no gradient; make it with grad=True.")
 
 
-def add_seed(gradient: Field, output: ArrayLike, seed: Any) -> None:
+def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
     """Add the seed of an output, a field or a part of one, to the gradient of the field."""
     if isinstance(seed, ArrayLike):
         values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()

@@ -45,10 +45,6 @@ class Derivatives(Protocol):
         """Add to the derivatives of a field or of a part of one."""
         ...
 
-
-class Reversal(Derivatives, Protocol):
-    """The gradients of a backward pass, which records change from the last to the first."""
-
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
         ...
@@ -64,9 +60,9 @@ class Step(ABC):
     __slots__ = ()
 
     @property
-    @abstractmethod
     def reads(self) -> Sequence[Field]:
         """The fields that the step reads."""
+        return ()
 
     @property
     @abstractmethod
@@ -119,12 +115,12 @@ class Step(ABC):
         """Run the step as before."""
         self.run(records, repeats=True)
 
-    @abstractmethod
     def passes_to(self, outputs: Collection[Storage]) -> bool:
         """Tell whether an output is given values that vary smoothly with fields with gradients.
 
         An output may be constant even so, as those fields may hold constants.
         """
+        return False
 
     def lasting(self) -> Step:
         """Return the step as it can be kept after the event."""
@@ -165,7 +161,7 @@ class Record(ABC):
         return
 
     @abstractmethod
-    def reverse(self, gradients: Reversal) -> None:
+    def reverse(self, gradients: Derivatives) -> None:
         """Run the adjoint."""
 
     def release(self) -> None:
@@ -285,7 +281,7 @@ class LaunchRecord(Record):
         """The pinned buffers."""
         return self.kept
 
-    def reverse(self, gradients: Reversal) -> None:
+    def reverse(self, gradients: Derivatives) -> None:
         """Run the adjoint, if there is one."""
         if self.plan.adjoint is not None:
             gradients.launch(self)
@@ -333,10 +329,17 @@ def record_stage(
     return LaunchRecord(plan, launch, kept, packing), patches
 
 
+@dataclass(slots=True, eq=False)
 class HostStep(Step, Record):
-    """A write or a copy from Python. It is its own record: reversing it takes no old values."""
+    """A write or a copy from Python. It is its own record: reversing it takes no old values.
 
-    __slots__ = ()
+    Args:
+        field: The written field.
+        where: The written element or part.
+    """
+
+    field: Field
+    where: Where
 
     @property
     def step(self) -> HostStep:
@@ -344,41 +347,31 @@ class HostStep(Step, Record):
         return self
 
     @property
-    @abstractmethod
-    def written(self) -> Field:
-        """The written field."""
-
-    @property
-    @abstractmethod
-    def part(self) -> Where:
-        """The written element or part."""
-
-    @property
     def writes(self) -> list[Field]:
         """The written field."""
-        return [self.written]
+        return [self.field]
 
     def accesses(self) -> Iterator[tuple[Field, bool]]:
         """Yield the read fields and the written one."""
         for field in self.reads:
             yield field, False
-        yield self.written, self.part is None
+        yield self.field, self.where is None
 
     def growth(self, leaving: Callable[[Storage], int], *, recording: bool) -> int:
         """Return the bytes of the buffer that the field leaves."""
-        return leaving(self.written.storage)
+        return leaving(self.field.storage)
 
     def run(self, records: list[Record] | None, *, repeats: bool = False) -> None:
         """Add the step as its own record: Python is about to write."""
-        if records is not None and self.written.has_grads:
+        if records is not None and self.field.has_grads:
             records.append(self)
 
-    @abstractmethod
     def push(self, tangents: Derivatives) -> None:
-        """Change tangents as the write changes values."""
+        """Change tangents as the write changes values: of constants as in reverse."""
+        self.reverse(tangents)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class HostWrite(HostStep):
     """Python set one element of a field, a part of it, or with None all of it, to constants.
 
@@ -386,43 +379,22 @@ class HostWrite(HostStep):
     stands for a whole field that was filled.
     """
 
-    field: Field
-    where: Where
     values: HostArray | None = None
-
-    @property
-    def reads(self) -> Sequence[Field]:
-        """No fields."""
-        return ()
-
-    @property
-    def written(self) -> Field:
-        """The written field."""
-        return self.field
-
-    @property
-    def part(self) -> Where:
-        """The written element or part."""
-        return self.where
 
     def run_again(self, records: list[Record] | None) -> None:
         """Write the same values."""
         self.run(records)
-        field, values = self.field, self.values
+        field, where, values = self.field, self.where, self.values
         assert values is not None
-        buffer = field.fresh_if_pinned(keep=self.where is not None)
-        if isinstance(self.where, Window):
-            self.where.assign(buffer, values)
-        elif self.where is not None:
-            buffer.write_at(self.where, values)
+        buffer = field.fresh_if_pinned(keep=where is not None)
+        if isinstance(where, Window):
+            where.assign(buffer, values)
+        elif where is not None:
+            buffer.write_at(where, values)
         elif values.ndim == 0:
             buffer.fill(values.item())
         else:
             buffer.write(np.broadcast_to(values, (*field.shape, *shape_of(field.element))))
-
-    def passes_to(self, outputs: Collection[Storage]) -> bool:
-        """Tell that constants vary with nothing."""
-        return False
 
     def lasting(self) -> HostWrite:
         """Return the write with a copy of its values."""
@@ -430,35 +402,24 @@ class HostWrite(HostStep):
         return HostWrite(self.field, self.where, values)
 
     def reverse(self, gradients: Derivatives) -> None:
-        """Set the gradient to zero: constants replaced the earlier values."""
+        """Set the derivatives to zero: constants replaced the earlier values."""
         gradients.take(self.field, self.where)
 
-    def push(self, tangents: Derivatives) -> None:
-        """Set the tangent to zero."""
-        tangents.take(self.field, self.where)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
 class HostCopy(HostStep):
     """Python copied one field, or a part of one, into another."""
 
-    target: ArrayLike
-    source: ArrayLike
+    __slots__ = ("source", "target")
+
+    def __init__(self, target: ArrayLike, source: ArrayLike) -> None:
+        super().__init__(target.base, target.window)
+        self.target = target
+        self.source = source
 
     @property
     def reads(self) -> list[Field]:
         """The copied field."""
         return [self.source.base]
-
-    @property
-    def written(self) -> Field:
-        """The written field."""
-        return self.target.base
-
-    @property
-    def part(self) -> Window | None:
-        """The written part."""
-        return self.target.window
 
     def run_again(self, records: list[Record] | None) -> None:
         """Copy again."""
@@ -467,16 +428,16 @@ class HostCopy(HostStep):
 
     def passes_to(self, outputs: Collection[Storage]) -> bool:
         """Tell whether an output varies with the copied field."""
-        return self.source.has_grads and self.written.storage in outputs
+        return self.source.has_grads and self.field.storage in outputs
 
     def reverse(self, gradients: Derivatives) -> None:
         """Move the gradient from the copy to the copied field."""
-        taken = gradients.take(self.written, self.part)
+        taken = gradients.take(self.field, self.where)
         if gradients.passes(self.source):
             gradients.add(self.source.base, self.source.window, taken)
 
     def push(self, tangents: Derivatives) -> None:
         """Copy the tangent."""
         copied = tangents.read(self.source.base, self.source.window)
-        tangents.take(self.written, self.part)
-        tangents.add(self.written, self.part, copied)
+        tangents.take(self.field, self.where)
+        tangents.add(self.field, self.target.window, copied)

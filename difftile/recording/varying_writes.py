@@ -11,27 +11,22 @@ from difftile.ir.walk import WRITES, walk
 
 def varying_writes(plan: AdjointPlan) -> frozenset[int]:
     """Return the positions of the fields that a stage gives values which vary with fields."""
-    if plan.varying is None:
-        plan.varying = _varying(plan)
-    return plan.varying
-
-
-def _varying(plan: AdjointPlan) -> frozenset[int]:
-    """Return the positions of the fields that a stage gives values which vary with fields."""
-    adjoint = plan.adjoint
-    bars = {} if adjoint is None else adjoint.derived.of(Bar)
-    gradients = bars.values()
-    if adjoint is None or not any(
+    if plan.varying is not None:
+        return plan.varying
+    plan.varying = frozenset()
+    bars = {} if plan.adjoint is None else plan.adjoint.derived.of(Bar)
+    gradients, position = bars.values(), plan.code.position
+    # Where an adjoint stores only zeros, it takes the gradient of what the stage overwrites.
+    if plan.adjoint is not None and any(
         isinstance(stmt, Accumulate | Store)
         and stmt.array in gradients
         and not (isinstance(stmt.value, Const) and not stmt.value.value)
-        for stmt in walk(adjoint.derived.program.body)
+        for stmt in walk(plan.adjoint.derived.program.body)
     ):
-        return frozenset()  # it only takes the gradient of what it overwrites
-    program = plan.stage.program
-    active = active_values(program, frozenset(bars))
-    return frozenset(
-        plan.code.position[stmt.array]
-        for stmt in walk(program.body)
-        if isinstance(stmt, WRITES) and stmt.value in active and stmt.array in plan.code.position
-    )
+        active = active_values(plan.stage.program, frozenset(bars))
+        plan.varying = frozenset(
+            position[stmt.array]
+            for stmt in walk(plan.stage.program.body)
+            if isinstance(stmt, WRITES) and stmt.value in active and stmt.array in position
+        )
+    return plan.varying

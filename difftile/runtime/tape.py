@@ -46,7 +46,7 @@ from difftile.recording.host_reads import HostReads
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
-from difftile.recording.seeds import add_seed, check_loss, checked_seeds
+from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
 from difftile.recording.steps import HostCopy, Launch, LaunchRecord, Record, Step
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
@@ -104,9 +104,6 @@ class Tape(StepRecorder):
         self._diagnosis = _diagnosis(diagnose)
         self._observer = None if self._diagnosis is None else DiagnosisObserver(self._diagnosis)
         self._times = Times() if measure else None
-        self._into: History | _Observed = self._history
-        if self._observer is not None or self._times is not None:
-            self._into = _Observed(self._history, self._observer, self._times)
         self._report: Report | None = None
         self._recording = Recording()
         self._touched: set[Storage] = set()
@@ -267,8 +264,17 @@ class Tape(StepRecorder):
         return stays
 
     def record(self, step: Step) -> object:
-        """Hand a step to the history, past the diagnosis and the clock if there are any."""
-        return self._into.record(step)
+        """Hand a step to the history, with the diagnosis and a clock around it."""
+        if self._observer is None and self._times is None:
+            return self._history.record(step)
+        after = None if self._observer is None else self._observer.before(step)
+        started = time.perf_counter()
+        result = self._history.record(step)
+        if self._times is not None:
+            self._times.forward[id(step)] = 1e3 * (time.perf_counter() - started)
+        if after is not None:
+            after()
+        return result
 
     def launch(self, launch: PreparedLaunch, values: Arguments) -> None:
         """Run a kernel and record it, stage by stage."""
@@ -284,7 +290,7 @@ class Tape(StepRecorder):
                 self._cuts.launched(plan, values)
         self._launches += 1
         try:
-            self._into.record(Launch(launch, values, plans.stages))
+            self.record(Launch(launch, values, plans.stages))
         except OutOfMemory as error:
             raise TapeError(
                 f"No memory is left at launch {self._launches} on the tape, of kernel "
@@ -393,7 +399,7 @@ class Tape(StepRecorder):
 
     def backward(
         self,
-        seeds: ArrayLike | Mapping[ArrayLike, Any] | None = None,
+        seeds: ArrayLike | Mapping[ArrayLike, Seed] | None = None,
         *,
         retain: Field | Sequence[Field] = (),
         keep: bool = False,
@@ -498,7 +504,7 @@ class Tape(StepRecorder):
 
     def _replay(
         self,
-        seeds: Mapping[ArrayLike, Any],
+        seeds: Mapping[ArrayLike, Seed],
         retain: Sequence[Field],
         *,
         keep: bool,
@@ -612,28 +618,6 @@ def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
         if not field.has_grads:
             raise TapeError(f"{field!r} has no gradient to diagnose; make it with grad=True.")
     return Diagnosis(diagnose)
-
-
-class _Observed:
-    """A history with a diagnosis and a clock around it."""
-
-    def __init__(
-        self, history: History, observer: DiagnosisObserver | None, times: Times | None
-    ) -> None:
-        self._history = history
-        self._observer = observer
-        self._times = times
-
-    def record(self, step: Step) -> object:
-        """Run a step and remember it."""
-        after = None if self._observer is None else self._observer.before(step)
-        started = time.perf_counter()
-        result = self._history.record(step)
-        if self._times is not None:
-            self._times.forward[id(step)] = 1e3 * (time.perf_counter() - started)
-        if after is not None:
-            after()
-        return result
 
 
 def _check_twin(field: Field) -> None:

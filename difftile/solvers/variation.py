@@ -124,7 +124,7 @@ class _Watching(Pushforward):
 
         return look
 
-    def record(self, step: Step) -> Any:
+    def record(self, step: Step) -> object:
         """Check the fields of a step and push tangents through it."""
         if self._own is not None:
             match step:

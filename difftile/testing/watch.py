@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
 
 from difftile.diagnostics import Label, render
 from difftile.fields.array_like import ArrayLike
@@ -34,7 +33,7 @@ class Watch(StepRecorder, AccessObserver):
         self.used: set[Storage] = set()
         self._shadows = shadows
 
-    def record(self, step: Step) -> Any:
+    def record(self, step: Step) -> object:
         """Note the accesses of a step, and run it on copies, unless Python is about to write."""
         if isinstance(step, Launch):
             self._launch(step)
@@ -96,7 +95,7 @@ class Watch(StepRecorder, AccessObserver):
         """Note a write by Python or a step."""
         self.touched.add(field.storage)
 
-    def _opaque(self, opaque: Opaque) -> Any:
+    def _opaque(self, opaque: Opaque) -> object:
         self._shadows.take((use.name, use.field) for use in opaque.uses)
         if opaque.step.approximate:
             self._note_approximate(opaque.step.name)
