@@ -44,43 +44,49 @@ def check_class(what: str, instance: object) -> None:
         )
 
 
-class BoundKernel:
-    """A kernel as a method of an object."""
+class BoundMethod:
+    """A kernel or custom op as a method of an object."""
 
-    __slots__ = ("_instance", "_kernel")
+    __slots__ = ("_instance", "_unbound")
 
-    _is_difftile_kernel = True
-
-    def __init__(self, kernel: Any, instance: object) -> None:
-        self._kernel = kernel
+    def __init__(self, unbound: Any, instance: object) -> None:
+        self._unbound = unbound
         self._instance = instance
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Launch the kernel."""
-        return self._kernel(self._instance, *args, **kwargs)
+        """Run the method; see `__call__` of kernels and of custom ops."""
+        return self._unbound(self._instance, *args, **kwargs)
 
     def bwds(self, *args: object, **kwargs: object) -> None:
-        """Run the adjoint of one launch."""
-        self._kernel.bwds(self._instance, *args, **kwargs)
+        """Run the adjoint of one call."""
+        self._unbound.bwds(self._instance, *args, **kwargs)
 
-    def fwds(self, *args: object, **kwargs: object) -> None:
-        """Launch the kernel and push tangents through the launch."""
-        self._kernel.fwds(self._instance, *args, **kwargs)
+    def fwds(self, *args: object, **kwargs: object) -> Any:
+        """Run the method and push tangents through the call."""
+        return self._unbound.fwds(self._instance, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{self._unbound!r} of {self._instance!r}"
+
+
+class BoundKernel(BoundMethod):
+    """A kernel as a method of an object."""
+
+    __slots__ = ()
+
+    _is_difftile_kernel = True
 
     def source(self, mode: str = "forward") -> str:
         """Return the Taichi source of the latest specialisation."""
-        return self._kernel.source(mode)
+        return self._unbound.source(mode)
 
     def explain(self, *args: object, **kwargs: object) -> str:
         """Return a report on the kernel's parameters and on the needs of its adjoint."""
         latest = not args and not kwargs and self.__signature__.parameters
         given = () if latest else (self._instance, *args)
-        return self._kernel.explain(*given, **kwargs)
+        return self._unbound.explain(*given, **kwargs)
 
     @property
     def __signature__(self) -> inspect.Signature:
-        own = inspect.signature(self._kernel)
+        own = inspect.signature(self._unbound)
         return own.replace(parameters=list(own.parameters.values())[1:])
-
-    def __repr__(self) -> str:
-        return f"{self._kernel!r} of {self._instance!r}"

@@ -83,7 +83,10 @@ class Specialisation:
         self.position: Mapping[Array | Var, int] = {p: k for k, p in enumerate(self.params)}
         self.limits = Limits(reach, self.position) if reach and reach.leaving else None
         self._cells = () if result is None else result.cells
-        self.temps = [_hidden_field(temp, grad=temp not in self._cells) for temp in hidden]
+        self.temps = [make(temp.type.element, ()) for temp in hidden]
+        for k, temp in enumerate(hidden):
+            if is_float(temp.type.element) and temp not in self._cells:
+                self.temps[k] = self.temps[k].with_grads()
         self._first_temp = len(params)
         self.result = result
         self.rules: dict[str, Specialisation] = {}
@@ -188,8 +191,3 @@ def _as_python(cell: Field, type_: Type) -> Returned:
     if shape_of(type_):
         return value
     return bool(value) if type_ == BOOL else value.item()
-
-
-def _hidden_field(temp: Array, *, grad: bool) -> Field:
-    hidden = make(temp.type.element, ())
-    return hidden.with_grads() if grad and is_float(temp.type.element) else hidden

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.definition import annotation
@@ -130,7 +130,7 @@ class Caller:
 
     # Calls
 
-    def __call__(self, *args: object, _result: object = None, **kwargs: object) -> Any:
+    def __call__(self, *args: object, _result: object = None, **kwargs: object) -> object:
         """Run the func for each element of its arguments; see `Func.__call__`."""
         kind = self._kind
         if isinstance(_result, (str, type)):
@@ -151,7 +151,7 @@ class Caller:
         launch = self._prepare(args, kwargs, _result)
         launch.kernel.bwds(*launch.args)
 
-    def fwds(self, *args: object, _result: object = None, **kwargs: object) -> Any:
+    def fwds(self, *args: object, _result: object = None, **kwargs: object) -> object:
         """Call the func and push tangents through the call; see `Func.fwds`."""
         launch = self._prepare(args, kwargs, _result)
         launch.kernel.fwds(*launch.args)
@@ -290,7 +290,7 @@ class Caller:
         kinds = {name: "int" if name in drawn else asks[name] for name in passed}
         return MappedBody(self._func, mapped, kinds)
 
-    def _given_back(self, launch: _FuncLaunch, kind: str | None) -> Any:
+    def _given_back(self, launch: _FuncLaunch, kind: str | None) -> object:
         kind = ("number" if launch.numbers else "field") if kind is None else kind
         if kind == "field" or launch.result is None:
             return launch.result

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from difftile.compile.annotations import role_of
 from difftile.compile.arguments import CallArgs, CallKwargs
+from difftile.compile.methods import BoundMethod
 from difftile.diagnostics import Label, LaunchError, render
 from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
@@ -191,38 +192,19 @@ class CustomOp:
         raise LaunchError(render(title, labels, (), hint))
 
 
-class BoundOp:
+class BoundOp(BoundMethod):
     """A custom op as a method of an object."""
 
-    __slots__ = ("_instance", "_op")
-
-    def __init__(self, op: CustomOp, instance: object) -> None:
-        self._op = op
-        self._instance = instance
-
-    def __call__(self, *args: object, **kwargs: object) -> Any:
-        """Run the operation."""
-        return self._op(self._instance, *args, **kwargs)
-
-    def bwds(self, *args: object, **kwargs: object) -> None:
-        """Run the backward of one call."""
-        self._op.bwds(self._instance, *args, **kwargs)
-
-    def fwds(self, *args: object, **kwargs: object) -> Any:
-        """Run the operation and push tangents through it."""
-        return self._op.fwds(self._instance, *args, **kwargs)
+    __slots__ = ()
 
     @property
     def __name__(self) -> str:
-        return self._op.function.__name__
+        return self._unbound.function.__name__
 
     @property
     def rules(self) -> Mapping[str, HostRule]:
         """The derivatives that the user wrote."""
-        return self._op.rules
-
-    def __repr__(self) -> str:
-        return f"{self._op!r} of {self._instance!r}"
+        return self._unbound.rules
 
 
 def custom_op(function: object) -> CustomOp:

@@ -8,7 +8,7 @@ from typing import Any
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import LaunchError
-from difftile.fields.field import Field, Storage, make
+from difftile.fields.field import Field, Storage
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.tangents import make_writable, push_tangents
 from difftile.recording.gradient_cuts import warn_of_field
@@ -113,6 +113,14 @@ def _check_seeds(title: str, outputs: Mapping[str, Field]) -> None:
         )
 
 
+def _check_tangents(title: str, fields: Iterable[Field]) -> None:
+    if not any(field.has_grads for field in fields):
+        raise LaunchError(
+            f"{title}: fwds() keeps tangents in gradient buffers, and no field has one. "
+            "Make fields with grad=True, set x.grad, then call fwds()."
+        )
+
+
 def run_tangents(kernel: str, launch: PreparedLaunch, values: Arguments) -> None:
     """Launch a kernel and push the tangents of its fields through the launch.
 
@@ -126,12 +134,12 @@ def run_tangents(kernel: str, launch: PreparedLaunch, values: Arguments) -> None
     """
     code = launch.code
     graded = {k: v for k, v in enumerate(values) if isinstance(v, Field) and v.has_grads}
-    if not any(field not in code.temps for field in graded.values()):
-        raise LaunchError(
-            f"{kernel}: fwds() keeps tangents in gradient buffers, and no field has one. "
-            "Make fields with grad=True, set x.grad, then call fwds()."
-        )
-    _warn_of_cuts(launch)
+    _check_tangents(kernel, (field for field in graded.values() if field not in code.temps))
+    wanted = code.wanted(launch.grads())
+    cuts = [cut for stage in code.stages for cut in stage.cuts(wanted).items()]
+    for array, span in cuts:  # no adjoint has to exist for that
+        why = "has no gradient buffer to hold it"
+        warn_of_field(array.name, span, "tangent", why, stacklevel=4)
     dots = {k: _tangent_of(field) for k, field in graded.items()}
     push_tangents(code, values, dots)
     for k, field in graded.items():
@@ -149,11 +157,7 @@ def run_tangents_of_step(title: str, step: OpaqueStep) -> Any:
     Raises:
         LaunchError: No field has a gradient buffer, which holds the tangents.
     """
-    if not any(use.field.has_grads for use in step.uses):
-        raise LaunchError(
-            f"{title}: fwds() keeps tangents in gradient buffers, and no field has one. "
-            "Make fields with grad=True, set x.grad, then call fwds()."
-        )
+    _check_tangents(title, (use.field for use in step.uses))
     opaque = Opaque(step, step.uses, constant=False)
     saved, record = opaque.execute(record=True)
     after: dict[Use, Field] = {}
@@ -182,18 +186,4 @@ def _tangent_of(field: Field) -> Field:
     if field.grad_out is not None and field.grad_in is field.grad_out:
         make_writable(field.grad_out)
         return field.grad_out
-    work = make(field.element, field.shape)
-    if field.grad_out is None:
-        work.buffer.fill(0.0)
-    else:
-        work.buffer.copy_from(field.grad_out.buffer)
-    return work
-
-
-def _warn_of_cuts(launch: PreparedLaunch) -> None:
-    """Warn of tangents that are cut; no adjoint has to exist for that."""
-    wanted = launch.code.wanted(launch.grads())
-    for stage in launch.code.stages:
-        for array, span in stage.cuts(wanted).items():
-            why = "has no gradient buffer to hold it"
-            warn_of_field(array.name, span, "tangent", why, stacklevel=5)
+    return _tangent_before(field)
