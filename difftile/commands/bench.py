@@ -20,7 +20,10 @@ ARGUMENTS begin with the first option after the names, and go to each of the ben
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the named benchmarks; return the exit code, 0 if none of them failed."""
-    own, names, rest = _split(sys.argv[1:] if argv is None else argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    start = next((k for k, word in enumerate(given) if not word.startswith("-")), len(given))
+    end = next((k for k in range(start, len(given)) if given[k].startswith("-")), len(given))
+    own, names, rest = given[:start], given[start:end], given[end:]
     parser = Parser(
         "difftile bench",
         _ABOUT,
@@ -78,10 +81,3 @@ def find_benchmarks(root: Path) -> dict[str, Path]:
 def exit_code(code: int) -> int:
     """Return the exit code of a process as shells report it: 128 plus the number of a signal."""
     return code if code >= 0 else 128 - code
-
-
-def _split(argv: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Split arguments into the options before the names, the names, and the rest."""
-    named = next((k for k, word in enumerate(argv) if not word.startswith("-")), len(argv))
-    end = next((k for k in range(named, len(argv)) if argv[k].startswith("-")), len(argv))
-    return list(argv[:named]), list(argv[named:end]), list(argv[end:])

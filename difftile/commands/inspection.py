@@ -168,8 +168,15 @@ def _explained(
     elif task.argv is not None:
         raise Unclear(f"'{task.file}' did not launch '{found.name}'")
     else:
-        takes_self = found.owner is not None and next(iter(_parameters(found)), "") == "self"
-        given = [_instance(found.owner, found.name, module)] if takes_self else []
+        owner, given = found.owner, list[Any]()
+        takes_self = owner is not None and next(iter(_parameters(found)), "") == "self"
+        if owner is not None and takes_self:
+            given = [value for value in vars(module).values() if isinstance(value, owner)][:1]
+            if not given:
+                raise Unclear(
+                    f"'{found.name}' is a method, and there is no '{owner.__name__}' at the top of "
+                    "the file: run it with --run"
+                )
         types = suggestion(kernel.function, takes_self)
         if said is None and types:
             raise Unclear(
@@ -181,15 +188,3 @@ def _explained(
     if task.source:
         parts.append(kernel.source("adjoint") or "There is no adjoint: no field of floats.")
     return "\n\n".join(parts)
-
-
-def _instance(owner: type | None, name: str, module: ModuleType) -> Any:
-    """Return an object of a class at the top level of a file, for one of its methods."""
-    assert owner is not None
-    for value in vars(module).values():
-        if isinstance(value, owner):
-            return value
-    raise Unclear(
-        f"'{name}' is a method, and there is no '{owner.__name__}' at the top of the file: "
-        "run it with --run"
-    )

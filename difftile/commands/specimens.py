@@ -77,7 +77,18 @@ def read(text: str) -> dict[str, Specimen]:
 def _specimen(entry: re.Match[str]) -> Specimen:
     name, type_ = entry["name"], entry["type"].removeprefix("ti.").removeprefix("math.")
     if entry["shape"] is not None:
-        return Specimen(_element(name, type_), _shape(name, entry["shape"]), bool(entry["grad"]))
+        element = _element(name, type_)
+        inside = entry["shape"][1:-1].strip()
+        dimensions = re.fullmatch(r"(\d)d", inside)
+        words = re.split(r"\s*[,x]\s*", inside.removesuffix(",")) if inside else []
+        if dimensions is not None:
+            words = [str(_EXTENT)] * int(dimensions[1])
+        if not all(word.isdecimal() for word in words):
+            raise Unclear(
+                f"'{name}' has the shape {entry['shape']}; write [2d], [64, 64], or [] for one "
+                "element"
+            )
+        return Specimen(element, tuple(map(int, words)), bool(entry["grad"]))
     if entry["grad"]:
         raise Unclear(f"'{name}' is a number, which has no gradient; a field is {type_}[1d] grad")
     number = _NUMBERS.get(type_)
@@ -104,17 +115,6 @@ def _element(name: str, text: str) -> Type:
         return scalar
     rows, *columns = (int(size) for size in sizes[3:].split("x"))
     return Matrix(rows, columns[0], scalar) if columns else Vector(rows, scalar)
-
-
-def _shape(name: str, text: str) -> tuple[int, ...]:
-    inside = text[1:-1].strip()
-    dimensions = re.fullmatch(r"(\d)d", inside)
-    if dimensions is not None:
-        return (_EXTENT,) * int(dimensions[1])
-    words = re.split(r"\s*[,x]\s*", inside.removesuffix(",")) if inside else []
-    if not all(word.isdecimal() for word in words):
-        raise Unclear(f"'{name}' has the shape {text}; write [2d], [64, 64], or [] for one element")
-    return tuple(map(int, words))
 
 
 def arguments_of(function: Any, said: dict[str, Specimen], bound: bool) -> dict[str, Any]:

@@ -28,11 +28,18 @@ def read_binary(folder: Path) -> Reconstruction:
     Raises:
         DatasetError: A file is missing, cut short, or too long.
     """
-    return Reconstruction(
-        _records(folder / "cameras.bin", 24, "camera", _camera),
-        _records(folder / "images.bin", 73, "image", _image),
-        _cloud(folder / "points3D.bin"),
-    )
+    cameras = _records(folder / "cameras.bin", 24, "camera", _camera)
+    images = _records(folder / "images.bin", 73, "image", _image)
+    cursor = Cursor(folder / "points3D.bin")
+    count = cursor.count(_POINT.size, "points")
+    cloud = Cloud(np.empty(count, np.uint64), np.empty((count, 3)), np.empty((count, 3), np.uint8))
+    for k in range(count):
+        name = f"point {k + 1} of {count}"
+        number, x, y, z, r, g, b, _, track = _POINT.unpack(cursor.take(_POINT.size, name))
+        cursor.take(8 * track, f"the track of {name}")
+        cloud.ids[k], cloud.positions[k], cloud.colours[k] = number, (x, y, z), (r, g, b)
+    cursor.end()
+    return Reconstruction(cameras, images, cloud)
 
 
 def write_binary(folder: Path, model: Reconstruction) -> None:
@@ -85,18 +92,3 @@ def _image(cursor: Cursor, name: str) -> PosedImage:
     seen = cursor.count(24, f"points in {name}")
     cursor.take(24 * seen, name)
     return PosedImage(number, (w, x, y, z), (*translation,), camera, file)
-
-
-def _cloud(path: Path) -> Cloud:
-    cursor = Cursor(path)
-    count = cursor.count(_POINT.size, "points")
-    ids = np.empty(count, np.uint64)
-    positions = np.empty((count, 3))
-    colours = np.empty((count, 3), np.uint8)
-    for k in range(count):
-        name = f"point {k + 1} of {count}"
-        number, x, y, z, r, g, b, _, track = _POINT.unpack(cursor.take(_POINT.size, name))
-        cursor.take(8 * track, f"the track of {name}")
-        ids[k], positions[k], colours[k] = number, (x, y, z), (r, g, b)
-    cursor.end()
-    return Cloud(ids, positions, colours)

@@ -51,7 +51,17 @@ def read_picture(path: Path, background: tuple[float, float, float], downscale: 
         DatasetError: The file is missing, not an image, or truncated.
     """
     with open_picture(path) as image, understood(path, "a whole picture"):
-        colours = _colours(path, image)
+        if image.mode == "F":
+            raise DatasetError(path, "has floats for colours", "8 or 16 bits a channel")
+        if image.mode.startswith("I"):  # 16 bits of grey
+            grey = np.asarray(image, np.float32) / np.float32(_WIDE)
+            if grey.min() < 0 or grey.max() > 1:
+                raise DatasetError(path, "has 32 bits a channel", "8 or 16")
+            colours = np.repeat(grey[:, :, None], 3, axis=2)
+        else:
+            clear = "A" in image.mode or "transparency" in image.info
+            colours = np.array(image.convert("RGBA" if clear else "RGB"), np.float32)
+            colours /= np.float32(255)
     if colours.shape[2] == 4:
         alpha = colours[:, :, 3:]
         colours = colours[:, :, :3] * alpha + np.asarray(background, np.float32) * (1 - alpha)
@@ -115,18 +125,3 @@ def open_picture(path: Path) -> Generator[Image.Image]:
                     "a whole picture",
                 )
             yield image
-
-
-def _colours(path: Path, image: Image.Image) -> Floats:
-    """Return the colours, shape (H, W, 3), or (H, W, 4) with transparency."""
-    if image.mode.startswith("I"):  # 16 bits of grey
-        grey = np.asarray(image, np.float32) / np.float32(_WIDE)
-        if grey.min() < 0 or grey.max() > 1:
-            raise DatasetError(path, "has 32 bits a channel", "8 or 16")
-        return np.repeat(grey[:, :, None], 3, axis=2)
-    if image.mode == "F":
-        raise DatasetError(path, "has floats for colours", "8 or 16 bits a channel")
-    clear = "A" in image.mode or "transparency" in image.info
-    pixels = np.array(image.convert("RGBA" if clear else "RGB"), np.float32)
-    pixels /= np.float32(255)
-    return pixels

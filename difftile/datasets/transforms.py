@@ -38,7 +38,7 @@ from difftile.files.regular import shown
 
 _PINHOLES = ("OPENCV", "PINHOLE", "SIMPLE_PINHOLE", "PERSPECTIVE")
 _DISTORTION = ("k1", "k2", "k3", "k4", "k5", "k6", "p1", "p2")
-_SUFFIXES = (".png", ".jpg", ".jpeg")  # tried for names without one, as of Blender
+_SUFFIXES = ("", ".png", ".jpg", ".jpeg")  # names may lack theirs, as those of Blender do
 _ROTATION = 1e-4  # tolerance of rotations, which are rounded in files
 _FRAMES = "a list of pictures with their poses"
 _PICTURE = "the name of a picture"
@@ -103,12 +103,19 @@ def _views(
     for frame in frames:
         lens = _Lens(content, frame)
         lens.check_pinhole()
-        original = _picture(inside, folder, frame.member("file_path", _PICTURE))
+        name = frame.member("file_path", _PICTURE)
+        tried = (
+            inside.within(folder, name.text(_PICTURE) + suffix, name.path, name.place)
+            for suffix in _SUFFIXES
+        )
+        original = next(tried)
+        if not os.path.exists(original):
+            original = next(filter(os.path.exists, tried), original)
         size = lens.size() or picture_size(original)
         picture, left = smaller(inside, original, folder / "images", downscale, content.path)
         views.append(
             sized_view(
-                frame.member("file_path", _PICTURE).text(),
+                name.text(),
                 picture,
                 _pose(frame.member("transform_matrix", "4 rows of 4 finite numbers")),
                 lens.intrinsics(size),
@@ -118,18 +125,6 @@ def _views(
             )
         )
     return tuple(sorted(views, key=lambda view: view.name)), frames
-
-
-def _picture(inside: Folder, folder: Path, name: Value) -> Path:
-    """Return the file of a name, which may lack its suffix."""
-    said = name.text(_PICTURE)
-    path = inside.within(folder, said, name.path, name.place)
-    if not os.path.exists(path):
-        for suffix in _SUFFIXES:
-            longer = inside.within(folder, said + suffix, name.path, name.place)
-            if os.path.exists(longer):
-                return longer
-    return path
 
 
 class _Lens:

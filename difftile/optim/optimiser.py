@@ -119,10 +119,12 @@ class Optimiser(ABC):
             raise LaunchError(f"{self!r}: nonfinite is one of {names}, not {nonfinite!r}.")
         self._nonfinite = nonfinite
         self._total = zeros((), F64)
-        self.state = {
-            one.name: {slot: _zeros_like(one.field) for slot in self._used()}
-            for one in self.parameters
-        }
+        self.state: dict[str, dict[str, Field]] = {}
+        for one in self.parameters:
+            element = one.field.element
+            if scalar_of(element) == F16:  # too coarse for sums of many small numbers
+                element = with_scalar(element, F32)
+            self.state[one.name] = {slot: zeros(one.field.shape, element) for slot in self._used()}
         follow_rows(self.parameters, self)
         self._note_gradients()
 
@@ -288,9 +290,3 @@ class Optimiser(ABC):
             if None not in pair and not least <= most:
                 raise LaunchError(f"{self!r}: low = {least} is above high = {most}.")
         return found
-
-
-def _zeros_like(field: Field) -> Field:
-    """Return a field of zeros of the same shape, in single precision for one in half."""
-    half = scalar_of(field.element) == F16
-    return zeros(field.shape, with_scalar(field.element, F32) if half else field.element)

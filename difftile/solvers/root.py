@@ -87,9 +87,7 @@ def root(
     function = Function(f, state, state.like(), args)
     stopping = Stopping(state, tol, atol, max_iter)
 
-    def iterate() -> SolverResult:
-        return _newton(function, stopping, progress)
-
+    iterate = partial(_newton, function, stopping, progress)
     result = solve_on_tape(_RootRule, "dt.root", function, iterate, adjoint_tol, strict)
     advice = "Begin nearer to the solution, or allow more steps, max_iter=..."
     result.report(advice, strict=strict)

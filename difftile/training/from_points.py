@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +87,12 @@ def distances_of_neighbours(
     if count < 1:
         raise LaunchError("Neighbours need points in at least two places. Pass more points.")
     found = np.full((len(places), count), np.inf)
-    width = _first_width(places, count)
+    # At first the distance of the last neighbour, the lower quartile over a sample of points.
+    last = [
+        np.partition(((places - place) ** 2).sum(axis=1), count)[count]
+        for place in places[:: -(-len(places) // _ASKED)]
+    ]
+    width = float(np.sqrt(np.quantile(last, 0.25)))
     left = np.arange(len(places))
     while len(left):
         cells = _Cells(places, width)
@@ -97,15 +101,6 @@ def distances_of_neighbours(
         left = left[found[left, -1] > width]
         width *= 2.0
     return found[back.reshape(-1)]
-
-
-def _first_width(places: npt.NDArray[np.float64], count: int) -> float:
-    """Return the distance of the last neighbour, the lower quartile over a sample of points."""
-    step = -(-len(places) // _ASKED)
-    last = [
-        np.partition(((places - place) ** 2).sum(axis=1), count)[count] for place in places[::step]
-    ]
-    return float(np.sqrt(np.quantile(last, 0.25)))
 
 
 class _Cells:
@@ -119,9 +114,13 @@ class _Cells:
     def __init__(self, places: npt.NDArray[np.float64], width: float) -> None:
         self._places = places
         cells = np.floor((places - places.min(axis=0)) / width)
-        # Empty rows between cells that are far apart are left out, so that numbers stay small; only
-        # adjacent rows stay adjacent.
-        self._cells = np.stack([_without_gaps(cells[:, axis]) for axis in range(3)], axis=1)
+        # Of the empty rows between cells that are far apart one is kept, so that numbers stay small
+        # and only adjacent rows stay adjacent.
+        self._cells = np.empty(cells.shape, np.intp)
+        for axis in range(3):
+            present, back = np.unique(cells[:, axis], return_inverse=True)
+            steps = np.minimum(np.diff(present, prepend=present[0] - 1), 2.0)
+            self._cells[:, axis] = np.cumsum(steps)[back.reshape(-1)]
         self._strides = np.array([1, *np.cumprod(self._cells.max(axis=0)[:2] + 2)])
         keys = self._cells @ self._strides
         self._order = np.argsort(keys, kind="stable")
@@ -163,10 +162,3 @@ class _Cells:
         places = firsts[:, None] + np.arange(count)
         sorted_far = np.append(far[order], np.inf)
         return np.where(places < ends[:, None], sorted_far[np.minimum(places, len(far))], np.inf)
-
-
-def _without_gaps(rows: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return the numbers of rows with gaps of any size shortened to one."""
-    present, back = np.unique(rows, return_inverse=True)
-    steps = np.minimum(np.diff(present, prepend=present[0] - 1), 2.0)
-    return np.cumsum(steps).astype(np.intp)[back.reshape(-1)]

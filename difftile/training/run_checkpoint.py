@@ -89,13 +89,25 @@ def read(path: Path) -> Checkpoint:
     """
     try:
         arrays = read_arrays(path)
-        about = _about(path, arrays)
+        text = arrays.pop(_ABOUT, None)
+        if text is None or text.dtype.kind != "U" or text.shape:
+            raise DatasetError(path, f"has no text '{_ABOUT}'", _EXPECTED)
+        about = parse_json(path, str(text))
+        version = about.get("version")
+        if version is not None:  # the first checkpoints had no version
+            version.whole(1, _VERSION)
         history = arrays.pop(_HISTORY, np.empty(0))
         if history.dtype.kind != "f" or history.shape[1:] != (4,):
             found = f"'{_HISTORY}' has the shape {history.shape}"
             raise DatasetError(path, found, "(m, 4), of floats")
         _check_state(path, arrays)
-        options = _options(about.member("options", "those of the run"))
+        given = about.member("options", "those of the run")
+        for name in given.members():
+            if name not in _OPTIONS:
+                found = f"{given.place} has '{shown(name)}'"
+                raise DatasetError(path, found, "known options")
+        values = {name: given.get(name) for name in _OPTIONS}
+        options = Options(**{k: _OPTIONS[k](v) for k, v in values.items() if v is not None})
         views = [one.text() for one in about.member("views", "the names of views").items()]
         seconds = about.member("seconds", "the time it has taken")
         if seconds.number() < 0:
@@ -105,17 +117,6 @@ def read(path: Path) -> Checkpoint:
         )
     except DatasetError as error:
         raise DatasetError(error.path, error.found, error.expected, hint=_HINT) from None
-
-
-def _about(path: Path, arrays: Arrays) -> Value:
-    text = arrays.pop(_ABOUT, None)
-    if text is None or text.dtype.kind != "U" or text.shape:
-        raise DatasetError(path, f"has no text '{_ABOUT}'", _EXPECTED)
-    about = parse_json(path, str(text))
-    version = about.get("version")
-    if version is not None:  # the first checkpoints had no version
-        version.whole(1, _VERSION)
-    return about
 
 
 def _check_state(path: Path, arrays: Arrays) -> None:
@@ -131,14 +132,6 @@ def _check_state(path: Path, arrays: Arrays) -> None:
             at = tuple(int(k) for k in bad[0])
             found = f"has {array[at]:g} in {shown(name)} at index {at}"
             raise DatasetError(path, found, "finite numbers in single precision")
-
-
-def _options(value: Value) -> Options:
-    for name in value.members():
-        if name not in _OPTIONS:
-            raise DatasetError(value.path, f"{value.place} has '{shown(name)}'", "known options")
-    read = {name: value.get(name) for name in _OPTIONS}
-    return Options(**{k: _OPTIONS[k](one) for k, one in read.items() if one is not None})
 
 
 def _colour(value: Value) -> tuple[float, float, float]:
