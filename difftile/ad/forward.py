@@ -7,7 +7,7 @@ is, so that updates in place, branches and loops need no care.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 
 from difftile.ad.activity import active_values
@@ -50,7 +50,17 @@ def forward(derived: Derived, wanted: frozenset[Array]) -> Derived:
     program = derived.program
     dots = {f: replace(f, name=f"{f.name}_dot") for f in program.arrays if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
-    program = _in_order(program, every.keys())
+
+    def in_order(loop: ParallelFor) -> list[Stmt]:
+        """Return the loop on one thread if it combines other than by adding.
+
+        The tangent of a maximum or product needs the running value, which no order else defines.
+        """
+        combines = (s for s in walk(loop.body) if isinstance(s, Combine) and s.array in every)
+        depends = any(s.op != "add" or s.out is not None for s in combines)
+        return [serial(loop) if depends else loop]
+
+    program = split_atomics(with_tasks(program, in_order))
     pusher = Pusher(RULES, every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
     pushed = Program(
@@ -69,20 +79,6 @@ def tangents_of_locals(block: Block) -> dict[Array, Array]:
         for stmt in walk(block)
         if isinstance(stmt, Alloc) and is_float(stmt.array.type.element)
     }
-
-
-def _in_order(program: Program, wanted: Collection[Array]) -> Program:
-    """Return the program with one thread for loops that combine other than by adding.
-
-    The tangent of a maximum or product needs the running value, which no order else defines.
-    """
-
-    def ordered(loop: ParallelFor) -> list[Stmt]:
-        combines = (s for s in walk(loop.body) if isinstance(s, Combine) and s.array in wanted)
-        depends = any(s.op != "add" or s.out is not None for s in combines)
-        return [serial(loop) if depends else loop]
-
-    return split_atomics(with_tasks(program, ordered))
 
 
 def _let(p: Pusher, let: Let) -> None:

@@ -78,10 +78,8 @@ def reverse_ruled(r: Reverser, stmt: Ruled, bars: dict[Var, Value], loops: objec
         floats = [(o, bar) for o, bar in zip(stmt.outs, out_bars, strict=True) if is_float(o.type)]
         seeds = [zero(o.type) if bar is None else bar for o, bar in floats]
         rule = _the_rule(stmt)
-        if rule is stmt.backward:
-            found = _run_rule(r, stmt, rule, seeds)
-        else:
-            found = _transposed(r, stmt, rule, seeds)
+        adjoints = _run_rule if rule is stmt.backward else _transposed
+        found = adjoints(r, stmt, rule, seeds)
         known = [bar for bar in out_bars if bar is not None]
         masked = any(bar in r.masked for bar in known)
         singular = any(isinstance(s, Let) and OPS[s.op].singular for s in walk(rule.block))

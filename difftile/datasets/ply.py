@@ -91,12 +91,13 @@ def read_ply(path: Path) -> dict[str, Table]:
         raise DatasetError(path, f"begins with {raw[:4]!r}", "a PLY file, which begins with 'ply'")
     text, elements, start = _header(path, raw)
     body = _Payload(path, raw, start)
+    rows_of, pass_over = (_text, _pass_lines) if text else (_binary, _pass_rows)
     tables: dict[str, Table] = {}
     for element in elements:
         if element.lists:
-            _pass_lines(body, element) if text else _pass_rows(body, element)
+            pass_over(body, element)
         else:
-            tables[element.name] = (_text if text else _binary)(body, element)
+            tables[element.name] = rows_of(body, element)
     if raw[body.at :].strip() if text else body.left:
         counts = {e.name: e.count for e in elements}
         raise DatasetError(

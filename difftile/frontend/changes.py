@@ -49,13 +49,20 @@ def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
         function, receiver = _function_of(cx, node)
         if function is None:
             continue
-        # A func may change the locals that it is called with.
-        arguments = source_of(function).tree.args
-        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        # A func may change the locals that it is called with, itself or through its calls.
+        tree = source_of(function).tree
+        touched = set(assigned(tree.body))
+        for inner in ast.walk(tree):
+            if isinstance(inner, ast.Call):
+                handed = [*inner.args, *(keyword.value for keyword in inner.keywords)]
+                if isinstance(inner.func, ast.Attribute):
+                    handed.append(inner.func.value)
+                touched |= {root for one in handed if (root := root_of(one)) is not None}
+        names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
         given = [*([] if receiver is None else [receiver]), *node.args]
         named = {k.arg: k.value for k in node.keywords if k.arg is not None}
         # In order, since loops carry them in the order in which they are found.
-        for name in sorted(_changed_parameters(function, method=receiver is not None)):
+        for name in sorted(by_reference(tree.args, method=receiver is not None) & touched):
             place = given[names.index(name)] if name in names[: len(given)] else named.get(name)
             root = None if place is None else root_of(place)
             if root is not None and root in cx.env and not isinstance(cx.env[root], Static):
@@ -80,19 +87,6 @@ def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
             case _:
                 pass
     return found
-
-
-def _changed_parameters(function: PythonFunction, *, method: bool) -> set[str]:
-    """Return the parameters by reference that a func may change, itself or through its calls."""
-    tree = source_of(function).tree
-    touched = set(assigned(tree.body))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            handed = [*node.args, *(keyword.value for keyword in node.keywords)]
-            if isinstance(node.func, ast.Attribute):
-                handed.append(node.func.value)
-            touched |= {root for one in handed if (root := root_of(one)) is not None}
-    return by_reference(tree.args, method=method) & touched
 
 
 def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, ast.expr | None]:

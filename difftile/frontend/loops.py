@@ -408,7 +408,13 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
             kept.append(name)
             continue
         binding: list[ast.stmt] = [stmt for stmt, names in bindings(node.body) if name in names]
-        others = [stmt for stmt in binding if not _adds_to(stmt, name)]
+        others = [
+            stmt
+            for stmt in binding
+            if not isinstance(stmt, ast.AugAssign)
+            or not isinstance(stmt.op, (ast.Add, ast.Sub))
+            or not isinstance(stmt.target, ast.Name)
+        ]
         if others or not starts_as_number(item):
             where = [*others, *binding, *node.body][0]
             raise KernelError(
@@ -424,11 +430,3 @@ def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, 
         cx.b.store(cell, (), value)
         cells.append((name, cell))
     return kept, cells
-
-
-def _adds_to(stmt: ast.stmt, name: str) -> bool:
-    match stmt:
-        case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub()):
-            return target == name
-        case _:
-            return False

@@ -126,28 +126,23 @@ def run_mapping(cx: Context, mapping: Mapped) -> None:
 
 
 def _call(cx: Context, mapping: Mapped, indices: Sequence[Value]) -> Item:
-    given = {name: _given(cx, name, how, indices) for name, how in mapping.arguments}
+    given: dict[str, Item] = {}
+    for name, how in mapping.arguments:
+        match how:
+            case Each() if all(isinstance(leaf, FieldRef) for leaf in leaves(cx.env[name])):
+                given[name] = elements(cx, cx.env[name], tuple(indices))
+            case Each() | Whole():
+                given[name] = cx.env[name]
+            case IndexOf(axes):
+                at = [Const(0, I32) if axis is None else indices[axis] for axis in axes]
+                given[name] = index_item(cx, at, name)
+            case Draw(normal):
+                given[name] = seeded(cx, cx.value(cx.env[name]), normal=normal, name=name)
     named = {name: given.pop(name) for name in list(given) if name in mapping.by_name}
     tree = cx.source.tree
     with cx.at(tree):
         returned = call_with(cx, tree, Static(mapping.function), [*given.values()], named)
         return cx.loaded(returned)
-
-
-def _given(cx: Context, name: str, how: How, indices: Sequence[Value]) -> Item:
-    match how:
-        case Each():
-            item = cx.env[name]
-            if all(isinstance(leaf, FieldRef) for leaf in leaves(item)):
-                return elements(cx, item, tuple(indices))
-            return item
-        case Whole():
-            return cx.env[name]
-        case IndexOf(axes):
-            zero = Const(0, I32)
-            return index_item(cx, [zero if a is None else indices[a] for a in axes], name)
-        case Draw(normal):
-            return seeded(cx, cx.value(cx.env[name]), normal=normal, name=name)
 
 
 def _element(cx: Context, item: Item) -> Type | Struct:

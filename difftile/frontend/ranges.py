@@ -44,12 +44,9 @@ class Box:
 def box_of(cx: Context, node: ast.expr) -> Box:
     """Return the indices of the expression after 'in'."""
     special = cx.special(node)
-    if isinstance(node, ast.Call) and special in ("range", "ndrange", "grouped"):
+    if isinstance(node, ast.Call) and special in _BOXES:
         with cx.at(node):
-            if special == "grouped":
-                (inner,) = counted_arguments(cx, node, 1, 1)
-                return replace(box_of(cx, inner), grouped=True)
-            return _range(cx, node) if special == "range" else _ndrange(cx, node)
+            return _BOXES[special](cx, node)
     item = cx.expr(node)
     field = field_of(item)
     if field is not None:
@@ -121,6 +118,14 @@ def _ndrange(cx: Context, node: ast.Call) -> Box:
         raise CallMismatch(cx.span(node), "'ti.ndrange' takes one range or more.")
     starts, stops = zip(*axes, strict=True)
     return Box(starts, stops)
+
+
+def _grouped(cx: Context, node: ast.Call) -> Box:
+    (inner,) = counted_arguments(cx, node, 1, 1)
+    return replace(box_of(cx, inner), grouped=True)
+
+
+_BOXES = {"range": _range, "ndrange": _ndrange, "grouped": _grouped}
 
 
 # As values, under `ti.static`

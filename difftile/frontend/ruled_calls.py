@@ -293,8 +293,12 @@ def _gradients(call: RuledCall, source: Source, name: str, like: Item, given: It
     if _is_nothing(given):
         return [zero(value.type) for value in floats_in(like)]
     if isinstance(like, (Record, Tuple)):
-        if isinstance(like, Record) and isinstance(given, Record):
-            given = _matched(given, like)
+        if isinstance(like, Record) and isinstance(given, Record) and like.names != given.names:
+            known = dict(zip(given.names, given.items, strict=True))
+            floats = {n for n, one in zip(like.names, like.items, strict=True) if floats_in(one)}
+            # Members that are not floats may be left out.
+            if floats <= known.keys() <= set(like.names):
+                given = like.with_items([known.get(name, Static(None)) for name in like.names])
         parts = given.items if isinstance(given, (Record, Tuple)) else ()
         if len(parts) != len(like.items):
             raise misfit(describe(like), describe(given))
@@ -311,15 +315,6 @@ def _gradients(call: RuledCall, source: Source, name: str, like: Item, given: It
     if shape_of(value.type) != shape_of(like.type):
         raise misfit(str(like.type), str(value.type))
     return [call.cx.b.cast(value, scalar_of(like.type))]
-
-
-def _matched(given: Record, like: Record) -> Record:
-    """Return a struct of gradients with None for the members that are not floats."""
-    known = dict(zip(given.names, given.items, strict=True))
-    floats = {n for n, one in zip(like.names, like.items, strict=True) if floats_in(one)}
-    if like.names == given.names or not floats <= set(known) <= set(like.names):
-        return given
-    return like.with_items([known.get(name, Static(None)) for name in like.names])
 
 
 def _type_of(item: Item) -> str:

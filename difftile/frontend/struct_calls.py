@@ -37,20 +37,19 @@ def struct_call(cx: Context, node: ast.Call, struct: Struct, name: str) -> Item:
             hint = did_you_mean(keyword.arg, names) or f"its members are {', '.join(names)}."
             raise CallMismatch(cx.span(keyword), f"{called} has no member '{keyword.arg}'.", hint)
         given[keyword.arg] = keyword.value
-    items = [
-        _given(cx, given[member], type_, member) if member in given else _zero(cx, type_)
-        for member, type_ in struct.members
-    ]
+    items: list[Item] = []
+    for member, type_ in struct.members:
+        argument = given.get(member)
+        if argument is None:
+            items.append(_zero(cx, type_))
+            continue
+        item = cx.operand(argument, member)
+        with cx.at(argument):
+            parts = None if isinstance(type_, Struct) else parts_of(cx, item)
+            if parts is not None:
+                item = cx.call("vec", *map(cx.value, parts))
+            items.append(_converted(cx, argument, item, type_, member))
     return Record(tuple(names), tuple(items), struct.methods)
-
-
-def _given(cx: Context, node: ast.expr, type_: Type | Struct, name: str) -> Item:
-    item = cx.operand(node, name)
-    with cx.at(node):
-        parts = None if isinstance(type_, Struct) else parts_of(cx, item)
-        if parts is not None:
-            item = cx.call("vec", *map(cx.value, parts))
-        return _converted(cx, node, item, type_, name)
 
 
 def _converted(cx: Context, node: ast.expr, item: Item, type_: Type | Struct, name: str) -> Item:

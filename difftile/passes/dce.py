@@ -90,7 +90,18 @@ def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
                 return None
             return replace(stmt, then=then, orelse=orelse, outs=tuple(outs[k] for k in kept))
         case For() | While():
-            return _loop(stmt, live)
+            tests = free_variables(stmt.cond) if isinstance(stmt, While) else set[Var]()
+            pairs = zip(stmt.outs, stmt.carries, strict=True)
+            kept = [k for k, (out, carry) in enumerate(pairs) if out in live or carry in tests]
+            kept = closed(
+                stmt.carries, kept, lambda kept: free_variables(_yielding(stmt.body, kept)) | tests
+            )
+            body = _yielding(stmt.body, kept)
+            loop, idle = stmt, not kept
+            if isinstance(stmt, While):  # stays unless it is known to end
+                loop = replace(stmt, cond=_block(stmt.cond, set()))
+                idle = stmt.ends and live.isdisjoint(stmt.outs) and not has_effects(stmt.cond)
+            return None if idle and not has_effects(body) else keep_carries(loop, kept, body)
         case ParallelFor():
             slim = replace(stmt, body=_block(stmt.body, set()))
             return slim if has_effects(slim.body) else None
@@ -123,20 +134,3 @@ def closed(
 def _yielding(block: Block, kept: list[int]) -> Block:
     """Return the block with only the results at some positions, and the statements they need."""
     return _block(replace(block, results=tuple(block.results[k] for k in kept)), set())
-
-
-def _loop(loop: For | While, live: set[Var]) -> For | While | None:
-    """Return a loop with the carries that are needed; a `while` stays unless it is known to end."""
-    tests = free_variables(loop.cond) if isinstance(loop, While) else set[Var]()
-    pairs = zip(loop.outs, loop.carries, strict=True)
-    kept = [k for k, (out, carry) in enumerate(pairs) if out in live or carry in tests]
-    kept = closed(
-        loop.carries, kept, lambda kept: free_variables(_yielding(loop.body, kept)) | tests
-    )
-    body = _yielding(loop.body, kept)
-    if isinstance(loop, While):
-        idle = loop.ends and live.isdisjoint(loop.outs) and not has_effects(loop.cond)
-        loop = replace(loop, cond=_block(loop.cond, set()))
-    else:
-        idle = not kept
-    return None if idle and not has_effects(body) else keep_carries(loop, kept, body)

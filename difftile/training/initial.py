@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.datasets.dataset import Dataset
 from difftile.datasets.splats import PARAMETERS, Splats
@@ -28,7 +27,18 @@ def first_gaussians(data: Dataset, options: Options) -> Rows:
     """
     draw = np.random.default_rng((options.seed, 1))
     if data.points is None:
-        places, colours = _random_points(data, options.points, draw)
+        centres = np.stack([view.centre for view in data.views])
+        axes = np.stack([view.world_to_camera[2, :3] for view in data.views])
+        # The point with the least sum of squared distances from all optical axes. Where these are
+        # parallel, a little weight on a point in front of the cameras decides.
+        across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
+        light = 1e-6 * len(axes)
+        before = (centres + data.scale * axes).mean(axis=0)
+        right = np.einsum("nij,nj->i", across, centres) + light * before
+        focus = np.linalg.solve(across.sum(axis=0) + light * np.eye(3), right)
+        half = 0.5 * float(np.median(np.linalg.norm(centres - focus, axis=1)))
+        places = focus + half * draw.uniform(-1, 1, (options.points, 3))
+        colours = np.full((options.points, 3), 0.5)
     else:
         count = len(data.points)
         some = np.sort(draw.permutation(count)[: options.most])
@@ -43,23 +53,6 @@ def first_gaussians(data: Dataset, options: Options) -> Rows:
         ),
         dtype=ti.f32,
     )
-
-
-def _random_points(
-    data: Dataset, count: int, draw: np.random.Generator
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return random points in front of the cameras, and a grey colour for each."""
-    centres = np.stack([view.centre for view in data.views])
-    axes = np.stack([view.world_to_camera[2, :3] for view in data.views])
-    # The point with the least sum of squared distances from all optical axes. Where these are
-    # parallel, a little weight on a point in front of the cameras decides.
-    across = np.eye(3) - axes[:, :, None] * axes[:, None, :]
-    light = 1e-6 * len(axes)
-    before = (centres + data.scale * axes).mean(axis=0)
-    right = np.einsum("nij,nj->i", across, centres) + light * before
-    focus = np.linalg.solve(across.sum(axis=0) + light * np.eye(3), right)
-    half = 0.5 * float(np.median(np.linalg.norm(centres - focus, axis=1)))
-    return focus + half * draw.uniform(-1, 1, (count, 3)), np.full((count, 3), 0.5)
 
 
 def gaussians_of(splats: Splats) -> Rows:

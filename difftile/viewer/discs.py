@@ -32,11 +32,8 @@ def discs(
     kept = np.flatnonzero(inside.all(axis=1) & np.isfinite(radii))
     centers, radii = centers[kept], radii[kept]
     nearness = None if nearness is None else nearness[kept]
-    if len(kept) > _MANY and float(radii.max()) <= _LARGEST:
-        parts = iter([_hard(size, centers, radii, nearness)])
-    else:
-        parts = _smooth(size, centers, radii, nearness)
-    for part in parts:
+    is_dense = len(kept) > _MANY and float(radii.max()) <= _LARGEST
+    for part in (_hard if is_dense else _smooth)(size, centers, radii, nearness):
         yield Fragments(part.at, kept[part.which], part.cover, part.nearness)
 
 
@@ -62,8 +59,8 @@ def _smooth(
 
 def _hard(
     size: tuple[int, int], centers: Floats, radii: Floats, nearness: Floats | None
-) -> Fragments:
-    """Return the front disc at each pixel, at a cost that hardly grows with the number of discs.
+) -> Iterator[Fragments]:
+    """Yield the front disc at each pixel, at a cost that hardly grows with the number of discs.
 
     The centers are marked in a picture of ranks, the front disc with the highest. The maximum of
     this picture over all offsets within a disc is the front disc at every pixel.
@@ -99,4 +96,4 @@ def _hard(
                 np.maximum(front, moved, out=front)
     found = np.flatnonzero(front.reshape(-1) >= 0)
     which = order[front.reshape(-1)[found]]
-    return Fragments(found, which, None, None if nearness is None else nearness[which])
+    yield Fragments(found, which, None, None if nearness is None else nearness[which])
