@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import TapeError
 from difftile.fields.tracked import HostRead, track
+from difftile.substrate import LOCK
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
@@ -106,7 +107,8 @@ class Recording:
         self._opens = self.recorder is not None and self.recorder not in self.hidden
         try:
             if self.recorder is not None and self._opens:
-                Recording.open = (*Recording.open, self.recorder)
+                with LOCK:  # another thread may open a tape as well
+                    Recording.open = (*Recording.open, self.recorder)
             RECORDING.set(self)
         except BaseException:  # Ctrl+C, too: `__exit__` will not be called
             self.__exit__()
@@ -118,7 +120,8 @@ class Recording:
             RECORDING.set(self._before)
         finally:
             if self._opens:
-                Recording.open = tuple([one for one in Recording.open if one is not self.recorder])
+                with LOCK:
+                    Recording.open = tuple([r for r in Recording.open if r is not self.recorder])
 
     def elsewhere(self) -> list[Recorder]:
         """Return the recorders that are open in other threads or tasks."""

@@ -168,8 +168,9 @@ class Pullback(StepRecorder):
     def __init__(self, function: Callable[[], object], *, of_tape: bool = False) -> None:
         # A tape writes small parts of kept memory in place, and back in reverse, where it alone
         # keeps any.
-        self._counted = not of_tape
-        TAPES.live += self._counted
+        self._token = object()
+        if not of_tape:
+            TAPES.holders.add(self._token)
         self.steps: list[tuple[Step, bool]] = []
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
@@ -357,8 +358,7 @@ class Pullback(StepRecorder):
         self.steps = []
         self._reads = {}
         self._snapshots.release()
-        TAPES.live -= self._counted
-        self._counted = False
+        TAPES.holders.discard(self._token)
 
     def __del__(self) -> None:
         if TAPES is not None:  # pyright: ignore[reportUnnecessaryComparison] - the interpreter ends

@@ -375,11 +375,12 @@ def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Genera
     writes = OpaqueWrites(name, uses, record)
     for buffer in writes.before.values():
         buffer.pins += 1
-    TAPES.live += 1  # a tape that the step opens must not write into pinned memory
+    token = object()  # a tape that the step opens must not write into pinned memory
+    TAPES.holders.add(token)
     try:
         yield writes
     finally:
-        TAPES.live -= 1
+        TAPES.holders.discard(token)
         for buffer in writes.before.values():
             unpin(buffer)
 
@@ -403,13 +404,13 @@ def closed(keeping: set[Storage]) -> Generator[None]:
         buffer.pins += 1
     graded = {storage: storage.graded for storage in keeping}
     pool = current_session().pool
-    replays, peak = TAPES.replays, pool.peak
-    TAPES.live += 1
+    replays, peak, token = TAPES.replays, pool.peak, object()
+    TAPES.holders.add(token)
     try:
         with Recording(observer=RECORDING.get().observer):
             yield
     finally:
-        TAPES.live -= 1
+        TAPES.holders.discard(token)
         TAPES.replays = replays
         pool.peak = max(peak, pool.kept)  # what the work kept meanwhile is its own affair
         for storage, field in graded.items():

@@ -10,14 +10,15 @@ class _Tapes:
     """Counts over all tapes, and whose turn it is to change gradients.
 
     Attributes:
-        live: How many tapes hold old values; so do opaque steps while they run. Only a tape that is
-            the only one may write into memory that its records need, and undo that in reverse.
+        holders: A token for each tape that holds old values, and for each opaque step that runs.
+            Only a tape that is the only one may write into memory that its records need, and undo
+            that in reverse. A set, since threads add and remove tokens at any time.
         replays: How many backward passes there have been.
         turn: Held by a backward pass: two may add to the gradients of the same fields.
     """
 
     def __init__(self) -> None:
-        self.live = 0
+        self.holders: set[object] = set()
         self.replays = 0
         self.turn = threading.RLock()
 

@@ -106,6 +106,7 @@ class Tape(StepRecorder):
         self._times = Times() if measure else None
         self._report: Report | None = None
         self._recording = Recording()
+        self._token = object()
         self._touched: set[Storage] = set()
         self._cleared: set[Field] = set()
         self._mark = object()
@@ -137,7 +138,7 @@ class Tape(StepRecorder):
         self._recording = Recording(self, constant=before.constant, observer=before.observer)
         try:
             self._entered = True
-            TAPES.live += 1
+            TAPES.holders.add(self._token)
             self._open = True
             self._pool = current_session().pool
             self._base = self._pool.peak = self._pool.kept
@@ -572,7 +573,7 @@ class Tape(StepRecorder):
     def release(self) -> None:
         """Let go of all old values; the tape cannot be replayed any more."""
         if self._entered and not self._done:
-            TAPES.live -= 1
+            TAPES.holders.discard(self._token)
         self._done = True
         self._history.release()
         if self._diagnosis is not None:
@@ -591,7 +592,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
         TapeError: A limit is none, or both are given.
     """
     if memory is None and snapshots is None:
-        return FullHistory(lambda: TAPES.live == 1)
+        return FullHistory(lambda: len(TAPES.holders) == 1)
     if memory is not None and snapshots is not None:
         raise TapeError("Give a tape 'memory' or 'snapshots', not both.")
     if memory is not None:
