@@ -1,4 +1,4 @@
-"""What Python objects mean in a kernel: Taichi's names, fields, funcs."""
+"""The meanings of Python objects in a kernel: Taichi's names, fields, funcs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def meaning_of(value: object) -> Meaning | None:
     if own is not None:
         return own
     if isinstance(value, FunctionType) and is_lambda(value):
-        return FuncMeaning(value)  # it cannot be decorated where it stands
+        return FuncMeaning(value)  # a lambda cannot be decorated
     kernel = getattr(value, "_is_difftile_kernel", False)
     if kernel:
         return Refused("A kernel", "kernels are launched from Python; make it a '@dt.func'.")

@@ -281,7 +281,7 @@ class Stage:
 
     @cached_property
     def sizes(self) -> dict[Var, tuple[Array, int]]:
-        """What the sizes read at the top level are, by the variable that holds them."""
+        """The array and axis of each size read at the top level, by the variable that holds it."""
         return {s.out: (s.array, s.axis) for s in self.program.body.stmts if isinstance(s, Size)}
 
     def cuts(self, wanted: frozenset[Array]) -> dict[Array, Span | None]:

@@ -87,7 +87,7 @@ def parse_arguments(
     fields = array_arguments([value for _, value in leaves])
     for one in fields.values():
         if one.value.base.storage.buffer.pool is not session.pool:
-            _ = one.value.base.buffer  # raises the error that says what happened
+            _ = one.value.base.buffer  # raises an error that tells why
     parsed.arrays = {names[k]: one for k, one in first_given(fields).items()}
     parsed.meanings = {names[k]: one for k, one in meanings_of(fields).items()}
     by_name = {names[k]: one for k, one in fields.items()}

@@ -87,7 +87,15 @@ def _misfit(
     reason: str,
 ) -> LaunchError:
     every = [*arguments, *([] if result is None else [result])]
-    rows = [(one.name, shown(one.value), _runs(one, ndim, one is result)) for one in every]
+    rows: list[tuple[str, str, str]] = []
+    for one in every:
+        runs, axes = f"shape {one.shape}", one.along(ndim)
+        if one.shape is None or (one is not result and not axes):
+            runs = "in every call"
+        elif one is not result:
+            noun = "axis" if len(axes) == 1 else "axes"
+            runs += f" along {noun} {', '.join(map(str, axes))}"
+        rows.append((one.name, shown(one.value), runs))
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = [f"{title}: the shapes of its arguments do not go together."]
     for one, row in zip(every, rows, strict=True):
@@ -101,21 +109,9 @@ def _misfit(
 
 
 def shown(value: object) -> str:
-    """Return an argument as a table of them shows it."""
+    """Return the text of an argument in the table of shapes."""
     text = repr(value)
     return text if len(text) <= 48 else f"{text[:45]}..."
-
-
-def _runs(one: MappedArgument, ndim: int, is_result: bool) -> str:
-    if one.shape is None:
-        return "in every call"
-    if is_result:
-        return f"shape {one.shape}"
-    axes = one.along(ndim)
-    if not axes:
-        return "in every call"
-    noun = "axis" if len(axes) == 1 else "axes"
-    return f"shape {one.shape} along {noun} {', '.join(map(str, axes))}"
 
 
 def spread(
@@ -125,7 +121,7 @@ def spread(
 
     Args:
         value: The field.
-        axes: Where its axes go.
+        axes: The axes of the shape that those of the field become.
         shape: The shape.
     """
     if value.shape == shape and axes == tuple(range(len(shape))):
