@@ -95,12 +95,13 @@ class FullHistory:
             patching = self._may_patch()
             for plan in step.plans:
                 record, patches = record_stage(plan, step, patching=patching, packing=True)
-                if patches:  # in reverse, what the adjoint reads is mended before it runs
-                    self.entries += [p for k, p in patches.items() if k not in plan.reads]
+                if patches:
+                    self.entries += [patch for k, patch in patches.items() if k not in plan.reads]
                 if record is not None:
                     self.entries.append(record)
                 if patches:
-                    self.entries += [p for k, p in patches.items() if k in plan.reads]
+                    # In reverse, what the adjoint reads is mended before it runs.
+                    self.entries += [patch for k, patch in patches.items() if k in plan.reads]
             return None
         patch = None
         if isinstance(step, HostWrite):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -305,7 +305,8 @@ def record_stage(
         packing: Whether old values may be packed, which takes memory while they are read again.
     """
     values = launch.values
-    fields = cast("Sequence[Field]", values)  # at the positions of a plan; checks take their time
+    # At the positions of a plan are fields; a check of each would slow down every launch.
+    fields: Sequence[Field] = values  # pyright: ignore[reportAssignmentType]
     kept = [fields[k].storage.buffer for k in plan.reads]
     for buffer in kept:
         buffer.pins += 1

@@ -104,6 +104,7 @@ class Tape(StepRecorder):
         self._diagnosis = _diagnosis(diagnose)
         self._observer = None if self._diagnosis is None else DiagnosisObserver(self._diagnosis)
         self._times = Times() if measure else None
+        self._is_observed = measure or self._observer is not None
         self._report: Report | None = None
         self._recording = Recording()
         self._token = object()
@@ -266,7 +267,7 @@ class Tape(StepRecorder):
 
     def record(self, step: Step) -> object:
         """Hand a step to the history, with the diagnosis and a clock around it."""
-        if self._observer is None and self._times is None:
+        if not self._is_observed:
             return self._history.record(step)
         after = None if self._observer is None else self._observer.before(step)
         started = time.perf_counter()
@@ -284,14 +285,19 @@ class Tape(StepRecorder):
             plans.check(values)
         if launch.tracked:
             self.reads.check_numbers(launch, values)
-        if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
+        new = launch.met is not self._mark or self._epoch != GRADIENTS.epoch
+        if new:
             self._meet_all(launch, values)
         for plan in plans.stages:
             if plan.cuts or self._cuts.held:
                 self._cuts.launched(plan, values)
         self._launches += 1
         try:
-            self.record(Launch(launch, values, plans.stages))
+            step = Launch(launch, values, plans.stages)
+            if self._is_observed:
+                self.record(step)
+            else:  # without a detour, as launches may take microseconds
+                self._history.record(step)
         except OutOfMemory as error:
             raise TapeError(
                 f"No memory is left at launch {self._launches} on the tape, of kernel "
@@ -300,7 +306,9 @@ class Tape(StepRecorder):
             ) from error
         if launch.session.debug and failed():
             self._failed = launch.code.name
-        self._written.update(plans.written)
+        if new:
+            self._written.update(plans.written)
+            launch.met = self._mark
         if self.reads.constant or self.reads.seen:
             self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
@@ -331,7 +339,6 @@ class Tape(StepRecorder):
             _check_twin(field_at(values, k))
         for field in launch.fields():
             self.meet(field)
-        launch.met = self._mark
 
     def meet(self, field: Field) -> None:
         """Set the gradients of a field to zero when the tape meets the field."""
