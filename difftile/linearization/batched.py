@@ -28,12 +28,12 @@ from difftile.substrate import unpin
 def pull_many(
     stretch: Pullback, output: Field, seeds: HostArray, wrt: Iterable[Field]
 ) -> dict[Field, HostArray]:
-    """Return many cotangents of what fields held before the function.
+    """Return many cotangents of the fields' contents before the function.
 
     Args:
         stretch: The launches.
         output: The field that has cotangents.
-        seeds: Those, one behind the other along the first axis.
+        seeds: Those, one after the other along the first axis.
         wrt: The fields whose cotangents are wanted.
 
     Raises:
@@ -56,12 +56,12 @@ def push_many(
     tangents: HostArray,
     outputs: Iterable[Field],
 ) -> dict[Field, HostArray]:
-    """Return many tangents of what fields hold after the function.
+    """Return many tangents of the fields' contents after the function.
 
     Args:
         stretch: The launches.
         one: The field that varies.
-        tangents: Those of what it held before, one behind the other along the first axis.
+        tangents: Those of its contents before, one after the other along the first axis.
         outputs: The fields whose tangents are wanted.
 
     Raises:

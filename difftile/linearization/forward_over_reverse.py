@@ -65,12 +65,12 @@ def push_pull(
     seed_tangents: Mapping[ArrayLike, Seed],
     wrt: Iterable[Field],
 ) -> tuple[dict[Field, Field], dict[Field, Field]]:
-    """Return cotangents of what fields held before the function, and their tangents.
+    """Return cotangents of the fields' contents before the function, and their tangents.
 
     Args:
         stretch: The launches.
-        tangents: For each input that varies the tangent of what it held before.
-        seeds: For each output the cotangent of what it held after.
+        tangents: For each input that varies the tangent of its contents before.
+        seeds: For each output the cotangent of its contents after.
         seed_tangents: The tangents of those that vary.
         wrt: The fields whose cotangents are wanted.
 
@@ -100,7 +100,7 @@ def push_pull(
 
 
 class _DualRecording(Tangents):
-    """Pushes tangents and records the steps, each launch with the tangents of what is kept."""
+    """Pushes tangents and records the steps, each launch with the tangents of the kept contents."""
 
     def __init__(self, stretch: Pullback, wanted: frozenset[Field]) -> None:
         super().__init__(wanted)

@@ -47,7 +47,7 @@ from difftile.substrate import silence
 
 @dataclass(slots=True)
 class Active:
-    """The memory of what varies with some fields, as steps go on.
+    """The memory that varies with some fields, as steps go on.
 
     A field without gradient whose memory another living field with one shares is detached, and
     taken for a constant unless it is asked for itself.
@@ -84,7 +84,7 @@ class Active:
         return grads
 
     def wrote(self, step: HostStep) -> HostStep | None:
-        """Return what a write from Python does to derivatives, and add what varies after it.
+        """Return the effect of a write from Python on derivatives; add the memory that varies after it.
 
         Returns:
             A copy of a field that varies, else a write of constants into one that varies.
@@ -158,7 +158,7 @@ class Sweep(ABC):
 class Pullback(StepRecorder):
     """The launches that a function makes at the contents that fields have now.
 
-    The function runs once, on no tape; fields hold afterwards what it left in them.
+    The function runs once, on no tape; fields keep the contents that it leaves.
 
     Args:
         function: Launches kernels and writes fields from Python.
@@ -234,19 +234,19 @@ class Pullback(StepRecorder):
     # Contents
 
     def rewind(self) -> None:
-        """Let the fields hold again what they held before the function.
+        """Restore the contents that the fields had before the function.
 
         Those that it overwrote whole before it read them keep what it left.
         """
         self._start.restore()
 
     def again(self, step: Step) -> None:
-        """Run a step once more, at what fields hold now."""
+        """Run a step once more, at the present contents of the fields."""
         self._run.again(step, 0)
 
     @contextmanager
     def from_start(self) -> Generator[None]:
-        """Let the fields hold what they held before, and after the block what they hold now."""
+        """Restore the contents from before the function, and after the block the present ones."""
         now = Snapshot(0)
         for storage in self._touched:
             now.hold(storage)
@@ -287,10 +287,10 @@ class Pullback(StepRecorder):
             active.follow(step)
 
     def pull(self, seeds: Mapping[ArrayLike, Seed], wrt: Iterable[Field]) -> dict[Field, Field]:
-        """Return the cotangents of what fields held before the function.
+        """Return the cotangents of the fields' contents before the function.
 
         Args:
-            seeds: For each output the cotangent of what it held after the function: a field, an
+            seeds: For each output the cotangent of its contents after the function: a field, an
                 array of its shape, or a number for all elements.
             wrt: The fields whose cotangents are wanted.
 
@@ -312,7 +312,7 @@ class Pullback(StepRecorder):
         return {one: replay.gradient(one) for one in wanted}
 
     def records(self, wrt: Iterable[Field]) -> Sequence[Record]:
-        """Return what reverses the steps for the cotangents of some fields, in their order.
+        """Return the records of the steps for the cotangents of some fields, in order.
 
         Raises:
             NotDifferentiable: A launch has no adjoint.
@@ -333,10 +333,10 @@ class Pullback(StepRecorder):
     def push(
         self, tangents: Mapping[Field, HostArray], outputs: Iterable[Field]
     ) -> dict[Field, HostArray]:
-        """Return the tangents of what fields hold after the function.
+        """Return the tangents of the fields' contents after the function.
 
         Args:
-            tangents: For each input the tangent of what it held before, an array of its shape.
+            tangents: For each input the tangent of its contents before, an array of its shape.
             outputs: The fields whose tangents are wanted.
 
         Raises:
@@ -387,7 +387,7 @@ class _AdjointRecording(Sweep):
 class Tangents(Sweep):
     """The tangents of fields as steps go on.
 
-    Writing constants does to tangents what it does to cotangents: it leaves zero where it writes.
+    Writing constants leaves zero in tangents, as it does in cotangents.
     """
 
     def __init__(self, wanted: frozenset[Field]) -> None:
@@ -413,10 +413,10 @@ class Tangents(Sweep):
             push_tangents(step.prepared.code, step.values, dots)
 
     def opaque(self, opaque: Opaque) -> object:
-        """Run a step whose inside is not seen and push tangents through it; return what it saved.
+        """Run a step whose inside is not seen and push tangents through it; return its result.
 
         Raises:
-            TapeError: It reads what varies, and does not say how tangents pass.
+            TapeError: The step reads fields that vary, and has no rule for tangents.
         """
         if opaque.constant or not any(u.reads and u.field in self.active for u in opaque.uses):
             unvarying = replace(opaque, uses=_varying(opaque, self.active))
@@ -466,7 +466,7 @@ def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> 
 
 
 def _varying(opaque: Opaque, active: Active) -> tuple[Use, ...]:
-    """Return what a step does with fields, with gradients for those that vary alone."""
+    """Return the uses of a step, with gradients only for the fields that vary."""
     grads = {use.field.storage: use.field in active for use in opaque.uses}
     if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:
         grads |= {use.field.storage: True for use in opaque.uses if use.writes is not False}

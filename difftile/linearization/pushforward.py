@@ -1,4 +1,4 @@
-"""Tangents carried beside the fields while a function runs: nothing is kept of what it does."""
+"""Tangents carried beside the fields while a function runs: no old values are kept."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from difftile.recording.steps import HostStep, Launch, Step
 
 
 class Pushforward(StepRecorder):
-    """Runs what a function launches, and pushes tangents of fields through it.
+    """A recorder that runs the launches of a function and pushes tangents of fields through them.
 
     Args:
-        tangents: For each field that varies the tangent of what it holds now.
+        tangents: For each field that varies the tangent of its present contents.
     """
 
     def __init__(self, tangents: Mapping[Field, HostArray]) -> None:
@@ -30,7 +30,7 @@ class Pushforward(StepRecorder):
             self._dots.of(one).buffer.write(values)
 
     def tangent(self, one: Field) -> Field:
-        """Return the tangent of what a field holds now."""
+        """Return the tangent of the present contents of a field."""
         return self._dots.of(one)
 
     def misses(self, storage: Storage) -> bool:
@@ -38,15 +38,15 @@ class Pushforward(StepRecorder):
         return storage in self._dots.active.storages
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
-        """Return what remembers a read of what varies from Python."""
+        """Return a read from Python of a field that varies."""
         varies = field in self._dots.active and is_float(field.element)
         return HostRead(self._identity, repr(field)) if varies else None
 
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
-        """Set the tangent of what Python is about to write to zero.
+        """Set the tangent of elements that Python is about to write to zero.
 
         Raises:
-            TapeError: The values were computed from what varies.
+            TapeError: The values were computed from fields that vary.
         """
         reads = [read for read in reads_in(values) if read.recorder is self._identity]
         if reads and is_float(field.element) and not RECORDING.get().constant:

@@ -1,7 +1,7 @@
 """Observers of code of which a tape sees only the arguments.
 
-A field with a gradient that such code touches and that is none of its arguments would have a wrong
-gradient without a word.
+If such code touches a field with a gradient that is not one of its arguments, the gradient is wrong
+without a warning.
 """
 
 from __future__ import annotations

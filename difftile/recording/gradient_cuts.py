@@ -1,4 +1,4 @@
-"""Where a gradient that is wanted stops, because a field on its way has no gradient buffer."""
+"""Cuts: places where a gradient stops, because a field on its way has no gradient buffer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cuts:
     Reading such a field cuts the gradient, which is reported at the first read.
 
     Attributes:
-        held: The name and place of what was written last, by the memory of those fields.
+        held: The name and place of the last write, by the memory of those fields.
         told: Whether a cut was reported.
     """
 
@@ -29,7 +29,7 @@ class Cuts:
         self.told = False
 
     def launched(self, plan: AdjointPlan, values: Arguments) -> None:
-        """Note what a stage reads and writes, and warn of what it cuts."""
+        """Note the reads and writes of a stage, and warn of the gradients that it cuts."""
         early, late = plan.ungraded
         held = self.held
         for k in early:
@@ -51,7 +51,7 @@ class Cuts:
             self.overwritten(target.base.storage)
 
     def computed(self, target: Field, sources: Iterable[Storage]) -> None:
-        """Note that Python wrote into a field what it computed from such fields."""
+        """Note that Python wrote into a field values computed from such fields."""
         for storage in sources:
             if target.has_grads:
                 self._warn(storage, "source")
@@ -59,7 +59,7 @@ class Cuts:
                 self.held[target.storage] = ("", None)
 
     def ran(self, opaque: Opaque) -> None:
-        """Note what an opaque step has read and written."""
+        """Note the reads and writes of an opaque step."""
         graded = [use for use in opaque.uses if use.field.has_grads]
         read = [use for use in opaque.uses if use.reads and not use.passes]
         held = any(use.field.has_grads for use in read) and not opaque.constant

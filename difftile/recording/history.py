@@ -1,4 +1,4 @@
-"""What a tape keeps: all records, or within a budget snapshots from which to run again.
+"""Histories of tapes: all records, or within a budget snapshots from which to run again.
 
 With a budget the tape records everything while that fits. Then it lets go of the records and lives
 on snapshots, taken at a stride that doubles whenever they take half of the budget, so that the
@@ -33,7 +33,7 @@ _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 
 
 class History(Protocol):
-    """The records of a tape, or what they can be made from again."""
+    """The records of a tape, or the steps and snapshots from which they can be made again."""
 
     recomputed: int
 
@@ -49,7 +49,7 @@ class History(Protocol):
         ...
 
     def steps(self) -> Iterator[tuple[Step, Record | None]]:
-        """Yield what ran, in order, with its records; a launch once for each recorded stage."""
+        """Yield the steps in order with their records; a launch once for each recorded stage."""
         ...
 
     @property
@@ -73,7 +73,7 @@ class FullHistory:
     """Keeps all records.
 
     Args:
-        may_patch: Tells whether nobody else needs what the records keep, so that small writes may
+        may_patch: Tells whether no other tape needs the kept contents, so that small writes may
             stay where they are.
     """
 
@@ -124,7 +124,7 @@ class FullHistory:
         return patch_of(field, box_of(tuple((i, i) for i in where)))
 
     def steps(self) -> Iterator[tuple[Step, Record | None]]:
-        """Yield what ran, in order, with its records."""
+        """Yield the steps in order with their records."""
         for entry in self.entries:
             if isinstance(entry, LimitedHistory):
                 yield from entry.steps()
@@ -132,7 +132,7 @@ class FullHistory:
                 yield entry.step, entry
 
     def begin_region(self) -> bool:
-        """Keep from here on only what enters the region; False if one is open already."""
+        """Keep only the contents that enter the region; return False if one is open already."""
         if self._region is not None:
             return False
         self._region = LimitedHistory(lambda _: math.inf, recording=False, first_stride=math.inf)
@@ -187,7 +187,7 @@ class FullHistory:
 
 
 def _put_back(undone: list[Patch]) -> None:
-    """Let fields hold again what they did before patches were undone; Ctrl+C waits for that."""
+    """Restore the contents from before patches were undone; Ctrl+C waits for that."""
     try:
         while undone:
             if undone[-1].undone:
@@ -231,7 +231,7 @@ class LimitedHistory:
         return len(self._snapshots.taken)
 
     def steps(self) -> Iterator[tuple[Step, Record | None]]:
-        """Yield what ran, in order, with its records if it is recorded."""
+        """Yield the steps in order, with their records if there are any."""
         if self._run.records is None:
             yield from ((step, None) for step in self._steps)
         else:
@@ -366,7 +366,7 @@ class LimitedHistory:
             nonlocal recorded_from
             while self._kept + needed() > limit:
                 if run.records:
-                    # The stretch is longer than it may be: its rest is recorded alone.
+                    # The stretch is longer than it may be: only its rest is recorded.
                     run.release_records()
                     run.records = []
                     snapshots.take(position)
@@ -403,10 +403,10 @@ class LimitedHistory:
             self._snapshots.taken.remove(snapshot)
 
     def _refuse_gradients(self) -> None:
-        """Refuse to run launches again that read or write what the replay adds to.
+        """Refuse to run launches again that read or write gradients, to which the replay adds.
 
         Raises:
-            TapeError: One does.
+            TapeError: A launch does.
         """
         gradients = {
             gradient.storage

@@ -1,4 +1,4 @@
-"""What Python reads while a recorder is open, and writes computed from it, which cut gradients."""
+"""Reads from Python under an open recorder, and writes computed from them, which cut gradients."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class HostReads:
     """What Python has read from fields that vary, on one tape.
 
     An element of a field with a gradient varies, unless Python has set it to a constant since the
-    last launch that wrote the field. A field without one may hold what varies with others: what
-    Python computes from it is no error, as the gradient is cut there already, which is reported in
-    `Cuts`.
+    last launch that wrote the field. A field without one may hold values that vary with others:
+    computing from them in Python is not an error, as the gradient is cut there already, which
+    `Cuts` reports.
 
     Attributes:
         constant: Which elements Python has set to constants since, by the memory of their field.
@@ -47,12 +47,12 @@ class HostReads:
         self._ungraded: dict[HostRead, Storage] = {}
 
     def read(self, field: Field, where: Where, held: Container[Storage]) -> HostRead | None:
-        """Return what remembers a read, or None where a constant is read.
+        """Return a read to be tracked, or None where a constant is read.
 
         Args:
             field: The field.
             where: The element or the part; None stands for all.
-            held: The fields without gradient that hold what varies with others.
+            held: The fields without gradient whose values vary with others.
         """
         if not is_float(field.element):
             return None
@@ -91,7 +91,7 @@ class HostReads:
         through: they start the next sum.
 
         Raises:
-            TapeError: It does.
+            TapeError: The write does.
         """
         if RECORDING.get().constant or self.permissive or not isinstance(where, tuple):
             return
@@ -129,13 +129,13 @@ class HostReads:
 
 
 def _part(constant: npt.NDArray[np.bool_], field: Field, where: Where) -> npt.NDArray[np.bool_]:
-    """Return what is said about an element, a part, or all of a field."""
+    """Return the marks of an element, a part, or all of a field."""
     whole = constant.reshape(field.shape)
     return where.of(whole) if isinstance(where, Window) else whole[(*(where or ()), ...)]
 
 
 def computed_by_python(target: Field, reads: Iterable[HostRead]) -> TapeError:
-    """Return the error of a write from Python that was computed from what varies."""
+    """Return the error of a write from Python that was computed from fields that vary."""
     written = f"what Python writes into {target!r}"
     title = f"The gradient would be cut: {written} depends on {_named(reads)}."
     return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
@@ -150,7 +150,7 @@ def overwritten_by_python(target: Field) -> TapeError:
 def warn_of_number(
     launch: PreparedLaunch, k: int, reads: Iterable[HostRead], *, stacklevel: int
 ) -> None:
-    """Warn that a number passed to a launch was computed from what varies.
+    """Warn that a number passed to a launch was computed from fields that vary.
 
     Args:
         launch: The launch.

@@ -1,8 +1,8 @@
-"""Steps whose inside a tape does not see: it runs them and asks them for their own reverse.
+"""Opaque steps, whose inside a tape does not see: they bring their own reverse.
 
-What a step reads and writes are whole fields. The fields are pinned while it runs, so that a write
-into one moves it to another buffer: that is how the tape learns what was written, and why old
-values need no copies.
+A step reads and writes whole fields. The fields are pinned while it runs, so that a write
+into one moves it to another buffer: so the tape learns which were written, and old values need no
+copies.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Keeps(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a step does with a field.
+    """The use of a field by a step.
 
     Args:
         field: The field; one that shares its memory with another one is the same to a tape.
@@ -53,7 +53,7 @@ class Use:
             is overwritten whole.
         writes: Whether the step changes it; None where the tape has to find out.
         keeps: Which contents the reverse reads; of a field that is not written they are the same.
-        name: What errors and pictures call it.
+        name: The name of the field in errors and pictures.
         parts: The parts that may be written; none stands for all of it.
         passes: Whether what it held matters only where the step leaves it, and nowhere else.
     """
@@ -68,20 +68,20 @@ class Use:
 
     @property
     def overwrites(self) -> bool:
-        """Whether nothing stays of what the field held."""
+        """Whether no earlier contents of the field stay."""
         return self.writes is True and not self.reads and not self.parts
 
 
 class OpaqueStep(ABC):
-    """What a tape asks of a step.
+    """The interface of opaque steps.
 
     A tape with a limit, and `@dt.checkpoint`, run steps again: the same fields must lead to the
     same results, and nothing but the fields in `uses` may be changed.
 
     Args:
-        name: What pictures call the step.
-        uses: What it does with each field, one entry for each memory.
-        kind: What errors and summaries put in front of the name.
+        name: The name of the step in pictures.
+        uses: The uses of its fields, one entry for each memory.
+        kind: A word that errors and summaries put before the name.
         approximate: Whether its reverse is known to be no exact derivative.
     """
 
@@ -95,7 +95,7 @@ class OpaqueStep(ABC):
 
     @abstractmethod
     def run(self) -> Any:
-        """Do the work, with no tape open; return what the reverse needs beside the fields."""
+        """Do the work, with no tape open; return the values that the reverse needs."""
 
     @abstractmethod
     def reverse(self, then: ReverseContext, saved: Any) -> None:
@@ -104,7 +104,7 @@ class OpaqueStep(ABC):
         Args:
             then: The fields as they were, with gradients to read (`grad_in` of what was written)
                 and to add to (`grad_out` of what was read, zero to begin with).
-            saved: What `run` returned.
+            saved: The result of `run`.
         """
 
     def forward(self) -> OpaqueStep | None:
@@ -116,10 +116,10 @@ class OpaqueStep(ABC):
         return None
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
-        """Hear after the first run what was written, and raise if that cannot be recorded.
+        """Hear after the first run which fields were written; raise if that cannot be recorded.
 
         Args:
-            uses: What the step has done with each field.
+            uses: The uses of the fields in that run.
             flows: Whether a gradient passes through it.
         """
         return
@@ -131,8 +131,8 @@ class Opaque(Step):
 
     Args:
         step: The step.
-        uses: What it does with fields; what it writes is known after the first run.
-        constant: Whether what it writes is constant, as inside `dt.no_grad()`.
+        uses: The uses of its fields; which are written is known after the first run.
+        constant: Whether its results are constant, as inside `dt.no_grad()`.
     """
 
     step: OpaqueStep
@@ -229,10 +229,10 @@ class Opaque(Step):
             return saved, self._recorded(saved, writes.before)
 
     def _compare(self) -> None:
-        """Compare some of what the step has written with what it wrote the first time.
+        """Compare some of the written numbers with those of the first run.
 
         Raises:
-            TapeError: It is something else, by more than rounding and the order of sums explain.
+            TapeError: They differ by more than rounding and the order of sums explain.
         """
         results: list[HostArray] = []
         for one in self.writes:
@@ -329,14 +329,14 @@ class OpaqueWrites:
         }
 
     def uses(self, *, again: bool = False) -> tuple[Use, ...]:
-        """Return the uses with what was written filled in.
+        """Return the uses with the written fields filled in.
 
         Args:
             again: Whether the step has run before.
 
         Raises:
-            LaunchError: A field was written that is said to be read only; it holds again what it
-                held before.
+            LaunchError: A field was written that is declared to be read only; its contents are
+                restored.
         """
         return tuple(self._filled(use, again) for use in self._uses)
 
@@ -365,11 +365,11 @@ class OpaqueWrites:
 
 @contextmanager
 def watched(name: str, uses: tuple[Use, ...], *, record: bool = False) -> Generator[OpaqueWrites]:
-    """Pin the fields of a step while it runs, so that what it writes moves.
+    """Pin the fields of a step while it runs, so that the written ones move.
 
     Args:
         name: The step, for errors.
-        uses: What it is said to do.
+        uses: The declared uses of its fields.
         record: Whether what the reverse needs is kept.
     """
     writes = OpaqueWrites(name, uses, record)
@@ -424,7 +424,7 @@ def closed(keeping: set[Storage]) -> Generator[None]:
 
 
 def nbytes_of(saved: object) -> int:
-    """Return the bytes of the arrays and fields in what a step saved."""
+    """Return the bytes of the arrays and fields in the result of a step."""
     if isinstance(saved, (tuple, list)):
         return sum(nbytes_of(one) for one in cast("Sequence[object]", saved))
     if isinstance(saved, Mapping):

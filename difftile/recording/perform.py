@@ -9,10 +9,10 @@ from difftile.recording.opaque import OpaqueStep, watched
 
 
 def perform(step: OpaqueStep) -> Any:
-    """Run a step, on the open tape if there is one, and return what it saved.
+    """Run a step, on the open tape if there is one, and return its result.
 
     Raises:
-        LaunchError: It writes a field that it is said to read only.
+        LaunchError: The step writes a field that is declared to be read only.
     """
     tape = RECORDING.get().recorder
     if tape is not None:

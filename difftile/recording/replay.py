@@ -67,7 +67,7 @@ class Replay:
         written: The memory of the fields that the records write.
         accumulate: Add to the gradients of those, too.
         seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
-        private: Work in buffers of its own alone, which start as zero; fields need no gradients.
+        private: Work only in buffers of its own, which start as zero; fields need no gradients.
     """
 
     def __init__(
@@ -164,12 +164,12 @@ class Replay:
         return binding
 
     def clear(self) -> None:
-        """Begin again: set what was worked out to zero."""
+        """Set all gradients to zero, to begin again."""
         for _, work in self._work.values():
             work.buffer.fill(0.0)
 
     def finish(self) -> None:
-        """Add what was worked out elsewhere to the fields' gradients."""
+        """Add the gradients in buffers of the pass to those of the fields."""
         for field, work in self._work.values():
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
             if field.grad_out is not None and work is not field.grad_out and not seeds_alone:

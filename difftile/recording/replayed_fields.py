@@ -121,7 +121,7 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
         gradient: Returns the gradient of a field that the backward pass works on.
 
     Raises:
-        TapeError: The reverse has changed what a field held.
+        TapeError: The reverse has changed the contents of a field.
     """
     opaque, step = record.opaque, record.opaque.step
     incoming: dict[Storage, Field] = {}
@@ -157,7 +157,7 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
 
 
 def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> dict[Use, Field]:
-    """Run the rule of an opaque step that pushes tangents; return those of what it writes.
+    """Run the rule of an opaque step that pushes tangents; return those of the written fields.
 
     Args:
         record: A run of the step.
@@ -192,10 +192,10 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
 
 
 def _apply(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> None:
-    """Run the rule of a step, which may change gradients alone.
+    """Run the rule of a step, which may change only gradients.
 
     Raises:
-        TapeError: It has changed what a field held.
+        TapeError: The rule has changed the contents of a field.
     """
     step = record.opaque.step
     with closed(set()):
@@ -212,7 +212,7 @@ def _apply(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> None:
 def _stand_in(
     use: Use, record: OpaqueRecord, grad_in: Field | None, grad_out: Field | None
 ) -> Field:
-    """Return what stands for a field in the derivative of a step."""
+    """Return the stand-in for a field in the derivative of a step."""
     field = use.field.origin
     kept = record.kept.get(field.storage)
     name = record.opaque.step.title

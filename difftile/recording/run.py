@@ -16,10 +16,10 @@ class Run:
     """Steps as they are run, for the first time or again.
 
     Args:
-        snapshots: The snapshots that must hear what the steps touch.
+        snapshots: The snapshots that must hear which fields the steps touch.
         make_room: Called before a step with a function that returns the bytes which the step may
             add to the old values, as things stand.
-        records: The records of what was run, or None while nothing is recorded.
+        records: The records of the steps, or None while they are not recorded.
     """
 
     snapshots: Snapshots
@@ -27,7 +27,7 @@ class Run:
     records: list[Record] | None
 
     def release_records(self) -> None:
-        """Let go of what was recorded, and record no more."""
+        """Release the records, and record no more."""
         for record in self.records or ():
             record.release()
         self.records = None

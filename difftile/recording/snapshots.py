@@ -1,4 +1,4 @@
-"""What fields held at certain places of a run, so that it can be run again from there."""
+"""Snapshots: the contents of fields at places of a run, from which it can be run again."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Snapshot:
         self.held: dict[Storage, Buffer] = {}
 
     def hold(self, storage: Storage) -> None:
-        """Keep what a field holds now."""
+        """Keep the present contents of a field."""
         storage.buffer.pins += 1
         self.held[storage] = storage.buffer
 
     def restore(self) -> None:
-        """Let the fields hold again what they held here."""
+        """Restore the contents of the fields."""
         for storage, buffer in self.held.items():
             if storage.buffer is not buffer:
                 storage.move(buffer)
@@ -41,8 +41,8 @@ class Snapshots:
     """The snapshots along one run, in order.
 
     A snapshot is empty when it is taken. A field enters it when a step touches the field for the
-    first time afterwards; if that step overwrites the whole of it, no later step reads what it
-    held, and it stays out.
+    first time afterwards; if that step overwrites the whole of it, no later step reads its
+    contents, and it stays out.
     """
 
     def __init__(self) -> None:

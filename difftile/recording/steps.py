@@ -206,7 +206,7 @@ class Launch(Step):
         return self.prepared.code.temps
 
     def accesses(self) -> Iterator[tuple[Field, bool]]:
-        """Yield what the stages read and write."""
+        """Yield the accesses of the stages, one stage after the other."""
         for plan in self.plans:
             for k in plan.loads:
                 yield field_at(self.values, k), False
