@@ -84,7 +84,7 @@ class Active:
         return grads
 
     def wrote(self, step: HostStep) -> HostStep | None:
-        """Return the effect of a write from Python on derivatives; add the memory that varies after it.
+        """Return how a write from Python changes derivatives; add the memory that varies after it.
 
         Returns:
             A copy of a field that varies, else a write of constants into one that varies.
