@@ -54,11 +54,18 @@ def derive(program: Program) -> Program:
                 stmts.append(changed)
                 continue
             made, values = (_tangents if changed.forward else _adjoints)(changed)
-            if any(isinstance(s, Alloc) for s in walk(Block(tuple(made)))):
-                stmts.append(_ruled(changed, Block(tuple(made), tuple(values))))
-            else:
+            body = Block(tuple(made), tuple(values))
+            if not any(isinstance(s, Alloc) for s in walk(body)):
                 stmts += made
                 env.update(zip(changed.outs, values, strict=True))
+                continue
+            args = (*changed.args, *changed.seeds)
+            backward = along = None
+            # Not inside a rule, which adds to gradients; nor for the derivative of a derivative.
+            nested = any(isinstance(s, Alloc) for s in walk(changed.body))
+            if not (changed.gradients or changed.forward or nested):
+                backward, along = _second(changed), _along(args, body, changed)
+            stmts.append(Ruled(changed.outs, args, body, backward, along, "", changed.span))
         return Block(tuple(stmts), env.all(block.results))
 
     return replace(program, body=derived(program.body))
@@ -96,16 +103,6 @@ def _pushed(stmt: Derivative, dots: dict[Var, Value]) -> Block:
 
 
 # Derivatives of derivatives
-
-
-def _ruled(stmt: Derivative, body: Block) -> Ruled:
-    """Return an adjoint that keeps values in arrays, with its own derivatives as rules."""
-    args = (*stmt.args, *stmt.seeds)
-    nested = any(isinstance(s, Alloc) for s in walk(stmt.body))
-    if stmt.gradients or stmt.forward or nested:
-        # Inside a rule, which adds to gradients; or the derivative of a derivative.
-        return Ruled(stmt.outs, args, body, None, None, "", stmt.span)
-    return Ruled(stmt.outs, args, body, _second(stmt), _along(args, body, stmt), "", stmt.span)
 
 
 def _gradients_of(block: Block) -> tuple[tuple[Array, Array], ...]:

@@ -85,10 +85,10 @@ def _with_flags(cx: Context, body: Sequence[ast.stmt]) -> Item:
 def _types(
     cx: Context, body: Sequence[ast.stmt], found: list[tuple[Span, Item]]
 ) -> tuple[Type, ...]:
-    """Return the types of the parts of the results, which must agree.
+    """Return the types of the parts of the results, which must agree; integers go with floats.
 
     Raises:
-        KernelError: They do not, or some path returns nothing.
+        KernelError: The types do not agree, or some path returns nothing.
     """
     first_at, first = found[0]
     for at, item in found:
@@ -111,25 +111,19 @@ def _types(
             "the end of the func can be reached without 'return'",
             hint="end the func with a 'return'.",
         )
-    columns = zip(*(_parts(item) for _, item in found), strict=True)
     places = [at for at, _ in found]
-    return tuple(_common(cx, places, [cx.value(part).type for part in parts]) for parts in columns)
-
-
-def _common(cx: Context, places: Sequence[Span], types: Sequence[Type]) -> Type:
-    """Return the type of one part of the result: integers go with floats.
-
-    Raises:
-        TypeMismatch: The types do not agree.
-    """
-    common = next((type_ for type_ in types if scalar_of(type_) in FLOATS), types[0])
-    for at, type_ in zip(places, types, strict=True):
-        mixes = scalar_of(type_) != scalar_of(common)
-        is_cast = scalar_of(type_) not in FLOATS and scalar_of(common) in FLOATS
-        if shape_of(type_) != shape_of(common) or (mixes and not is_cast):
-            other = places[types.index(common)]
-            raise _disagree(cx, (other, str(common)), (at, str(type_)))
-    return common
+    agreed: list[Type] = []
+    for parts in zip(*(_parts(item) for _, item in found), strict=True):
+        types = [cx.value(part).type for part in parts]
+        common = next((type_ for type_ in types if scalar_of(type_) in FLOATS), types[0])
+        for at, type_ in zip(places, types, strict=True):
+            mixes = scalar_of(type_) != scalar_of(common)
+            is_cast = scalar_of(type_) not in FLOATS and scalar_of(common) in FLOATS
+            if shape_of(type_) != shape_of(common) or (mixes and not is_cast):
+                other = places[types.index(common)]
+                raise _disagree(cx, (other, str(common)), (at, str(type_)))
+        agreed.append(common)
+    return tuple(agreed)
 
 
 def _parts(item: Item) -> tuple[Item, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -122,10 +123,7 @@ def linear_solve(
         near = Function(precondition, given.like(), state.like(), args)
     stopping = Stopping(state, tol, 0.0, max_iter or 1)
     system = _Matrix(function, near, given, _METHODS[method], max_iter, stopping.tol)
-
-    def iterate() -> SolverResult:
-        return system.solve(progress)
-
+    iterate = partial(system.solve, progress)
     if RECORDING.get().recorder is not None:
         accuracy = Stopping(state, adjoint_tol, 0.0, 1).tol
         result = perform(_LinearRule(system, iterate, accuracy, strict)).result
