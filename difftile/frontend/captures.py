@@ -143,16 +143,6 @@ def default_values(function: PythonFunction) -> dict[str, Any]:
     return values | (function.__kwdefaults__ or {})
 
 
-def visible_names(function: PythonFunction) -> list[str]:
-    """Return the names a function can capture, for 'did you mean'."""
-    return [*function.__code__.co_freevars, *function.__globals__]
-
-
-def local_names(function: PythonFunction) -> frozenset[str]:
-    """Return the names that a function binds itself, which hide names outside."""
-    return frozenset((*function.__code__.co_varnames, *function.__code__.co_cellvars))
-
-
 def key_of(value: Any) -> Hashable:
     """Return the key by which a kernel is specialised on an object."""
     if isinstance(value, (bool, int, float, str, type(None))):

@@ -16,9 +16,7 @@ from difftile.frontend.captures import (
     Path,
     WiderField,
     key_of,
-    local_names,
     look_up,
-    visible_names,
 )
 from difftile.frontend.context import Context
 from difftile.frontend.field_views import hidden, size_of, view_of
@@ -58,9 +56,11 @@ def lookup(cx: Context, node: ast.Name) -> Item:
         )
     if item is not None:
         return item
-    path = Path(cx.source.function, (("name", node.id),))
+    function = cx.source.function
+    path = Path(function, (("name", node.id),))
     value = look_up(path)
-    if node.id in local_names(cx.source.function):
+    code = function.__code__
+    if node.id in code.co_varnames or node.id in code.co_cellvars:
         outside = "give it another name than the one outside the kernel."
         raise UndefinedName(
             cx.span(node),
@@ -69,7 +69,7 @@ def lookup(cx: Context, node: ast.Name) -> Item:
             hint=None if value is MISSING else outside,
         )
     if value is MISSING:
-        known = [*cx.env, *visible_names(cx.source.function)]
+        known = [*cx.env, *code.co_freevars, *function.__globals__]
         raise UndefinedName(cx.span(node), node.id, hint=did_you_mean(node.id, known))
     return captured(cx, value, path)
 

@@ -386,13 +386,10 @@ def _by_differences(call: RuledCall, how: Differences, d_outs: Sequence[Value]) 
 
 def _moved(call: RuledCall, k: int, value: Value) -> list[Value]:
     """Return the floats of the result with one float of the arguments replaced."""
-    count = -1
-
-    def moved(leaf: Item) -> Item:
-        nonlocal count
-        count += bool(floats_in(leaf))
-        return value if count == k and floats_in(leaf) else leaf
-
-    env = {name: mapped(item, moved) for name, item in call.env.items()}
+    floats = iter([*call.floats[:k], value, *call.floats[k + 1 :]])
+    env = {
+        name: mapped(item, lambda leaf: next(floats) if floats_in(leaf) else leaf)
+        for name, item in call.env.items()
+    }
     returned, _ = run_func(call.cx, call.source(call.function), env)
     return floats_in(as_values(call.cx, returned))

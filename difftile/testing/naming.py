@@ -18,6 +18,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.rows import Rows
 from difftile.fields.structs import StructField
+from difftile.frontend.captures import default_values
 
 Named = tuple[str, Any]
 
@@ -91,9 +92,7 @@ def _of_function(name: str, value: FunctionType) -> Iterator[Named]:
         if isinstance(one, ModuleType):
             held = vars(one)
             yield from ((f"{variable}.{n}", held[n]) for n in names if n in held)
-    parameters, defaults = code.co_varnames[: code.co_argcount], value.__defaults__ or ()
-    yield from zip(parameters[len(parameters) - len(defaults) :], defaults, strict=True)
-    yield from (value.__kwdefaults__ or {}).items()
+    yield from default_values(value).items()
     yield name, getattr(value, "__wrapped__", None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.array_like import ArrayLike
@@ -93,28 +92,20 @@ def _made(
             f"An array of shape {array.shape} has {channels} channels; a texture has up to "
             f"{MOST_CHANNELS}. Give the number of spatial axes: dims={array.ndim}."
         )
-    values = _decoded(array, channels, srgb)
-    given = dtype if dtype is not None else float if array.dtype == np.uint8 else array.dtype
-    scalar: Any = element_type(given)
-    element = scalar if channels is None else vec(channels, scalar)
-    return from_numpy(values, dtype=element, grad=grad), space
-
-
-def _decoded(array: npt.NDArray[Any], channels: int | None, srgb: bool) -> npt.NDArray[Any]:
-    """Return linear texels as floats: bytes divided by 255, sRGB decoded except fourth channels.
-
-    Source: IEC 61966-2-1.
-    """
     if array.dtype.kind != "f" and array.dtype != np.uint8:
         raise FieldError(
             f"Texels are floats or bytes, not {array.dtype}: divide them by their largest value."
         )
-    array = array / 255.0 if array.dtype == np.uint8 else array.astype(np.float64)
-    if not srgb:
-        return array
-    if not (np.min(array, initial=0.0) >= 0 and np.max(array, initial=1.0) <= 1):
-        raise FieldError("Texels encoded as sRGB are bytes, or floats from 0 to 1.")
-    light = np.where(array <= 0.04045, array / 12.92, ((array + 0.055) / 1.055) ** 2.4)
-    if channels is not None:
-        light[..., 3::4] = array[..., 3::4]
-    return light
+    values = array / 255.0 if array.dtype == np.uint8 else array.astype(np.float64)
+    if srgb:
+        if not (np.min(values, initial=0.0) >= 0 and np.max(values, initial=1.0) <= 1):
+            raise FieldError("Texels encoded as sRGB are bytes, or floats from 0 to 1.")
+        # Source: IEC 61966-2-1. Every fourth channel is linear.
+        light = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+        if channels is not None:
+            light[..., 3::4] = values[..., 3::4]
+        values = light
+    given = dtype if dtype is not None else float if array.dtype == np.uint8 else array.dtype
+    scalar: Any = element_type(given)
+    element = scalar if channels is None else vec(channels, scalar)
+    return from_numpy(values, dtype=element, grad=grad), space
