@@ -5,7 +5,7 @@ Source: colmap.github.io/format.html and cameras.html.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -105,10 +105,6 @@ class Cloud:
     positions: Doubles
     colours: npt.NDArray[np.uint8]
 
-    def rows(self) -> Iterator[tuple[int, list[float], list[int]]]:
-        """Yield number, position and colour of each point."""
-        return zip(self.ids.tolist(), self.positions.tolist(), self.colours.tolist(), strict=True)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reconstruction:
@@ -205,26 +201,3 @@ def rotation_of(quaternion: Doubles) -> Doubles:
     x, y, z = vector
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * cross + 2 * cross @ cross
-
-
-def quaternion_of(rotation: Doubles) -> tuple[float, float, float, float]:
-    """Return the unit quaternion wxyz of a rotation matrix, with w >= 0.
-
-    The eigenvector of the largest eigenvalue of a symmetric matrix, stable for every rotation.
-    Source: Bar-Itzhack, New Method for Extracting the Quaternion from a Rotation Matrix, 2000.
-    """
-    trace = np.trace(rotation)
-    skew = np.array(
-        [
-            rotation[2, 1] - rotation[1, 2],
-            rotation[0, 2] - rotation[2, 0],
-            rotation[1, 0] - rotation[0, 1],
-        ]
-    )
-    matrix = np.empty((4, 4))
-    matrix[0, 0] = trace
-    matrix[0, 1:] = matrix[1:, 0] = skew
-    matrix[1:, 1:] = rotation + rotation.T - trace * np.eye(3)
-    _, vectors = np.linalg.eigh(matrix)
-    w, x, y, z = vectors[:, -1] * (1.0 if vectors[0, -1] >= 0 else -1.0)
-    return float(w), float(x), float(y), float(z)

@@ -1,6 +1,6 @@
 """COLMAP's models as cameras.bin, images.bin and points3D.bin.
 
-Source: colmap.github.io/format.html. Observations of points in images are neither kept nor written.
+Source: colmap.github.io/format.html. Observations of points in images are not kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from difftile.datasets.colmap import MODELS, Camera, Cloud, PosedImage, Reconstruction, by_number
 from difftile.diagnostics import DatasetError
 from difftile.files.cursor import Cursor
-from difftile.files.writing import write_bytes
 
 _Record = TypeVar("_Record", Camera, PosedImage)
 _NAME_OF = {model.number: name for name, model in MODELS.items()}
@@ -40,30 +39,6 @@ def read_binary(folder: Path) -> Reconstruction:
         cloud.ids[k], cloud.positions[k], cloud.colours[k] = number, (x, y, z), (r, g, b)
     cursor.end()
     return Reconstruction(cameras, images, cloud)
-
-
-def write_binary(folder: Path, model: Reconstruction) -> None:
-    """Write a model into a folder, which is created if needed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    cameras = [
-        struct.pack("<iiQQ", one.id, MODELS[one.model].number, one.width, one.height)
-        + struct.pack(f"<{len(one.parameters)}d", *one.parameters)
-        for one in model.cameras.values()
-    ]
-    images = [
-        struct.pack("<I7dI", one.id, *one.quaternion, *one.translation, one.camera_id)
-        + one.name.encode()
-        + b"\0"
-        + struct.pack("<Q", 0)
-        for one in model.images.values()
-    ]
-    points = [
-        _POINT.pack(number, *position, *colour, 0.0, 0)
-        for number, position, colour in model.cloud.rows()
-    ]
-    files = {"cameras.bin": cameras, "images.bin": images, "points3D.bin": points}
-    for name, records in files.items():
-        write_bytes(folder / name, struct.pack("<Q", len(records)) + b"".join(records))
 
 
 def _records(

@@ -1,6 +1,6 @@
 """COLMAP's models as cameras.txt, images.txt and points3D.txt.
 
-Source: colmap.github.io/format.html. Observations of points in images are neither kept nor written.
+Source: colmap.github.io/format.html. Observations of points in images are not kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction, 
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import read_text as text_of
 from difftile.files.regular import shown
-from difftile.files.writing import write_bytes
 
 _T = TypeVar("_T")
 _SIZE = 2**33  # bytes of a file, most of them observations
@@ -41,29 +40,6 @@ def read_text(folder: Path) -> Reconstruction:
         by_number(folder / "images.txt", images),
         Cloud(ids, positions, colours),
     )
-
-
-def write_text(folder: Path, model: Reconstruction) -> None:
-    """Write a model into a folder, which is created if needed. Numbers keep all their digits."""
-    folder.mkdir(parents=True, exist_ok=True)
-    cameras = [
-        _line(one.id, one.model, one.width, one.height, *one.parameters)
-        for one in model.cameras.values()
-    ]
-    images = [
-        _line(one.id, *one.quaternion, *one.translation, one.camera_id, one.name) + "\n"
-        for one in model.images.values()
-    ]
-    points = [
-        _line(number, *position, *colour, 0.0) for number, position, colour in model.cloud.rows()
-    ]
-    files = {"cameras.txt": cameras, "images.txt": images, "points3D.txt": points}
-    for name, lines in files.items():
-        write_bytes(folder / name, "".join(f"{line}\n" for line in lines).encode())
-
-
-def _line(*values: object) -> str:
-    return " ".join(str(value) for value in values)
 
 
 def _camera(words: list[str]) -> Camera:

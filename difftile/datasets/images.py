@@ -7,16 +7,13 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image, ImageOps
 
 from difftile.datasets.splats import Floats
 from difftile.diagnostics import DatasetError
 from difftile.files.regular import opened, size_of, understood
-from difftile.files.writing import whole
 
 # The formats of photographs that Pillow decodes itself.
 _FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "TIFF", "BMP", "PPM", "GIF", "JPEG2000")
@@ -83,14 +80,6 @@ def read_image(path: str | os.PathLike[str]) -> Image.Image:
     with open_picture(file) as image, understood(file, "a whole picture"):
         image.load()
         return ImageOps.exif_transpose(image)
-
-
-def write_picture(path: Path, colours: npt.NDArray[Any]) -> None:
-    """Write colours 0 ... 1, shape (H, W), (H, W, 3) or (H, W, 4), with 8 bits a channel."""
-    image = Image.fromarray(np.rint(np.clip(colours, 0.0, 1.0) * 255.0).astype(np.uint8))
-    kind = Image.registered_extensions()[path.suffix.lower()]
-    with whole(path) as file:
-        image.save(file, format=kind)
 
 
 @contextmanager

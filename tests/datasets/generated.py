@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction, quaternion_of
-from difftile.datasets.colmap_binary import write_binary
-from difftile.datasets.colmap_text import write_text
-from difftile.datasets.images import write_picture
+from difftile.datasets.colmap import Camera, Cloud, PosedImage, Reconstruction
 from scenes.balls import Shot, photograph, shots, surface_points
+from tests.datasets.writers import quaternion_of, write_binary, write_picture, write_text
 
 TO_OPENGL = np.diag([1.0, -1.0, -1.0, 1.0])
 FORMATS = ("colmap-bin", "colmap-txt", "nerfstudio", "blender")

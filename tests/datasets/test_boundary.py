@@ -18,13 +18,14 @@ from PIL import Image
 import difftile as dt
 from difftile.cli import main
 from difftile.datasets import Splats, load, read_splats, write_splats
-from difftile.datasets.images import read_image, read_picture, write_picture
+from difftile.datasets.images import read_image, read_picture
 from difftile.datasets.ply import read_ply
 from difftile.datasets.splats import PARAMETERS
 from difftile.training import run
 from difftile.training.run_checkpoint import latest
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
+from tests.datasets.writers import write_picture
 
 
 @pytest.fixture

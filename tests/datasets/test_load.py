@@ -14,11 +14,12 @@ import pytest
 from PIL import Image as Pillow
 
 from difftile.datasets import Points, load
-from difftile.datasets.colmap import MODELS, quaternion_of, rotation_of
-from difftile.datasets.images import read_picture, write_picture
+from difftile.datasets.colmap import MODELS, rotation_of
+from difftile.datasets.images import read_picture
 from difftile.diagnostics import DatasetError
 from scenes.balls import photograph, shots
 from tests.datasets.generated import FORMATS, write_dataset, write_json
+from tests.datasets.writers import quaternion_of, write_picture
 
 SPARSE = "sparse/0"
 

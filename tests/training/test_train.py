@@ -18,12 +18,13 @@ import pytest
 import difftile as dt
 from difftile.cli import main
 from difftile.datasets import load, read_splats
-from difftile.datasets.images import picture_size, write_picture
+from difftile.datasets.images import picture_size
 from difftile.training import Options, Trainer, gaussians_of, run, splats_of
 from difftile.training.initial import first_gaussians
 from difftile.training.run_checkpoint import latest, read
 from scenes.balls import shots
 from tests.datasets.generated import write_dataset
+from tests.datasets.writers import write_picture
 
 STEPS = 9
 
