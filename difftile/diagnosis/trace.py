@@ -10,7 +10,7 @@ from difftile.compile.arguments import field_at
 from difftile.fields.field import Field, Storage
 from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
-from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, Record, Step
+from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.substrate import Buffer
 
 _LONGEST_LOOP = 64  # steps in the body of a repetition; longer ones are not found
@@ -63,7 +63,7 @@ class Trace:
         steps: The steps in order, with their records; a launch once for each recorded stage.
     """
 
-    def __init__(self, steps: Iterable[tuple[Step, Record | None]]) -> None:
+    def __init__(self, steps: Iterable[tuple[TapeStep, StepRecord | None]]) -> None:
         self.items: list[Item] = []
         self._fields: list[tuple[Field, str]] = []
         self._row_of: dict[Storage, int] = {}
@@ -84,7 +84,7 @@ class Trace:
                 case _:
                     raise NotImplementedError(step)
 
-    def _launch(self, step: Launch, record: Record | None) -> None:
+    def _launch(self, step: Launch, record: StepRecord | None) -> None:
         code, values = step.prepared.code, step.values
 
         def rows(positions: Iterable[int]) -> frozenset[int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from difftile.diagnosis.diagnosis import Diagnosis
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.replay import Replay
-from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, Record, Step
+from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, StepRecord, TapeStep
 
 
 class DiagnosisObserver:
@@ -16,7 +16,7 @@ class DiagnosisObserver:
     def __init__(self, diagnosis: Diagnosis) -> None:
         self._diagnosis = diagnosis
 
-    def before(self, step: Step) -> Callable[[], None] | None:
+    def before(self, step: TapeStep) -> Callable[[], None] | None:
         """Tell of a step that is about to run; return what tells that it has run, if needed."""
         diagnosis = self._diagnosis
         match step:
@@ -34,7 +34,7 @@ class DiagnosisObserver:
                 raise NotImplementedError(step)
         return None
 
-    def reverse(self, replay: Replay, record: Record) -> None:
+    def reverse(self, replay: Replay, record: StepRecord) -> None:
         """Run the adjoint of one record."""
         match record:
             case LaunchRecord(plan) if plan.adjoint is not None:

@@ -37,8 +37,8 @@ from difftile.recording.steps import (
     HostStep,
     HostWrite,
     Launch,
-    Record,
-    Step,
+    StepRecord,
+    TapeStep,
 )
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied, zeros_of
@@ -95,7 +95,7 @@ class Active:
         varied = step.field.storage in self.storages
         return HostWrite(step.field, step.where) if varied else None
 
-    def follow(self, step: Step) -> None:
+    def follow(self, step: TapeStep) -> None:
         """Add the memory that varies after a step, and leave out what holds constants."""
         match step:
             case Launch():
@@ -171,11 +171,11 @@ class Pullback(StepRecorder):
         self._token = object()
         if not of_tape:
             TAPES.holders.add(self._token)
-        self.steps: list[tuple[Step, bool]] = []
+        self.steps: list[tuple[TapeStep, bool]] = []
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
         self._identity = object()
-        self._linear: dict[frozenset[Field], tuple[Sequence[Record], Replay]] = {}
+        self._linear: dict[frozenset[Field], tuple[Sequence[StepRecord], Replay]] = {}
         self._snapshots = Snapshots()
         self._snapshots.take(0)
         self._start = self._snapshots.taken[0]
@@ -193,7 +193,7 @@ class Pullback(StepRecorder):
 
     # What the function does
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Run a step and remember it."""
         step = step.lasting()
         result = self._run.first(step, 0)
@@ -240,7 +240,7 @@ class Pullback(StepRecorder):
         """
         self._start.restore()
 
-    def again(self, step: Step) -> None:
+    def again(self, step: TapeStep) -> None:
         """Run a step once more, at the present contents of the fields."""
         self._run.again(step, 0)
 
@@ -311,7 +311,7 @@ class Pullback(StepRecorder):
             replay.reverse(record)
         return {one: replay.gradient(one) for one in wanted}
 
-    def records(self, wrt: Iterable[Field]) -> Sequence[Record]:
+    def records(self, wrt: Iterable[Field]) -> Sequence[StepRecord]:
         """Return the records of the steps for the cotangents of some fields, in order.
 
         Raises:
@@ -319,7 +319,7 @@ class Pullback(StepRecorder):
         """
         return self._linear_in(frozenset(one.origin for one in wrt))[0]
 
-    def _linear_in(self, wanted: frozenset[Field]) -> tuple[Sequence[Record], Replay]:
+    def _linear_in(self, wanted: frozenset[Field]) -> tuple[Sequence[StepRecord], Replay]:
         """Return the records for cotangents of some fields, and the memory of cotangents."""
         linear = self._linear.get(wanted)
         if linear is None:
@@ -370,7 +370,7 @@ class _AdjointRecording(Sweep):
 
     def __init__(self, wanted: Collection[Field]) -> None:
         super().__init__(wanted)
-        self.records: list[Record] = []
+        self.records: list[StepRecord] = []
 
     def launch(self, step: Launch, *, constant: bool) -> None:
         self.records += _record_launch(step, self.active.launched(step), constant=constant)
@@ -454,13 +454,13 @@ class Tangents(Sweep):
         step.push(self._zeroing)
 
 
-def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[Record]:
+def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[StepRecord]:
     """Launch a kernel and return its records for some fields with derivatives."""
     plans = make_plans(step.prepared.code, grads, constant=constant)
     for plan in plans:
         if plan.ownership is not None:
             plan.ownership.check(step.values)
-    records: list[Record] = []
+    records: list[StepRecord] = []
     Launch(step.prepared, step.values, plans).run(records)
     return records
 

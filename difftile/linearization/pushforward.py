@@ -13,7 +13,7 @@ from difftile.linearization.pullback import Tangents
 from difftile.recording.host_reads import computed_by_python
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
-from difftile.recording.steps import HostStep, Launch, Step
+from difftile.recording.steps import HostStep, Launch, TapeStep
 
 
 class Pushforward(StepRecorder):
@@ -53,7 +53,7 @@ class Pushforward(StepRecorder):
             raise computed_by_python(field, reads)
         return super().host_write(field, where, values)
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Push tangents through a step; run it, unless Python itself is about to write."""
         match step:
             case Launch():

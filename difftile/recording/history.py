@@ -23,7 +23,7 @@ from difftile.recording.budget import as_text
 from difftile.recording.run import Run
 from difftile.recording.schedule import make_schedule
 from difftile.recording.snapshots import Snapshot, Snapshots
-from difftile.recording.steps import HostWrite, Launch, Record, Step, record_stage
+from difftile.recording.steps import HostWrite, Launch, StepRecord, TapeStep, record_stage
 from difftile.substrate import Buffer, Pool, current_session
 
 Limit: TypeAlias = Callable[[int], float]
@@ -37,18 +37,18 @@ class History(Protocol):
 
     recomputed: int
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Run a step and remember it; return the result of an opaque step.
 
         A write from Python is going to happen: return whether memory that records need may take it.
         """
         ...
 
-    def backwards(self, *, keep: bool) -> Generator[Record]:
+    def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is taken."""
         ...
 
-    def steps(self) -> Iterator[tuple[Step, Record | None]]:
+    def steps(self) -> Iterator[tuple[TapeStep, StepRecord | None]]:
         """Yield the steps in order with their records; a launch once for each recorded stage."""
         ...
 
@@ -78,7 +78,7 @@ class FullHistory:
     """
 
     def __init__(self, may_patch: Callable[[], bool] = lambda: False) -> None:
-        self.entries: list[Record | Patch | LimitedHistory] = []
+        self.entries: list[StepRecord | Patch | LimitedHistory] = []
         self._may_patch = may_patch
         self.recomputed = 0
         self._region: LimitedHistory | None = None
@@ -87,7 +87,7 @@ class FullHistory:
         lengths = (len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
         return sum(lengths) - sum(isinstance(e, Patch) for e in self.entries)
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Run a step and record it; of a write, tell whether it may happen in kept memory."""
         if self._region is not None:
             return self._region.record(step)
@@ -109,7 +109,7 @@ class FullHistory:
             patch = self._patch(step.field, step.where)
             if patch is not None:
                 self.entries.append(patch)
-        records: list[Record] = []
+        records: list[StepRecord] = []
         result = step.run(records)
         for record in records:
             record.count_saved()
@@ -123,12 +123,12 @@ class FullHistory:
             return None if where.repeats else patch_of(field, where.of)
         return patch_of(field, box_of(tuple((i, i) for i in where)))
 
-    def steps(self) -> Iterator[tuple[Step, Record | None]]:
+    def steps(self) -> Iterator[tuple[TapeStep, StepRecord | None]]:
         """Yield the steps in order with their records."""
         for entry in self.entries:
             if isinstance(entry, LimitedHistory):
                 yield from entry.steps()
-            elif isinstance(entry, Record):
+            elif isinstance(entry, StepRecord):
                 yield entry.step, entry
 
     def begin_region(self) -> bool:
@@ -143,7 +143,7 @@ class FullHistory:
         """Record everything again."""
         self._region = None
 
-    def backwards(self, *, keep: bool) -> Generator[Record]:
+    def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; patches are undone on the way."""
         undone: list[Patch] = []
         try:
@@ -166,7 +166,7 @@ class FullHistory:
     def nbytes(self) -> int:
         """Bytes of old values."""
         patches = sum(e.values.nbytes for e in self.entries if isinstance(e, Patch))
-        saved = sum(e.counted_nbytes for e in self.entries if isinstance(e, Record))
+        saved = sum(e.counted_nbytes for e in self.entries if isinstance(e, StepRecord))
         return patches + saved + kept_bytes(self.buffers())
 
     def buffers(self) -> Iterator[Buffer]:
@@ -214,7 +214,7 @@ class LimitedHistory:
         self._limit = limit
         self._pool: Pool | None = None
         self._base = 0
-        self._steps: list[Step] = []
+        self._steps: list[TapeStep] = []
         self._changed: dict[Storage, None] = {}
         self._state_bytes = 0
         self._stride = first_stride
@@ -230,7 +230,7 @@ class LimitedHistory:
         """The number of snapshots held now."""
         return len(self._snapshots.taken)
 
-    def steps(self) -> Iterator[tuple[Step, Record | None]]:
+    def steps(self) -> Iterator[tuple[TapeStep, StepRecord | None]]:
         """Yield the steps in order, with their records if there are any."""
         if self._run.records is None:
             yield from ((step, None) for step in self._steps)
@@ -239,7 +239,7 @@ class LimitedHistory:
 
     # Recording
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Run a step and remember it; Python may write in other memory only."""
         step = step.lasting()
         if self._pool is None:
@@ -295,7 +295,7 @@ class LimitedHistory:
 
     # In reverse
 
-    def backwards(self, *, keep: bool) -> Generator[Record]:
+    def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is asked for.
 
         Fields hold earlier values meanwhile, and those that they held before at the end.

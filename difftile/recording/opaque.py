@@ -22,7 +22,7 @@ from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
-from difftile.recording.steps import Derivatives, Record, Step
+from difftile.recording.steps import Derivatives, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.substrate import Buffer, Pool, current_session, unpin
 
@@ -126,7 +126,7 @@ class OpaqueStep(ABC):
 
 
 @dataclass(slots=True, eq=False)
-class Opaque(Step):
+class Opaque(TapeStep):
     """An opaque step as a tape holds it.
 
     Args:
@@ -192,7 +192,7 @@ class Opaque(Step):
             and any(use.writes and use.field.has_grads for use in self.uses)
         )
 
-    def run(self, records: list[Record] | None, *, repeats: bool = False) -> object:
+    def run(self, records: list[StepRecord] | None, *, repeats: bool = False) -> object:
         """Do the work and add its record; return the result of the step."""
         saved, record = self.execute(record=records is not None, repeats=repeats)
         if records is not None and record is not None:
@@ -266,7 +266,7 @@ class Opaque(Step):
 
 
 @dataclass(slots=True, eq=False)
-class OpaqueRecord(Record):
+class OpaqueRecord(StepRecord):
     """One run of an opaque step.
 
     Args:

@@ -13,14 +13,14 @@ from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recorder, Where
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import Opaque, OpaqueStep
-from difftile.recording.steps import HostCopy, HostWrite, Launch, Step
+from difftile.recording.steps import HostCopy, HostWrite, Launch, TapeStep
 
 
 class StepRecorder(Recorder, ABC):
     """A recorder that hears of launches, host writes, host copies and opaque steps as steps."""
 
     @abstractmethod
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Record a step, and run it unless Python itself is about to write.
 
         Returns:

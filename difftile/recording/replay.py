@@ -19,7 +19,7 @@ from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.replayed_fields import reverse_opaque
-from difftile.recording.steps import LaunchRecord, Record
+from difftile.recording.steps import LaunchRecord, StepRecord
 from difftile.recording.work_fields import add_to, copied
 
 
@@ -111,7 +111,7 @@ class Replay:
         self._work[field.storage] = (field, work)
         return work
 
-    def reverse(self, record: Record) -> None:
+    def reverse(self, record: StepRecord) -> None:
         """Run the adjoint of one record."""
         record.reverse(self)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from difftile.fields.field import Storage
 from difftile.recording.snapshots import Snapshots
-from difftile.recording.steps import Record, Step
+from difftile.recording.steps import StepRecord, TapeStep
 from difftile.substrate import silence
 
 
@@ -24,7 +24,7 @@ class Run:
 
     snapshots: Snapshots
     make_room: Callable[[Callable[[], int]], None]
-    records: list[Record] | None
+    records: list[StepRecord] | None
 
     def release_records(self) -> None:
         """Release the records, and record no more."""
@@ -32,24 +32,24 @@ class Run:
             record.release()
         self.records = None
 
-    def first(self, step: Step, position: int) -> object:
+    def first(self, step: TapeStep, position: int) -> object:
         """Run a step that Python asks for, or prepare for its write; return the step's result."""
         return self._run(step, position, lambda records: step.run(records, repeats=True))
 
-    def again(self, step: Step, position: int) -> None:
+    def again(self, step: TapeStep, position: int) -> None:
         """Run a step once more."""
         with silence():
             self._run(step, position, step.run_again)
 
     def _run(
-        self, step: Step, position: int, run: Callable[[list[Record] | None], object]
+        self, step: TapeStep, position: int, run: Callable[[list[StepRecord] | None], object]
     ) -> object:
         self.make_room(lambda: step.growth(self._leaving, recording=self.records is not None))
         for field, overwritten in step.accesses():
             if self.snapshots.concerns(field.storage):
                 self.snapshots.touch((field.storage,), position, overwritten=overwritten)
         known = step.saved_nbytes
-        records: list[Record] = []
+        records: list[StepRecord] = []
         try:
             return run(None if self.records is None else records)
         finally:

@@ -54,7 +54,7 @@ class Derivatives(Protocol):
         ...
 
 
-class Step(ABC):
+class TapeStep(ABC):
     """A launch, a write or copy from Python, or an opaque step, which can run again."""
 
     __slots__ = ()
@@ -98,7 +98,7 @@ class Step(ABC):
         """
 
     @abstractmethod
-    def run(self, records: list[Record] | None, *, repeats: bool = False) -> object:
+    def run(self, records: list[StepRecord] | None, *, repeats: bool = False) -> object:
         """Run the step and add its records, if there is a list for them.
 
         Python writes after the step has run, which only adds a record then.
@@ -111,7 +111,7 @@ class Step(ABC):
             The result of an opaque step.
         """
 
-    def run_again(self, records: list[Record] | None) -> None:
+    def run_again(self, records: list[StepRecord] | None) -> None:
         """Run the step as before."""
         self.run(records, repeats=True)
 
@@ -122,7 +122,7 @@ class Step(ABC):
         """
         return False
 
-    def lasting(self) -> Step:
+    def lasting(self) -> TapeStep:
         """Return the step as it can be kept after the event."""
         return self
 
@@ -136,14 +136,14 @@ class Step(ABC):
                 observer.wrote(field)
 
 
-class Record(ABC):
+class StepRecord(ABC):
     """What reverses a step, or one stage of a launch."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
-    def step(self) -> Step:
+    def step(self) -> TapeStep:
         """The step."""
 
     @property
@@ -170,7 +170,7 @@ class Record(ABC):
 
 
 @dataclass(slots=True, eq=False)
-class Launch(Step):
+class Launch(TapeStep):
     """A launch of a kernel, all its stages.
 
     Args:
@@ -232,7 +232,7 @@ class Launch(Step):
             pinned |= {field_at(self.values, k).storage for k in (*stay, *plan.reads_after)}
         return growth
 
-    def run(self, records: list[Record] | None, *, repeats: bool = False) -> None:
+    def run(self, records: list[StepRecord] | None, *, repeats: bool = False) -> None:
         """Launch."""
         for plan in self.plans:
             if records is None:
@@ -251,7 +251,7 @@ class Launch(Step):
 
 
 @dataclass(slots=True, eq=False)
-class LaunchRecord(Record):
+class LaunchRecord(StepRecord):
     """A launch of one stage.
 
     Args:
@@ -331,7 +331,7 @@ def record_stage(
 
 
 @dataclass(slots=True, eq=False)
-class HostStep(Step, Record):
+class HostStep(TapeStep, StepRecord):
     """A write or a copy from Python. It is its own record: reversing it takes no old values.
 
     Args:
@@ -362,7 +362,7 @@ class HostStep(Step, Record):
         """Return the bytes of the buffer that the field leaves."""
         return leaving(self.field.storage)
 
-    def run(self, records: list[Record] | None, *, repeats: bool = False) -> None:
+    def run(self, records: list[StepRecord] | None, *, repeats: bool = False) -> None:
         """Add the step as its own record: Python is about to write."""
         if records is not None and self.field.has_grads:
             records.append(self)
@@ -382,7 +382,7 @@ class HostWrite(HostStep):
 
     values: HostArray | None = None
 
-    def run_again(self, records: list[Record] | None) -> None:
+    def run_again(self, records: list[StepRecord] | None) -> None:
         """Write the same values."""
         self.run(records)
         field, where, values = self.field, self.where, self.values
@@ -422,7 +422,7 @@ class HostCopy(HostStep):
         """The copied field."""
         return [self.source.base]
 
-    def run_again(self, records: list[Record] | None) -> None:
+    def run_again(self, records: list[StepRecord] | None) -> None:
         """Copy again."""
         self.run(records)
         self.target.write_from(self.source)

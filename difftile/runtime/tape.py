@@ -47,7 +47,7 @@ from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
-from difftile.recording.steps import HostCopy, Launch, LaunchRecord, Record, Step
+from difftile.recording.steps import HostCopy, Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
 from difftile.recording.work_fields import copied
 from difftile.substrate import current_session, failed
@@ -265,7 +265,7 @@ class Tape(StepRecorder):
             self._written[field.storage] = field
         return stays
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Hand a step to the history, with the diagnosis and a clock around it."""
         if not self._is_observed:
             return self._history.record(step)
@@ -552,7 +552,7 @@ class Tape(StepRecorder):
             replay.gradient(field).buffer.copy_from(snapshot.buffer)
         replay.finish()
 
-    def _reverse(self, replay: Replay, record: Record, number: int) -> None:
+    def _reverse(self, replay: Replay, record: StepRecord, number: int) -> None:
         """Run the adjoint of one record.
 
         Raises:

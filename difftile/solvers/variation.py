@@ -16,7 +16,7 @@ from difftile.ir.types import is_float
 from difftile.linearization.pushforward import Pushforward
 from difftile.recording.opaque import OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
-from difftile.recording.steps import HostWrite, Step
+from difftile.recording.steps import HostWrite, TapeStep
 from difftile.solvers.implicit import grad_after, tangent_of
 from difftile.solvers.problem import Integrated, Problem, fields_among, holding, not_known
 
@@ -124,7 +124,7 @@ class _Watching(Pushforward):
 
         return look
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Check the fields of a step and push tangents through it."""
         if self._own is not None:
             match step:

@@ -14,7 +14,7 @@ from difftile.ir.walk import arrays_loaded, walk
 from difftile.passes.inline_primals import inline_primals
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
-from difftile.recording.steps import HostCopy, Launch, Step
+from difftile.recording.steps import HostCopy, Launch, TapeStep
 from difftile.testing.shadow_fields import ShadowField, ShadowFields
 
 
@@ -33,7 +33,7 @@ class Watch(StepRecorder, AccessObserver):
         self.used: set[Storage] = set()
         self._shadows = shadows
 
-    def record(self, step: Step) -> object:
+    def record(self, step: TapeStep) -> object:
         """Note the accesses of a step, and run it on copies, unless Python is about to write."""
         if isinstance(step, Launch):
             self._launch(step)
