@@ -11,22 +11,25 @@ from difftile.ir.walk import WRITES, walk
 
 def varying_writes(plan: AdjointPlan) -> frozenset[int]:
     """Return the positions of the fields that a stage gives values which vary with fields."""
-    if plan.varying is not None:
-        return plan.varying
-    plan.varying = frozenset()
+    if plan.varying is None:
+        plan.varying = _varying_writes(plan)
+    return plan.varying
+
+
+def _varying_writes(plan: AdjointPlan) -> frozenset[int]:
     bars = {} if plan.adjoint is None else plan.adjoint.derived.of(Bar)
     gradients, position = bars.values(), plan.code.position
     # Where an adjoint stores only zeros, it takes the gradient of what the stage overwrites.
-    if plan.adjoint is not None and any(
+    if plan.adjoint is None or not any(
         isinstance(stmt, Accumulate | Store)
         and stmt.array in gradients
         and not (isinstance(stmt.value, Const) and not stmt.value.value)
         for stmt in walk(plan.adjoint.derived.program.body)
     ):
-        active = active_values(plan.stage.program, frozenset(bars))
-        plan.varying = frozenset(
-            position[stmt.array]
-            for stmt in walk(plan.stage.program.body)
-            if isinstance(stmt, WRITES) and stmt.value in active and stmt.array in position
-        )
-    return plan.varying
+        return frozenset()
+    active = active_values(plan.stage.program, frozenset(bars))
+    return frozenset(
+        position[stmt.array]
+        for stmt in walk(plan.stage.program.body)
+        if isinstance(stmt, WRITES) and stmt.value in active and stmt.array in position
+    )
