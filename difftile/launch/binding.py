@@ -168,6 +168,7 @@ class Binding:
     __slots__ = (
         "_args",
         "_code",
+        "_is_plain",
         "_kept",
         "_launcher",
         "_live",
@@ -201,6 +202,8 @@ class Binding:
                 case Temporary() as memory:
                     self._temporary.append((place, memory))
 
+        self._is_plain = not (self._kept or self._shapes or self._temporary)
+
     def _note_shape(self, place: int, field: Field) -> None:
         if field.storage.buffer.shape != field.shape:
             self._shapes.append((place, field.shape))
@@ -226,10 +229,14 @@ class Binding:
             values: The arguments of the kernel, whose numbers are passed.
             kept: The buffers that the launch brings along.
         """
-        args = self.arguments(values, kept)
-        if self._temporary:
-            self._launch_with_memory(args)
+        if not self._is_plain:
+            self._launch_with_memory(self.arguments(values, kept))
             return
+        args = self._args.copy()  # as in `arguments`, without a call: launches take microseconds
+        for place, storage in self._live:
+            args[place] = storage.buffer
+        for place, k in self._passed:
+            args[place] = values[k]
         if self._launcher is None:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)

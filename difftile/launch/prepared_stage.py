@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from difftile.compile.arguments import Argument, Arguments, field_at, number_at
@@ -71,18 +71,22 @@ class PreparedStage:
     def launch(
         self,
         values: Arguments,
-        patches: dict[int, Patch] | None = None,
         both: frozenset[int] = frozenset(),
-    ) -> None:
+        may_patch: Callable[[], bool] | None = None,
+    ) -> Mapping[int, Patch]:
         """Launch; pinned fields move to fresh memory first, with their contents only if they must.
 
         Args:
             values: The arguments.
-            patches: Takes by position the contents that are going to be overwritten in fields that
-                stay in pinned memory, as that is the smaller part of them. None: all of them move.
             both: Positions of fields that must move, as both versions of them are read.
+            may_patch: Tells whether a field may stay in pinned memory where that is the smaller
+                part of it to keep; None: all fields move.
+
+        Returns:
+            The overwritten contents of the fields that stayed, by position.
         """
         moved: list[tuple[int, Storage]] = []
+        patches: dict[int, Patch] = {}
         for k, storage in self._writes:
             if not storage.buffer.pins:
                 continue
@@ -90,16 +94,22 @@ class PreparedStage:
                 moved.append((k, storage))
                 continue
             patch = None
-            if patches is not None and k not in both and storage.buffer.nbytes >= _WORTH_A_PATCH:
-                patch = self._patch(k, values)
+            if may_patch is not None and k not in both and storage.buffer.nbytes >= _WORTH_A_PATCH:
+                patch = self._patch(k, values) if may_patch() else None
             if patch is None:
                 storage.renew(copy=True)
-            elif patches is not None:
+            else:
                 patches[k] = patch
-        if moved:
-            self._launch_renamed(values, moved)
-        else:
-            self._binding.launch(values)
+        try:
+            if moved:
+                self._launch_renamed(values, moved)
+            else:
+                self._binding.launch(values)
+        except BaseException:
+            for patch in patches.values():
+                patch.release()
+            raise
+        return patches
 
     def _launch_renamed(self, values: Arguments, moved: list[tuple[int, Storage]]) -> None:
         """Launch so that some fields are written into fresh memory and read where they were."""

@@ -92,9 +92,8 @@ class FullHistory:
         if self._region is not None:
             return self._region.record(step)
         if isinstance(step, Launch):
-            patching = self._may_patch()
             for plan in step.plans:
-                record, patches = record_stage(plan, step, patching=patching, packing=True)
+                record, patches = record_stage(plan, step, may_patch=self._may_patch, packing=True)
                 if patches:
                     self.entries += [patch for k, patch in patches.items() if k not in plan.reads]
                 if record is not None:

@@ -294,14 +294,18 @@ class LaunchRecord(StepRecord):
 
 
 def record_stage(
-    plan: AdjointPlan, launch: Launch, *, patching: bool = False, packing: bool = False
+    plan: AdjointPlan,
+    launch: Launch,
+    *,
+    may_patch: Callable[[], bool] | None = None,
+    packing: bool = False,
 ) -> tuple[LaunchRecord | None, Mapping[int, Patch]]:
     """Launch a stage; return its record, and the patches of fields by their positions.
 
     Args:
         plan: The stage.
         launch: The launch.
-        patching: Whether small writes may stay in memory that earlier records need.
+        may_patch: Tells whether small writes may stay in memory that earlier records need.
         packing: Whether old values may be packed, which takes memory while they are read again.
     """
     values = launch.values
@@ -311,14 +315,11 @@ def record_stage(
     for buffer in kept:
         buffer.pins += 1
         buffer.packing_pins += packing
-    patches: dict[int, Patch] = {}
     try:
         stage = launch.prepared.stages[plan.stage.number]
-        stage.launch(values, patches if patching else None, plan.both)
+        patches = stage.launch(values, plan.both, may_patch)
     except BaseException:
         unpin(*kept, packing=packing)
-        for patch in patches.values():
-            patch.release()
         raise
     if plan.adjoint is None:
         return LaunchRecord(plan, launch, []) if plan.passing_by else None, patches
