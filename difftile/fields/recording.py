@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -136,6 +137,16 @@ class Recording:
 
 _IDLE = Recording()
 RECORDING: ContextVar[Recording] = ContextVar("difftile_recording", default=_IDLE)
+
+
+def _keep_own() -> None:
+    """Forget the recorders of threads that a forked child does not have."""
+    now = RECORDING.get()
+    Recording.open = tuple(r for r in Recording.open if r is now.recorder or r in now.hidden)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_own)
 
 
 @contextmanager

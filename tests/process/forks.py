@@ -146,6 +146,25 @@ def with_a_thread() -> None:
     thread.join()
 
 
+def with_a_tape_elsewhere() -> None:
+    """A tape that another thread has open at the fork is not open in the child."""
+    use()
+    opened, done = threading.Event(), threading.Event()
+
+    def record() -> None:
+        with dt.Tape():
+            opened.set()
+            done.wait()
+
+    thread = threading.Thread(target=record)
+    thread.start()
+    opened.wait()
+    said = child(lambda: (dt.init(), use())[1], leave=sys.exit)
+    done.set()
+    thread.join()
+    assert said == "800000.0", said
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()

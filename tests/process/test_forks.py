@@ -12,7 +12,10 @@ from tests.process.running import check
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.parametrize(
     "programs",
-    [["before_the_start", "refused"], ["started_anew", "in_a_pool", "with_a_thread"]],
+    [
+        ["before_the_start", "refused"],
+        ["started_anew", "in_a_pool", "with_a_thread", "with_a_tape_elsewhere"],
+    ],
     ids=lambda programs: programs[0],
 )
 def test_forks(programs: list[str]) -> None:
