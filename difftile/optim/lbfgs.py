@@ -172,7 +172,7 @@ class LBFGS:
             self._turns = [*self._turns, turn][-self.history :]
 
     def zero_grads(self) -> None:
-        """Set the gradients of the fields to zero; entering a tape does so, too."""
+        """Set the gradients of the fields to zero, as a tape does with those that it meets."""
         zero_grads([one.field for one in self.parameters])
 
     def follow(self, change: Change) -> None:
