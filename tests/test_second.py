@@ -9,6 +9,8 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.compile.stage import Adjoint, Stage
+from difftile.ir.derived import Derived
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 
@@ -88,3 +90,31 @@ def test_constants_inside_are_refused() -> None:
 
     with pytest.raises(dt.TapeError, match="do not pass a launch inside"):
         push_pull(Pullback(run), {x: np.ones(3)}, {loss: 1.0}, {}, (x,))
+
+
+def test_threads_that_derive_a_stage_at_once_get_the_same_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The tangent of an adjoint names parameters of the adjoint: of two, it would miss the other's.
+    x, loss = dt.ones(3, ti.f64, grad=True), dt.zeros((), ti.f64, grad=True)
+    raced._ready((x, loss), {})
+    assert raced._latest is not None
+    (stage,) = raced._latest.stages
+    request = Adjoint(frozenset(stage.program.arrays))
+    derive, faster = Stage._derive, []
+
+    def derive_late(self: Stage, request: Adjoint) -> Derived | None:
+        made = derive(self, request)
+        if not faster:
+            faster.append(None)
+            faster[0] = self.derived(request)  # as another thread does meanwhile
+        return made
+
+    monkeypatch.setattr(Stage, "_derive", derive_late)
+    assert stage.derived(request) is faster[0]
+
+
+@dt.kernel
+def raced(x, loss):
+    for i in x:
+        loss[None] += x[i] * x[i]

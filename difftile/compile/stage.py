@@ -177,7 +177,8 @@ class Stage:
             Unbatchable: Loops have bounds that differ between directions.
         """
         if request not in self._programs:
-            self._programs[request] = self._derive(request)
+            # The first of several threads wins: parameters of one derivation name those of another.
+            self._programs.setdefault(request, self._derive(request))
         return self._programs[request]
 
     def code(self, request: Request) -> DerivedCode | None:
@@ -189,7 +190,7 @@ class Stage:
         """
         if request not in self._codes:
             derived = self.derived(request)
-            self._codes[request] = None if derived is None else DerivedCode(derived)
+            self._codes.setdefault(request, None if derived is None else DerivedCode(derived))
         return self._codes[request]
 
     @property
