@@ -143,11 +143,6 @@ class _Many:
         """Return the slot of the gradients or tangents of a field."""
         return Fixed(self.gradient(field).buffer)
 
-    def scratch(self, param: Array, shape: tuple[int, ...]) -> Slot:
-        """Return the slot of a program's own memory, with an axis for directions if it has one."""
-        lead = (self.width,) if param.type.ndim > len(shape) else ()
-        return Temporary(param.type.element, (*lead, *shape))
-
 
 class _ManyPush(Sweep):
     """Pushes many tangents of one field through a stretch."""
@@ -190,24 +185,32 @@ class _ManyPush(Sweep):
         step.push(self._dots)
 
 
-class _ManyGradients(AdjointEnvironment):
-    """Gradients with an axis more, and contents among the buffers of a record."""
+class _ManyEnvironment(Environment):
+    """Memory with an axis more for the directions."""
 
-    def __init__(self, many: _Many, record: LaunchRecord) -> None:
-        super().__init__(record, many.gradient)
-        self._many = many
-
-    def lane(self, of: Role) -> Slot | None:
-        return self._many.lane(self.field(of.array)) if isinstance(of, Bar) else None
+    _many: _Many
 
     def width(self) -> Slot:
         return Fixed(self._many.width)
 
     def scratch(self, param: Array, like: Array | None) -> Slot:
-        return self._many.scratch(param, () if like is None else self.field(like).shape)
+        shape = () if like is None else self.field(like).shape
+        lead = (self._many.width,) if param.type.ndim > len(shape) else ()
+        return Temporary(param.type.element, (*lead, *shape))
 
 
-class _ManyTangents(Environment):
+class _ManyGradients(_ManyEnvironment, AdjointEnvironment):
+    """Gradients with an axis more, and contents among the buffers of a record."""
+
+    def __init__(self, many: _Many, record: LaunchRecord) -> None:
+        AdjointEnvironment.__init__(self, record, many.gradient)
+        self._many = many
+
+    def lane(self, of: Role) -> Slot | None:
+        return self._many.lane(self.field(of.array)) if isinstance(of, Bar) else None
+
+
+class _ManyTangents(_ManyEnvironment):
     """Tangents with an axis more, and contents that fields had when this was made."""
 
     def __init__(self, many: _Many, launch: PreparedLaunch, values: Arguments) -> None:
@@ -224,9 +227,3 @@ class _ManyTangents(Environment):
                 return self._many.lane(self.field(array))
             case _:
                 return None
-
-    def width(self) -> Slot:
-        return Fixed(self._many.width)
-
-    def scratch(self, param: Array, like: Array | None) -> Slot:
-        return self._many.scratch(param, () if like is None else self.field(like).shape)
