@@ -95,7 +95,9 @@ def _make_plan(
     def positions(kind: type[Before | After]) -> tuple[int, ...]:
         return tuple(code.position[a] for a in adjoint.fields(kind)) if adjoint else ()
 
-    candidates = [a for a in stage.loaded if a not in wanted and stage.passes_on(a)]
+    candidates = [
+        a for a in stage.loaded if not constant and a not in wanted and stage.passes_on(a)
+    ]
     early = sorted(code.position[a] for a in candidates if a not in stage.loaded_late)
     late = sorted(code.position[a] for a in candidates if a in stage.loaded_late)
     return AdjointPlan(
@@ -112,6 +114,6 @@ def _make_plan(
             for a, span in stage.cuts(frozenset[Array]() if constant else wanted).items()
         },
         None if constant or adjoint is None else code.passed(stage, wanted),
-        ((), ()) if constant else (tuple(early), tuple(late)),
+        (tuple(early), tuple(late)),
         adjoint is None and any(grads[k] for k in writes),
     )

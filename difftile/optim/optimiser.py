@@ -208,7 +208,7 @@ class Optimiser(ABC):
         """
         if self._passes == TAPES.replays:
             return
-        for one, version in zip(self.parameters, self._versions, strict=False):
+        for one, version in zip(self.parameters, self._versions, strict=True):
             if one.grad.buffer.contents.version is version:
                 zero_grads(one.field)
 

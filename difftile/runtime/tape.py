@@ -80,7 +80,7 @@ class Tape(StepRecorder):
             launches tens of times.
 
     Raises:
-        TapeError: The loss has no gradient, or more than one element; or a limit is none; or a
+        TapeError: The loss has no gradient, or more than one element; or a limit is invalid; or a
             field to be diagnosed has no gradient.
     """
 
@@ -596,7 +596,7 @@ def _history(memory: str | int | None, snapshots: int | None) -> History:
     """Return the way of keeping old values that a tape's arguments ask for.
 
     Raises:
-        TapeError: A limit is none, or both are given.
+        TapeError: A limit is invalid, or both are given.
     """
     if memory is None and snapshots is None:
         return FullHistory(lambda: len(TAPES.holders) == 1)
@@ -615,7 +615,7 @@ def _diagnosis(diagnose: bool | Field | Sequence[Field]) -> Diagnosis | None:
     """Return what watches the tape, if it is asked for.
 
     Raises:
-        TapeError: A field to be diagnosed is none, or has no gradient.
+        TapeError: An object to be diagnosed is not a field, or has no gradient.
     """
     if isinstance(diagnose, bool):
         return Diagnosis(()) if diagnose else None
