@@ -180,6 +180,21 @@ def test_assertion_reports_and_the_launch_runs_on(debug: None) -> None:
         rooted(x, 2)
 
 
+@dt.kernel
+def strided(x, s: int):
+    for i in range(0, 3, s):
+        x[i] += 1
+
+
+def test_step_of_zero_takes_no_steps(debug: None) -> None:
+    x = dt.zeros(3)
+    strided(x, 2)
+    with pytest.raises(AssertionFailure, match="the step of a range is 0") as caught:
+        strided(x, 0)
+    assert caught.value.span is not None and caught.value.span.shown == "s"
+    assert x.to_numpy().tolist() == [1, 0, 1]
+
+
 # Indices
 
 

@@ -46,7 +46,7 @@ from difftile.frontend.jumps import (
 )
 from difftile.frontend.name_lookup import parts_of
 from difftile.frontend.random_calls import only_on_one_side
-from difftile.frontend.ranges import Box, box_of
+from difftile.frontend.ranges import ONE, Box, at_step, box_of, steps_of
 from difftile.frontend.threads import in_parallel
 from difftile.ir.nodes import Array, Block, Const, For, Value, Var, While
 from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
@@ -299,15 +299,14 @@ def _nest(cx: Context, node: ast.For, box: Box, names: list[str], indices: list[
     flags = leaving(cx, node.body)
     here: Value = index
     bounds = (start, stop)
-    if box.step != 1:
-        bounds = (Const(0, I32), _count(cx, start, stop, box.step))
+    if box.step != ONE:
+        bounds = (Const(0, I32), steps_of(cx, box))
         index = Var(f"{names[axis]}_count", I32)
     with cx.b.region() as tests:
         runs = cx.call("and", cx.call("lt", index, bounds[1]), stays(cx, flags)) if flags else None
     with cx.b.region() as stmts:
-        if box.step != 1:
-            scaled = cx.call("mul", index, Const(box.step, I32))
-            here = cx.call("add", start, scaled, name=names[axis])
+        if box.step != ONE:
+            here = at_step(cx, box, index, names[axis])
         _nest(cx, node, box, names, [*indices, here])
         yields = _yields(cx, node, carried)
         if runs is not None:  # a loop that may be left early is a `while` over its index
@@ -347,31 +346,21 @@ def _while(cx: Context, node: ast.While) -> None:
     _leave(cx, carried, outs)
 
 
-def _count(cx: Context, start: Value, stop: Value, step: int) -> Value:
-    """Return how many steps a range takes."""
-    span = cx.call("sub", stop, start) if step > 0 else cx.call("sub", start, stop)
-    size = abs(step)
-    rounded = cx.call("add", span, Const(size - 1, I32))
-    return cx.call("floordiv", rounded, Const(size, I32))
-
-
 # Parallel loops
 
 
 def _parallel(cx: Context, node: ast.For, box: Box, names: list[str]) -> None:
-    start, bounds = box.starts[0], box
-    if box.step != 1:
-        count = _count(cx, start, box.stops[0], box.step)
-        bounds = Box((Const(0, I32),), (count,))
+    bounds = box
+    if box.step != ONE:
+        bounds = Box((Const(0, I32),), (steps_of(cx, box),))
     before, places = dict(cx.env), dict(cx.bound_at)
     kept, cells = _reductions(cx, node)
     span = cx.keyword_span(node)
     within = cx.within(replace(cx.scope, reductions=dict(cells)))
     with within, in_parallel(cx, names, bounds.starts, bounds.stops, span) as indices:
         values: list[Value] = list(indices)
-        if box.step != 1:
-            scaled = cx.call("mul", indices[0], Const(box.step, I32))
-            values = [cx.call("add", start, scaled, name=names[0])]
+        if box.step != ONE:
+            values = [at_step(cx, box, indices[0], names[0])]
         _bind(cx, node, box, names, values)
         for jump in jumps(node.body):
             if isinstance(jump, ast.Break):

@@ -20,8 +20,11 @@ from difftile.frontend.items import (
     field_of,
 )
 from difftile.frontend.name_lookup import parts_of
-from difftile.ir.nodes import Const, Value, Var
+from difftile.ir.failures import AssertionFailed
+from difftile.ir.nodes import Block, Const, Fail, If, Value, Var
 from difftile.ir.types import I32, shape_of
+
+ONE = Const(1, I32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,13 @@ class Box:
     Args:
         starts: Start of each axis.
         stops: Stop of each axis.
-        step: Step of the only axis.
+        step: Step of the only axis, which may be known at run time only.
         grouped: The loop variable takes all indices as one vector.
     """
 
     starts: tuple[Value, ...]
     stops: tuple[Value, ...]
-    step: int = 1
+    step: Value = ONE
     grouped: bool = False
 
 
@@ -63,7 +66,8 @@ def box_of(cx: Context, node: ast.expr) -> Box:
         return Box((Const(0, I32),) * len(sizes), sizes)
     if isinstance(item, Static) and isinstance(item.value, range):
         whole = item.value
-        return Box((Const(whole.start, I32),), (Const(whole.stop, I32),), whole.step)
+        start, stop, step = (Const(n, I32) for n in (whole.start, whole.stop, whole.step))
+        return Box((start,), (stop,), step)
     hint = "loop over 'range(n)', a field, 'ti.ndrange(...)', or 'ti.static(...)'."
     parts = isinstance(item, Static) and isinstance(item.value, (tuple, list))
     if special == "static":
@@ -80,6 +84,26 @@ def box_of(cx: Context, node: ast.expr) -> Box:
     raise TypeMismatch(cx.span(node), f"{describe(item)} cannot be looped over.", hint=hint)
 
 
+def steps_of(cx: Context, box: Box) -> Value:
+    """Return how many steps a range takes; not positive if it takes none."""
+    start, stop, step = box.starts[0], box.stops[0], box.step
+    if isinstance(step, Const):
+        size = abs(int(step.value))
+        span = cx.call("sub", stop, start) if step.value > 0 else cx.call("sub", start, stop)
+        rounded = cx.call("add", span, Const(size - 1, I32))
+        return cx.call("floordiv", rounded, Const(size, I32))
+    nothing = Const(0, I32)
+    stays = cx.call("eq", step, nothing)  # not an error without debug: a range without steps
+    divisor = cx.call("select", stays, ONE, step)
+    back = cx.call("floordiv", cx.call("sub", start, stop), divisor)
+    return cx.call("select", stays, nothing, cx.call("neg", back))
+
+
+def at_step(cx: Context, box: Box, count: Value, name: str) -> Value:
+    """Return the index that a range has after some steps."""
+    return cx.call("add", box.starts[0], cx.call("mul", count, box.step), name=name)
+
+
 def _range(cx: Context, node: ast.Call) -> Box:
     arguments = spread(cx, positional(cx, node))
     if not 1 <= len(arguments) <= 3:
@@ -91,17 +115,17 @@ def _range(cx: Context, node: ast.Call) -> Box:
         return Box((Const(0, I32),), (bounds[0],))
     if len(bounds) == 2:
         return Box((bounds[0],), (bounds[1],))
-    where, step = arguments[2]
-    if not isinstance(step, (Static, Const)) or not isinstance(step.value, int):
-        raise TypeMismatch(
-            cx.span(where),
-            "the step of a range must be known while compiling.",
-            "known at run time only",
-            hint="loop over the number of steps, and write 'start + step * i' for the index.",
-        )
-    if step.value == 0:
+    start, stop, step = bounds
+    where, _ = arguments[2]
+    if isinstance(step, Const) and not step.value:
         raise TypeMismatch(cx.span(where), "the step of a range is not 0.")
-    return Box((bounds[0],), (bounds[1],), step.value)
+    if not isinstance(step, Const):
+        failure = AssertionFailed(f"{ast.unparse(where)} != 0", "the step of a range is 0")
+        with cx.b.region() as stmts:
+            cx.b.append(Fail(failure, (), cx.span(where)))
+        is_zero = cx.call("eq", step, Const(0, I32))
+        cx.b.append(If(is_zero, Block(tuple(stmts)), Block(()), (), cx.span(where)))
+    return Box((start,), (stop,), step)
 
 
 def _ndrange(cx: Context, node: ast.Call) -> Box:

@@ -352,3 +352,31 @@ def stored_each_time_then_read(x, y):
             s = s * y[i]
             x[i] = s
         x[i] = x[i] * y[i]
+
+
+@program(x=floats(11), y=floats(11), k=ints([2, 3, -1, -4, 0, 20]), n=11, s=3)
+def steps_known_at_run_time(x, y, k, n: int, s: int):
+    """A step may be negative, and one of 0 takes no steps."""
+    for i in range(1, n, s):
+        y[i] *= x[i]
+    for i in range(n - 1, -1, -s):
+        y[i] += x[i] * x[i]
+    for j in k:
+        v = x[j]
+        for i in range(8 - 2 * j, 1 + 3 * j, k[j]):
+            v = ti.sin(v * x[i % 11]) + 0.1 * i
+        for i in range(9, 0, k[j]):
+            v = v * x[i % 11]
+            if v > 2.0:
+                break
+        y[j] += v
+
+
+@program(x=floats(4), y=floats(4, low=0.5, high=1.5), expected={}, s=-2)
+def a_step_that_the_loop_changes(x, y, s: int):
+    """The range is as it was before the loop."""
+    for i in x:
+        step = s
+        for j in range(6, 0, step):
+            step += j
+            x[i] = x[i] * y[i] + 0.1 * step
