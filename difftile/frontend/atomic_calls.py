@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from difftile.diagnostics import TypeMismatch
-from difftile.frontend.assign import accumulate
+from difftile.frontend.assign import accumulate, place_of, put
 from difftile.frontend.components import assigned_cells, place_type
 from difftile.frontend.context import Context
 from difftile.frontend.convert import assignable, counted_arguments
@@ -21,8 +21,9 @@ from difftile.frontend.items import (
     element_text,
     is_number,
 )
-from difftile.ir.nodes import Var
-from difftile.ir.types import FLOATS, scalar_of
+from difftile.frontend.joins import starts_as_number
+from difftile.ir.nodes import Value, Var
+from difftile.ir.types import FLOATS, Type, scalar_of
 
 _OPS = {
     **{name: name for name in ("add", "mul", "max", "min")},
@@ -42,15 +43,16 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
     """
     where, value = counted_arguments(cx, node, 2, 2)
     cell = cx.scope.reductions.get(where.id) if isinstance(where, ast.Name) else None
-    place = Place(Element(cell, ())) if cell is not None else cx.expr(where)
+    place = Place(Element(cell, ())) if cell is not None else place_of(cx, where)
     if not isinstance(place, Place) or not isinstance(place.at, Element):
+        is_local = isinstance(where, ast.Name) and where.id in cx.env and starts_as_number(place)
+        if is_local or isinstance(place, Place):
+            return _on_local(cx, node, where, place, value, sign)
         raise TypeMismatch(
             cx.span(where),
-            "expected an element of a field.",
+            "expected an element of a field, or a local.",
             describe(place),
-            hint=f"write '{element_text(place)}'."
-            if isinstance(place, FieldRef)
-            else "for a local write 'name += value', or 'name = max(name, value)'.",
+            hint=f"write '{element_text(place)}'." if isinstance(place, FieldRef) else None,
         )
     negate = sign == "sub"
     if name is None and sign in ("add", "sub"):
@@ -66,14 +68,33 @@ def atomic(cx: Context, node: ast.Call, name: str | None, *, sign: str) -> Item:
     cx.check_write(array, adds=sign == "add" and name is None)
     type_ = place_type(cx, place)
     given = assignable(cx, value, cx.numeric(value), type_, f"'{array.name}'")
-    if op.startswith("bit_") and scalar_of(type_) in FLOATS:
-        raise TypeMismatch(cx.span(node), f"'ti.atomic_{sign}' takes integers.", f"{type_}")
+    _check_bits(cx, node, sign, type_)
     if negate:
         given = cx.call("neg", given)
     out = None if name is None else Var(name, type_)
     for inside, one in assigned_cells(cx, place.components, given):
         cx.b.combine(op, array, (*place.at.index, *inside), one, out)
     return Static(None) if out is None else out
+
+
+def _on_local(
+    cx: Context, node: ast.Call, where: ast.expr, place: Item, value: ast.expr, sign: str
+) -> Value:
+    """Change a local, which belongs to one thread, and return its value from before."""
+    old = cx.value(place)
+    given = assignable(cx, value, cx.numeric(value), old.type, f"'{ast.unparse(where)}'")
+    _check_bits(cx, node, sign, old.type)
+    new = cx.call("sub" if sign == "sub" else _OPS[sign], old, given)
+    if isinstance(where, ast.Name):
+        cx.bind(where.id, new, node)
+    else:
+        put(cx, where, place, new, value, node)
+    return old
+
+
+def _check_bits(cx: Context, node: ast.Call, sign: str, type_: Type) -> None:
+    if _OPS[sign].startswith("bit_") and scalar_of(type_) in FLOATS:
+        raise TypeMismatch(cx.span(node), f"'ti.atomic_{sign}' takes integers.", f"{type_}")
 
 
 def combine(cx: Context, place: Place, op: str, node: ast.expr, item: Item) -> bool:

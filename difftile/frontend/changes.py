@@ -1,4 +1,4 @@
-"""The locals that statements change: by assignment, and through funcs that are handed a place."""
+"""The locals that statements change: by assignment, atomics, and funcs that are handed a place."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from difftile.diagnostics import KernelError
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Record, Static
+from difftile.frontend.joins import holds_numbers
 from difftile.frontend.source import source_of
-from difftile.ops.vocabulary import FuncMeaning, PythonFunction
+from difftile.ops.vocabulary import FuncMeaning, Meaning, Special
 
 
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
@@ -46,9 +47,15 @@ def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
     found = assigned(body)
     every = (node for stmt in body for node in ast.walk(stmt))
     for node in [node for node in every if isinstance(node, ast.Call)]:
-        function, receiver = _function_of(cx, node)
-        if function is None:
+        meaning, receiver = _callee(cx, node)
+        if isinstance(meaning, Special) and meaning.name.startswith("atomic_") and node.args:
+            root = root_of(node.args[0])
+            item = cx.env.get(root or "")
+            if root is not None and item is not None and holds_numbers(item):
+                found.append(root)
+        if not isinstance(meaning, FuncMeaning):
             continue
+        function = meaning.function
         # A func may change the locals that it is called with, itself or through its calls.
         tree = source_of(function).tree
         touched = set(assigned(tree.body))
@@ -89,19 +96,17 @@ def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
     return found
 
 
-def _function_of(cx: Context, node: ast.Call) -> tuple[PythonFunction | None, ast.expr | None]:
-    """Return the func that is called, and the struct before the dot if it is a method of one."""
-    found: list[tuple[PythonFunction | None, ast.expr | None]] = []
+def _callee(cx: Context, node: ast.Call) -> tuple[Meaning | None, ast.expr | None]:
+    """Return what is called, and the struct before the dot if it is a method of one."""
+    found: list[tuple[Meaning | None, ast.expr | None]] = []
 
     def look() -> None:
         if isinstance(node.func, ast.Attribute):
             owner = cx.expr(node.func.value)
             if isinstance(owner, Record):
-                method = method_of(cx, owner, node.func.attr)
-                found.append((None if method is None else method.function, node.func.value))
+                found.append((method_of(cx, owner, node.func.attr), node.func.value))
                 return
-        meaning = cx.meaning(cx.expr(node.func))
-        found.append((meaning.function if isinstance(meaning, FuncMeaning) else None, None))
+        found.append((cx.meaning(cx.expr(node.func)), None))
 
     if root_of(node.func) is None:
         return None, None

@@ -185,3 +185,31 @@ def products_of_matrices_and_permuted(x, p, y, at):
         y[at[i]] *= x[i]
     for i in at:
         x[at[i]] *= y[i]
+
+
+@program(x=floats(5), y=floats(5), n=floats(5))
+def atomics_on_locals(x, y, n):
+    """A local belongs to one thread: the value before flows on like any other."""
+    for i in x:
+        a, v, count = x[i], ti.Vector([x[i], 0.5, y[i]]), 0
+        old = ti.atomic_add(a, y[i] * y[i])
+        ti.atomic_mul(a, old)
+        for k in range(3):
+            ti.atomic_sub(v[k], 0.3 * a)
+            top = ti.atomic_max(v[(k + 1) % 3], ti.sin(a) * v[k])
+            ti.atomic_min(a, top + 0.25)
+            ti.atomic_add(count, 1)
+        ti.atomic_or(count, 4)
+        ti.atomic_add(v, x[i])
+        n[i] = a * v.norm_sqr() + count * old
+
+
+@program(x=array([1, -2, 4, 0.5]), y=floats(), top=floats(), expected={"top": 16, "y": 3.5})
+def atomics_on_locals_outside_the_loop(x, y, top):
+    """Iterations of a parallel loop share it, as they share a field."""
+    most, total = -100.0, 0.0
+    for i in x:
+        ti.atomic_max(most, x[i])
+        ti.atomic_add(total, x[i])
+    top[None] = most * most
+    y[None] = total
