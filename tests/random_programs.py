@@ -183,8 +183,15 @@ class _Writer:
 
     def rebind(self, scope: Scope, depth: int, nested: int) -> None:
         name = self.local("fvm", scope, depth)
+        value = self.bounded(scope[name], scope)
+        if self.rng.random() < 0.2:
+            op = self.rng.choice(["add", "sub", "mul", "max", "min"])
+            old = self.name(scope[name])
+            self.write(depth, f"{old} = ti.atomic_{op}({name}, {value})")
+            scope[old] = scope[name]
+            return
         sign = self.rng.choice(["= 0.5 *", "+=", "-=", "*="])
-        self.write(depth, f"{name} {sign} {self.bounded(scope[name], scope)}")
+        self.write(depth, f"{name} {sign} {value}")
 
     def component(self, scope: Scope, depth: int, nested: int) -> None:
         name = self.local("v", scope, depth)
@@ -213,7 +220,9 @@ class _Writer:
     def loop(self, scope: Scope, depth: int, nested: int) -> None:
         carried = self.local("f", scope, depth)
         index = self.name("i")
-        count = self.rng.choice(["3", "n", "34", "0", "2, 6", "-2, 2", "6, 0, -2", "index[i]"])
+        count = self.rng.choice(
+            ["3", "n", "34", "0", "2, 6", "-2, 2", "6, 0, -2", "index[i]", "1, n, index[i] - 2"]
+        )
         self.write(depth, f"for {index} in range({count}):")
         self.iteration({**scope, index: "i"}, carried, depth + 1, nested)
 

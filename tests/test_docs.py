@@ -29,6 +29,7 @@ MODULES: dict[str, Any] = {
     "": builtins,
     "math": math,
     "ti.math": ti.math,
+    "ti.types": ti.types,
     "ti": ti,
     "ti.Matrix": ti.Matrix,
     "dt": dt,

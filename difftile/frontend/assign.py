@@ -76,7 +76,9 @@ def assign_to(cx: Context, target: ast.expr, item: Item, value: ast.expr, stmt: 
                     put(cx, target, cx.env[name], item, value, stmt)
                     return
                 with cx.at(value):
-                    cx.bind(name, cx.value(item) if is_number(item) else item, stmt)
+                    # `n = ti.static(...)` stays known while compiling.
+                    stays = not is_number(item) or cx.special(value) == "static"
+                    cx.bind(name, item if stays else cx.value(item), stmt)
             case ast.Tuple(elts) | ast.List(elts):
                 starred = next((e for e in elts if isinstance(e, ast.Starred)), None)
                 if starred is not None:

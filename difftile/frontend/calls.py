@@ -15,6 +15,7 @@ from difftile.frontend.construct import (
     cast_call,
     columns_call,
     construct,
+    make_type,
     matrix_call,
     rows_call,
     type_of,
@@ -210,16 +211,19 @@ def counted_or_spread(cx: Context, node: ast.Call, low: int, high: int) -> Seque
 
 
 def _static(cx: Context, node: ast.Call, name: str) -> Item:
-    (argument,) = counted_arguments(cx, node, 1, 1)
-    item = cx.operand(argument)
-    if isinstance(item, (Static, FieldRef, Tuple, FieldShape)):
-        return item
-    raise TypeMismatch(
-        cx.span(argument),
-        "'ti.static' of something that is known at run time only.",
-        describe(item),
-        hint="leave 'ti.static' out, or take it from a Python number outside the kernel.",
-    )
+    arguments = counted_arguments(cx, node, 1, _MANY)
+    items: list[Item] = []
+    for argument in arguments:
+        item = cx.operand(argument)
+        if not isinstance(item, (Static, FieldRef, Tuple, FieldShape)):
+            raise TypeMismatch(
+                cx.span(argument),
+                "'ti.static' of something that is known at run time only.",
+                describe(item),
+                hint="leave 'ti.static' out, or take it from a Python number outside the kernel.",
+            )
+        items.append(item)
+    return items[0] if len(items) == 1 else Tuple(tuple(items))
 
 
 def _loops_only(what: str, instead: str) -> Callable[..., Item]:
@@ -298,6 +302,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "vector": vector_call,
     "matrix": matrix_call,
     "struct": free_struct,
+    "make_type": make_type,
     "rows": rows_call,
     "columns": columns_call,
     "zero": constant_matrix(lambda i, j: 0.0),

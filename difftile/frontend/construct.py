@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import product
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, counted_arguments, filled, positional, spread
 from difftile.frontend.items import Item, Static, describe, is_number
-from difftile.frontend.name_lookup import entries_of, parts_of
+from difftile.frontend.name_lookup import depend, entries_of, parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,
@@ -25,7 +26,7 @@ from difftile.ir.types import (
     shape_of,
     with_scalar,
 )
-from difftile.ops.vocabulary import TypeName
+from difftile.ops.vocabulary import StructName, TypeName
 
 # Types
 
@@ -49,6 +50,38 @@ def type_named(cx: Context, node: ast.expr, item: Item) -> Type:
     if not isinstance(meaning, TypeName):
         raise TypeMismatch(cx.span(node), "expected a type, such as 'ti.f32'.", describe(item))
     return cx.float_type if meaning.type is None else meaning.type
+
+
+def make_type(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.types.vector(n, t)` and its like, which is called while compiling."""
+    maker = cx.expr(node.func)
+    assert isinstance(maker, Static)
+
+    def known(where: ast.expr) -> object:
+        item = cx.operand(where)
+        if not isinstance(item, Static):
+            raise TypeMismatch(
+                cx.span(where),
+                "a type is made of what is known while compiling.",
+                describe(item),
+                hint="write a literal, or 'ti.static(...)'.",
+            )
+        depend(cx, item)
+        return item.value
+
+    args = [known(where) for where in node.args]
+    named = {one.arg: known(one.value) for one in node.keywords if one.arg is not None}
+    made = Static(None)
+    with suppress(Exception):  # whatever Taichi says of them, they name no type
+        made = Static(maker.value(*args, **named))
+    if not isinstance(cx.meaning(made), (TypeName, StructName)):
+        raise CallMismatch(
+            cx.span(node),
+            f"'{ast.unparse(node)}' is not a type.",
+            "write 'ti.types.vector(3, ti.f32)', 'ti.types.matrix(3, 3, ti.f32)' or "
+            "'ti.types.struct(a=ti.f32)'.",
+        )
+    return made
 
 
 def as_declared(cx: Context, type_: Type, node: ast.expr, item: Item, name: str) -> Item:

@@ -129,8 +129,8 @@ def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
     if op == "cross" and all(shape_of(type_) == (2,) for type_ in types):
         op = "cross_2d"
     has_float = any(scalar_of(type_) in FLOATS for type_ in types) or _has_float_literal(items)
-    if op == "raw_div" and has_float:
-        op = "div"
+    if has_float:
+        op = _OF_FLOATS.get(op, op)
     if op in COMPOSITES:
         values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
         try:
@@ -147,6 +147,9 @@ def apply(cx: Context, op: str, items: Sequence[Item], name: str = "") -> Value:
     values = common(cx, items) if op in _ANY_NUMBER else floats(cx, items)
     return cx.call(op, *values, name=name)
 
+
+# Rows of integers only, and what stands for them where an operand is a float.
+_OF_FLOATS = {"raw_div": "div", "raw_mod": "fmod"}
 
 _ANY_NUMBER = frozenset(
     (

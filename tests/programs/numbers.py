@@ -3,7 +3,7 @@
 import taichi as ti
 
 import difftile as dt
-from tests.harness import floats, ints, program
+from tests.harness import array, floats, ints, program
 
 
 @program(x=floats(6), n=ints([3, -2, 0, 5, 7, -7]), y=floats(6, 4))
@@ -30,3 +30,16 @@ def sigmoids(x, v, y):
     for i in x:
         y[i] = dt.sigmoid(x[i]) * dt.sigmoid(v[i]).sum()
         y[i] += ti.select(x[i] > 0, dt.sigmoid(8 * x[i]), 0)
+
+
+@program(
+    x=array([5.5, -5.5, 5.5, -5.5]),
+    d=array([2, 2, -2, -2]),
+    y=floats(4),
+    expected={"y": [1.5, -1.5, 1.5, -1.5]},
+    gradients={"x": [1, 1, 1, 1], "d": [-2, 2, 2, -2]},
+    seeds={"y": 1},
+)
+def remainders_of_floats_as_in_c(x, d, y):
+    for i in x:
+        y[i] = ti.raw_mod(x[i], d[i])

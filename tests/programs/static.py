@@ -90,3 +90,34 @@ def unrolled_cells_as_vectors(x, y):
         w = [x[i], 0.5 * x[i + 1], 2.0]
         for at in ti.static(ti.grouped(ti.ndrange(2, (1, 3)))):
             y[ti.Vector([i, 0]) + at] += w[at[0]] * w[at.y] * (at + 0.5).norm()
+
+
+@program(x=floats(4), y=floats(4, 3))
+def names_of_static_values(x, y):
+    """A name that `ti.static` gives its value is known while compiling, until it is changed."""
+    n, half = ti.static(3, 0.5)
+    for i in x:
+        for b in ti.static(range(n)):
+            j = ti.static(n - b)
+            w = half
+            if ti.static(j > 1):
+                w = x[i]
+            for k in ti.static(range(j)):
+                y[i, b] += w * x[i] ** (k + j)
+        count = ti.static(2)
+        v = x[i]
+        while count < 4:
+            v *= x[i]
+            count += 1
+        y[i, 0] += v
+
+
+@program(x=floats(4), y=floats(4))
+def types_made_in_a_kernel(x, y):
+    n = ti.static(2)
+    pair, square = ti.types.vector(n, ti.f64), ti.types.matrix(n=n, m=n, dtype=ti.f64)
+    for i in x:
+        P = ti.types.struct(at=pair, mass=ti.f64)
+        p = P(at=pair(x[i], 1.0), mass=0.5)
+        turn: square = square(x[i], -1.0, 1.0, x[i] * x[i])
+        y[i] = p.mass * (turn @ p.at).norm_sqr() + ti.types.vector(3, ti.f64)(x[i]).sum()

@@ -69,6 +69,7 @@ _SPECIAL: list[tuple[Any, str]] = [
     (ti.Vector, "vector"),
     (ti.Matrix, "matrix"),
     (ti.Struct, "struct"),
+    *((make, "make_type") for make in (ti.types.vector, ti.types.matrix, ti.types.struct)),
     *(
         (getattr(ti, f"atomic_{name}"), f"atomic_{name}")
         for name in ("add", "sub", "mul", "max", "min", "and", "or", "xor")
