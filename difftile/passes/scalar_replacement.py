@@ -84,24 +84,7 @@ class _Elements:
     def block(self, block: Block) -> Block:
         """Return a block with loads replaced; elements that are followed only in it are loaded."""
         outer = set(self.known)
-
-        def in_one_branch(array: Array) -> bool:
-            """Tell whether one branch has all accesses of an array: it is followed inside it."""
-            accesses = ({array_of(s) for s in walk(Block((stmt,)))} for stmt in block.stmts)
-            within = [s for s, arrays in zip(block.stmts, accesses, strict=True) if array in arrays]
-            return len(within) == 1 and isinstance(within[0], If)
-
-        # In the order of the text: emitted programs are to be the same in every process.
-        touched = dict.fromkeys(array_of(s) for s in walk(block))
-        chosen = {
-            array: index
-            for array in touched
-            if array in self.owned
-            and array not in outer
-            and (index := _only_index(array, block)) is not None
-            and _reads_after_write(array, block)
-            and not in_one_branch(array)
-        }
+        chosen = _followed(block, self.owned - outer)
         reached = {array_of(stmt) for stmt in block.stmts}
         with self.b.region() as stmts:
             for stmt in block.stmts:
@@ -205,43 +188,59 @@ class _Elements:
         return variables
 
 
-def _only_index(array: Array, block: Block) -> tuple[Value, ...] | None:
-    """Return the one index with which the block touches an array, known before the first touch."""
-    indices = {
-        stmt.index[: array.type.ndim]
-        for stmt in walk(block)
-        if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array is array
-    }
-    if len(indices) != 1:
-        return None
-    (index,) = indices
+def _followed(block: Block, owned: set[Array]) -> dict[Array, tuple[Value, ...]]:
+    """Return the arrays that are followed in a block, and the index of the element of each.
+
+    A block touches the element with one index, which is known before the first touch, and may read
+    it after writing. Not all of that happens in one branch, inside which it would be followed.
+    """
+    # In the order of the text: emitted programs are to be the same in every process.
+    indices: dict[Array, set[tuple[Value, ...]]] = {}
+    for stmt in walk(block):
+        if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array in owned:
+            indices.setdefault(stmt.array, set()).add(stmt.index[: stmt.array.type.ndim])
+    if not indices:
+        return {}
     inner: set[Var] = set()
     for stmt in block.stmts:
         inner.update(bound(stmt))
         for region in regions(stmt):
             inner |= defined_in(region)
-    return index if inner.isdisjoint(index) else None
+    read_again: set[Array] = set()
+    _scan(block, set(), read_again)
+    at: dict[Array | None, list[Stmt]] = {}
+    for stmt in block.stmts:
+        for array in {array_of(s) for s in walk(Block((stmt,)))}:
+            at.setdefault(array, []).append(stmt)
+    return {
+        array: index
+        for array, (index, *others) in indices.items()
+        if not others
+        and inner.isdisjoint(index)
+        and array in read_again
+        and not (len(at[array]) == 1 and isinstance(at[array][0], If))
+    }
 
 
-def _reads_after_write(array: Array, block: Block) -> bool:
-    """Tell whether a load may follow a store, back edges of loops counted."""
+def _scan(block: Block, written: set[Array], read_again: set[Array]) -> set[Array]:
+    """Find the arrays that a load may read after a store, back edges of loops counted.
 
-    def scan(block: Block, written: bool) -> tuple[bool, bool]:
-        for stmt in block.stmts:
-            if isinstance(stmt, Load) and stmt.array is array and written:
-                return True, True
-            if isinstance(stmt, (Store, Accumulate)) and stmt.array is array:
-                written = True
-            inner = list(regions(stmt))
-            if inner and isinstance(stmt, (For, While)):
-                written = written or array in arrays_written(stmt.body)
-            after = written
-            for region in inner:
-                found, wrote = scan(region, written)
-                if found:
-                    return True, True
-                after = after or wrote
-            written = after
-        return False, written
+    Args:
+        block: The block.
+        written: The arrays that are written before it.
+        read_again: The arrays that are found are added to these.
 
-    return scan(block, False)[0]
+    Returns:
+        The arrays that are written before its end.
+    """
+    written = set(written)
+    for stmt in block.stmts:
+        if isinstance(stmt, Load) and stmt.array in written:
+            read_again.add(stmt.array)
+        if isinstance(stmt, (Store, Accumulate)):
+            written.add(stmt.array)
+        inner = list(regions(stmt))
+        if inner and isinstance(stmt, (For, While)):
+            written |= arrays_written(stmt.body)
+        written = written.union(*[_scan(region, written, read_again) for region in inner])
+    return written

@@ -193,22 +193,18 @@ class Backend:
     """One compiler, its memory and its names.
 
     Args:
-        name: The name in messages.
         language: The objects that kernels name, and their meanings.
         spellings: How emitted source writes each op.
         devices: Starts and ends.
         memory: Makes memory of a device, for elements of a type in a shape, with any contents.
         compile: Compiles emitted source.
-        most_arguments: How many arguments a launch may have.
         desktop: Opens a window with a title, a width and a height [px]; raises RuntimeError where
             there can be none.
     """
 
-    name: str
     language: Language
     spellings: Mapping[str, Spelling]
     devices: Devices
     memory: Callable[[Type, tuple[int, ...]], DeviceArray]
     compile: Compile
-    most_arguments: int
     desktop: Callable[[str, int, int], Desktop]

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from difftile.diagnostics import CompileError
 from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate.backend import Launcher
@@ -40,13 +39,6 @@ class CompiledProgram:
         self.params = (*program.params, *program.temps)
         session = current_session()
         backend = session.backend
-        if len(self.params) > backend.most_arguments:
-            raise CompileError(
-                f"'{program.name}' needs {len(self.params)} arguments; {backend.name} passes at "
-                f"most {backend.most_arguments}.",
-                None,
-                hint="split the kernel, or put several fields into one of vectors.",
-            )
         self._compile, self._spellings = backend.compile, backend.spellings
         self._on_host = session.on_host
         self._threads = session.threads

@@ -8,12 +8,10 @@ from difftile.substrate.taichi.launcher import CompiledKernel
 from difftile.substrate.taichi.ndarrays import Ndarray
 
 TAICHI = Backend(
-    name="Taichi",
     language=names,
     spellings=SPELLINGS,
     devices=device,
     memory=Ndarray,
     compile=CompiledKernel,
-    most_arguments=64,
     desktop=GuiWindow,
 )
