@@ -11,6 +11,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.substrate import current_session
@@ -104,7 +105,7 @@ def test_products_agree_with_the_complex_step_and_leave_all_alone(grad: bool) ->
         assert list(alone) == [k]
         np.testing.assert_allclose(alone[k].to_numpy(), (bar @ expected)[3], rtol=1e-12)
         dot = rng.standard_normal(4)
-        moved = pullback.push({x: dot[:3], k: dot[3]}, (x, y))
+        moved = push(pullback, {x: dot[:3], k: dot[3]}, (x, y))
         both = np.concatenate([moved[x], moved[y]])
         np.testing.assert_allclose(both, expected @ dot, rtol=1e-12)
     assert np.array_equal((x.to_numpy(), y.to_numpy()), after)
@@ -201,9 +202,9 @@ def test_steps_whose_inside_is_not_seen_are_pulled_through(grad: bool) -> None:
         out = np.sin(by * np.sin(moved)) * np.roll(np.sin(moved), -1)
         expected.append((bar @ out + 2.0 * np.sin(by)).imag / 1e-30)
     np.testing.assert_allclose([*found[x].to_numpy(), found[k][None]], expected, rtol=1e-12)
-    assert not pullback.push({y: np.ones(3)}, (z,))[z].any()
+    assert not push(pullback, {y: np.ones(3)}, (z,))[z].any()
     with pytest.raises(dt.TapeError, match="Tangents are not pushed through sine"):
-        pullback.push({x: np.ones(3)}, (y,))
+        push(pullback, {x: np.ones(3)}, (y,))
 
 
 def test_a_detached_field_is_a_constant() -> None:

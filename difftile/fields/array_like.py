@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Arithmetic
 from difftile.fields.exchange import as_array, as_contents
-from difftile.fields.recording import RECORDING, note_read, note_write
+from difftile.fields.recording import note_read, note_write
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.substrate import dtype_of
@@ -128,12 +128,9 @@ class ArrayLike(Shaped, Arithmetic, ABC):
                 would take the sum for a constant.
         """
         array = self._constants(values, (*self.shape, *shape_of(self.element)))
-        if RECORDING.get().recorder is not None:
-            raise FieldError(
-                f"{self!r}: add_numpy() is for gradients, and no tape may be open. "
-                "On a tape add in a kernel: 'x[i] += a[i]'."
-            )
-        note_write(self.base)
+        recorder = note_write(self.base).recorder
+        if recorder is not None:
+            recorder.host_add(self, array)
         window = self.window
 
         def add(contents: npt.NDArray[Any]) -> None:
@@ -178,7 +175,9 @@ class ArrayLike(Shaped, Arithmetic, ABC):
 
     def write_from(self, other: ArrayLike) -> None:
         """Copy a field that fits, without a record on the tape."""
-        self._set(other.to_numpy(), constant=False)
+        base, window = other.base, other.window
+        values = base.buffer.read() if window is None else window.of(base.buffer.array()).copy()
+        self._set(values, constant=False)
 
     def _constants(self, values: npt.ArrayLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         if isinstance(values, ArrayLike):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
-from difftile.diagnostics import TapeError
+from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.tracked import HostRead, track
 from difftile.substrate import LOCK
 
@@ -45,6 +45,17 @@ class Recorder:
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record that Python is about to copy one field, or part of one, into another."""
+
+    def host_add(self, target: ArrayLike, values: HostArray) -> None:
+        """Hear that Python is about to add constants to a field, or part of one.
+
+        Raises:
+            FieldError: The recorder would take the sums for constants.
+        """
+        raise FieldError(
+            f"{target!r}: add_numpy() is for gradients, and no tape may be open. "
+            "On a tape add in a kernel: 'x[i] += a[i]'."
+        )
 
     def launch(self, launch: Any, values: Any) -> None:
         """Run a prepared launch and record it."""

@@ -121,6 +121,11 @@ class PreparedLaunch:
         if self.code.limits is not None or self.code.ownership is not None:
             self.suspect = _unchecked
 
+    @staticmethod
+    def bare(code: Specialisation, values: Arguments) -> PreparedLaunch:
+        """Return a launch that no call repeats."""
+        return PreparedLaunch(code, values, (), (), invariant_key([]), None, None, {}, len(values))
+
     def check(self, values: Arguments) -> None:
         """Check the accesses of a launch, and note which numbers need no check another time.
 

@@ -17,7 +17,8 @@ from difftile.ir.derived import Bar, Dot, Role, Same
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.linearization.pullback import Pullback, Sweep
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.sweep import Sweep
 from difftile.passes.batch import Unbatchable
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.replay import AdjointEnvironment

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from difftile.compile.adjoint_plan import make_plans
 from difftile.compile.arguments import field_at
 from difftile.compile.stage import Tangent
-from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
@@ -22,11 +21,14 @@ from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Fixed, Slot
 from difftile.launch.tangents import make_writable, push_stage
-from difftile.linearization.pullback import Pullback, Tangents
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.rule_tangents import DualStepRecord
+from difftile.linearization.sweep import record_launch
+from difftile.linearization.tangents import Tangents
 from difftile.recording.opaque import Opaque
 from difftile.recording.replay import AdjointEnvironment, Replay
 from difftile.recording.seeds import Seed, add_seed
-from difftile.recording.steps import HostStep, Launch, LaunchRecord
+from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord
 from difftile.substrate import Buffer, unpin
 
 
@@ -76,7 +78,7 @@ def push_pull(
 
     Raises:
         NotDifferentiable: A launch has no adjoint.
-        TapeError: A step whose inside is not seen reads a field that varies.
+        TapeError: The derivative of a step, or of its backward, is not known.
     """
     wanted = frozenset(one.origin for one in (*wrt, *tangents))
     stretch.check_writes(wanted)
@@ -104,15 +106,16 @@ class _DualRecording(Tangents):
 
     def __init__(self, stretch: Pullback, wanted: frozenset[Field]) -> None:
         super().__init__(wanted)
-        self.records: list[DualRecord | HostStep] = []
+        self.records: list[DualRecord | DualStepRecord | StepRecord] = []
         self._stretch = stretch
 
     def launch(self, step: Launch, *, constant: bool) -> None:
         """Launch a kernel with tangents and remember it, stage by stage."""
         code, values = step.prepared.code, step.values
-        plans = make_plans(code, self.active.along(step), constant=constant)
         if constant:
-            raise TapeError("Second derivatives do not pass a launch inside dt.no_grad().")
+            self._constant(step)
+            return
+        plans = make_plans(code, self.active.along(step))
         grads = self.active.launched(step)
         along = {k: self.of(field_at(values, k)) for k, has in enumerate(grads) if has}
         for plan in plans:
@@ -129,15 +132,31 @@ class _DualRecording(Tangents):
             else:
                 self.records.append(dual)
 
+    def _constant(self, step: Launch) -> None:
+        """Launch a kernel whose results are constants, which leaves zero in their derivatives."""
+        grads = self.active.along(step)
+        for k in step.prepared.code.writes:
+            if grads[k]:
+                make_writable(self.of(field_at(step.values, k)))
+        for record in record_launch(step, grads, constant=True):
+            self.records.append(record)
+            self.clear(record)
+
     def opaque(self, opaque: Opaque) -> None:
-        """Run a step whose inside is not seen.
+        """Run a step whose inside is not seen, push tangents through it and remember both.
 
         Raises:
-            TapeError: It reads a field that varies, or writes into one.
+            TapeError: It reads fields that vary, and nothing says how tangents pass.
         """
-        if any(use.field.storage in self.active.storages for use in opaque.uses):
-            raise self.unseen(opaque)
-        self._stretch.again(opaque)
+        if not any(use.field.storage in self.active.storages for use in opaque.uses):
+            self._stretch.again(opaque)
+            return
+        for use in opaque.uses:
+            if use.writes and is_float(use.field.element):
+                make_writable(self.of(use.field.origin))
+        pushed = self.through(opaque, keep=True)
+        if pushed.record is not None:
+            self.records.append(DualStepRecord(pushed, pushed.record))
 
     def host(self, step: HostStep) -> None:
         """Push tangents through a write from Python and remember it."""
@@ -153,13 +172,16 @@ class DualReplay:
         self.bars = Replay((), accumulate=False, private=True)
         self.dots = Replay((), accumulate=False, private=True)
 
-    def reverse(self, record: DualRecord | HostStep) -> None:
+    def reverse(self, record: DualRecord | DualStepRecord | StepRecord) -> None:
         """Run the adjoint of one record, with tangents."""
-        if isinstance(record, DualRecord):
-            self._launch(record)
-        else:  # linear in the cotangents
-            self.bars.reverse(record)
-            self.dots.reverse(record)
+        match record:
+            case DualRecord():
+                self._launch(record)
+            case DualStepRecord():
+                record.reverse(self.bars.gradient, self.dots.gradient)
+            case _:  # linear in the cotangents
+                self.bars.reverse(record)
+                self.dots.reverse(record)
 
     def _launch(self, dual: DualRecord) -> None:
         record, adjoint = dual.record, dual.record.plan.adjoint

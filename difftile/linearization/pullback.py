@@ -9,150 +9,25 @@ buffers, and those of the user are neither read nor written.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from difftile.compile.adjoint_plan import make_plans
-from difftile.compile.arguments import field_at
-from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
-from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.ir.types import is_float
-from difftile.launch.tangents import make_writable, push_tangents
+from difftile.linearization.sweep import Active, Sweep, record_launch, varying_uses
 from difftile.recording.host_reads import computed_by_python, warn_of_number
-from difftile.recording.opaque import Opaque, Use
+from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
-from difftile.recording.replayed_fields import tangents_after
 from difftile.recording.run import Run
 from difftile.recording.seeds import Seed, add_seed
 from difftile.recording.snapshots import Snapshot, Snapshots
-from difftile.recording.steps import (
-    HostCopy,
-    HostStep,
-    HostWrite,
-    Launch,
-    StepRecord,
-    TapeStep,
-)
+from difftile.recording.steps import HostStep, HostWrite, Launch, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
-from difftile.recording.work_fields import copied, zeros_of
-from difftile.substrate import silence
-
-
-@dataclass(slots=True)
-class Active:
-    """The memory that varies with some fields, as steps go on.
-
-    A field without gradient whose memory another living field with one shares is detached, and
-    taken for a constant unless it is asked for itself.
-    """
-
-    wanted: Collection[Field]
-    storages: set[Storage] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.storages = {one.storage for one in self.wanted}
-
-    def __contains__(self, one: Field) -> bool:
-        if one.storage not in self.storages:
-            return False
-        twin = None if one.storage.graded is None else one.storage.graded()
-        detached = twin is not None and twin.has_grads and not one.has_grads
-        return not detached or one.origin in self.wanted
-
-    def along(self, step: Launch) -> tuple[bool, ...]:
-        """Return which parameters of a launch carry derivatives: all written ones if any does."""
-        fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in step.values]
-        if not any(one is not None and one in self for one in fields):
-            return (False,) * len(fields)
-        writes = frozenset(step.prepared.code.writes)
-        return tuple(
-            one is not None and (k in writes or one in self) for k, one in enumerate(fields)
-        )
-
-    def launched(self, step: Launch) -> tuple[bool, ...]:
-        """Return which parameters carry derivatives, and add the memory that varies after it."""
-        grads = self.along(step)
-        code, values = step.prepared.code, step.values
-        self.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
-        return grads
-
-    def wrote(self, step: HostStep) -> HostStep | None:
-        """Return how a write from Python changes derivatives; add the memory that varies after it.
-
-        Returns:
-            A copy of a field that varies, else a write of constants into one that varies.
-        """
-        if isinstance(step, HostCopy) and step.source.base in self:
-            self.storages.add(step.field.storage)
-            return step
-        varied = step.field.storage in self.storages
-        return HostWrite(step.field, step.where) if varied else None
-
-    def follow(self, step: TapeStep) -> None:
-        """Add the memory that varies after a step, and leave out what holds constants."""
-        match step:
-            case Launch():
-                self.launched(step)
-            case Opaque(uses=uses):
-                if any(use.reads and use.field in self for use in uses):
-                    self.storages |= {use.field.storage for use in uses if use.writes}
-            case HostWrite(field=field, where=None):
-                self.storages.discard(field.storage)
-            case HostStep():
-                self.wrote(step)
-            case _:
-                raise NotImplementedError(step)
-
-
-class Sweep(ABC):
-    """A pass over the steps of a stretch, run again, with derivatives for some fields.
-
-    Args:
-        wanted: The fields.
-    """
-
-    def __init__(self, wanted: Collection[Field]) -> None:
-        self.active = Active(wanted)
-
-    def over(self, stretch: Pullback) -> None:
-        """Run the steps from the contents that the fields had before the function."""
-        with stretch.from_start(), silence():
-            for step, constant in stretch.steps:
-                match step:
-                    case Launch():
-                        self.launch(step, constant=constant)
-                    case Opaque():
-                        self.opaque(step)
-                    case HostStep():
-                        stretch.again(step)
-                        self.wrote(step)
-                    case _:
-                        raise NotImplementedError(step)
-
-    @abstractmethod
-    def launch(self, step: Launch, *, constant: bool) -> None:
-        """Run a kernel with derivatives."""
-
-    @abstractmethod
-    def opaque(self, opaque: Opaque) -> object:
-        """Run an opaque step with derivatives; return its result."""
-
-    def wrote(self, step: HostStep) -> None:
-        """Pass derivatives through a write from Python."""
-        passed = self.active.wrote(step)
-        if passed is not None:
-            self.host(passed)
-
-    @abstractmethod
-    def host(self, step: HostStep) -> None:
-        """Pass derivatives through a write of constants or a copy of values that vary."""
 
 
 class Pullback(StepRecorder):
@@ -330,25 +205,6 @@ class Pullback(StepRecorder):
             linear = self._linear[wanted] = recording.records, replay
         return linear
 
-    def push(
-        self, tangents: Mapping[Field, HostArray], outputs: Iterable[Field]
-    ) -> dict[Field, HostArray]:
-        """Return the tangents of the fields' contents after the function.
-
-        Args:
-            tangents: For each input the tangent of its contents before, an array of its shape.
-            outputs: The fields whose tangents are wanted.
-
-        Raises:
-            TapeError: A host operation without a forward rule reads a field that varies.
-        """
-        dots = Tangents(frozenset(one.origin for one in tangents))
-        self.check_writes(frozenset(one.origin for one in tangents))
-        for one, values in tangents.items():
-            dots.of(one).buffer.write(values)
-        dots.over(self)
-        return {one: dots.of(one).to_numpy() for one in outputs}
-
     def release(self) -> None:
         """Let go of all contents; no derivatives are to be had any more."""
         for records, _ in self._linear.values():
@@ -373,110 +229,12 @@ class _AdjointRecording(Sweep):
         self.records: list[StepRecord] = []
 
     def launch(self, step: Launch, *, constant: bool) -> None:
-        self.records += _record_launch(step, self.active.launched(step), constant=constant)
+        self.records += record_launch(step, self.active.launched(step), constant=constant)
 
     def opaque(self, opaque: Opaque) -> None:
-        uses = _varying(opaque, self.active)
+        uses = varying_uses(opaque, self.active)
         self.active.storages |= {use.field.storage for use in uses if use.field.has_grads}
         replace(opaque, uses=uses).run(self.records)
 
     def host(self, step: HostStep) -> None:
         self.records.append(step)
-
-
-class Tangents(Sweep):
-    """The tangents of fields as steps go on.
-
-    Writing constants leaves zero in tangents, as it does in cotangents.
-    """
-
-    def __init__(self, wanted: frozenset[Field]) -> None:
-        super().__init__(wanted)
-        self._zeroing = Replay((), accumulate=False, private=True)
-
-    def of(self, one: Field) -> Field:
-        """Return the memory of a field's tangent, which is zero to begin with."""
-        return self._zeroing.gradient(one)
-
-    def launch(self, step: Launch, *, constant: bool) -> None:
-        """Run a kernel and push tangents through it."""
-        grads = self.active.along(step)
-        if not any(grads):
-            step.prepared.run(step.values)
-        elif constant:
-            for record in _record_launch(step, grads, constant=True):
-                self._zeroing.reverse(record)
-                record.release()
-        else:
-            self.active.launched(step)
-            dots = {k: self.of(field_at(step.values, k)) for k, has in enumerate(grads) if has}
-            push_tangents(step.prepared.code, step.values, dots)
-
-    def opaque(self, opaque: Opaque) -> object:
-        """Run a step whose inside is not seen and push tangents through it; return its result.
-
-        Raises:
-            TapeError: The step reads fields that vary, and has no rule for tangents.
-        """
-        if opaque.constant or not any(u.reads and u.field in self.active for u in opaque.uses):
-            unvarying = replace(opaque, uses=_varying(opaque, self.active))
-            saved, record = unvarying.execute(record=True)
-            if record is not None:
-                self._zeroing.reverse(record)
-                record.release()
-            return saved
-        step = opaque.step.forward()
-        if step is None:
-            raise self.unseen(opaque)
-        pushing = replace(opaque, step=step, uses=_varying(opaque, self.active))
-        saved, record = pushing.execute(record=True)
-        self.active.storages |= {use.field.storage for use in pushing.uses if use.writes}
-        if record is not None:
-            try:
-                after = tangents_after(record, lambda field: copied(self.of(field)))
-            finally:
-                record.release()
-            for use, dot in after.items():
-                target = self.of(use.field.origin)
-                make_writable(target)
-                target.buffer.copy_from(dot.buffer)
-        return saved
-
-    def unseen(self, opaque: Opaque) -> TapeError:
-        """Return the error of a step that tangents do not pass."""
-        return TapeError(
-            f"Tangents are not pushed through {opaque.step.name}, and they are needed here: "
-            "write it with kernels alone."
-        )
-
-    def host(self, step: HostStep) -> None:
-        """Push tangents through a write from Python."""
-        step.push(self._zeroing)
-
-
-def _record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[StepRecord]:
-    """Launch a kernel and return its records for some fields with derivatives."""
-    plans = make_plans(step.prepared.code, grads, constant=constant)
-    for plan in plans:
-        if plan.ownership is not None:
-            plan.ownership.check(step.values)
-    records: list[StepRecord] = []
-    Launch(step.prepared, step.values, plans).run(records)
-    return records
-
-
-def _varying(opaque: Opaque, active: Active) -> tuple[Use, ...]:
-    """Return the uses of a step, with gradients only for the fields that vary."""
-    grads = {use.field.storage: use.field in active for use in opaque.uses}
-    if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:
-        grads |= {use.field.storage: True for use in opaque.uses if use.writes is not False}
-    return tuple(
-        replace(use, field=_with_or_without(use.field.origin, grads[use.field.storage]))
-        for use in opaque.uses
-    )
-
-
-def _with_or_without(one: Field, grad: bool) -> Field:
-    """Return a field in the same memory that has a gradient, or has none."""
-    bar = zeros_of(one) if grad and is_float(one.element) else None
-    return one.over(one.storage, bar, bar)

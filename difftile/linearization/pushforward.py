@@ -9,7 +9,7 @@ from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.ir.types import is_float
-from difftile.linearization.pullback import Tangents
+from difftile.linearization.tangents import Tangents
 from difftile.recording.host_reads import computed_by_python
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder

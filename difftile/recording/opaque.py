@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from difftile.diagnostics import LaunchError, TapeError
+from difftile.diagnostics import LaunchError, Span, TapeError
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import GRADIENTS, Field, Storage, fields_with_grads
 from difftile.fields.recording import RECORDING, Recording
@@ -114,6 +114,40 @@ class OpaqueStep(ABC):
         `grad_in`.
         """
         return None
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: Any) -> bool:
+        """Run `reverse` and push tangents through it, if the step knows a way of its own.
+
+        A step without one is differentiated by way of its `reverse`, which has to be made of
+        launches, copies and other steps then.
+
+        Args:
+            then: As for `reverse`, which this does as well.
+            dots: The tangents of all that: of the contents, of `grad_in`, and, to be set, of
+                `grad_out`.
+            saved: The result of `run`.
+
+        Returns:
+            Whether it was done.
+        """
+        return False
+
+    def reads_saved(self, saved: Any) -> bool:
+        """Tell whether `reverse` computes with numbers in the result of `run`."""
+        return False
+
+    @property
+    def place(self) -> Span | None:
+        """The place where the user called the step, for errors."""
+        return None
+
+    def advice(self, word: str) -> str:
+        """Return what to write where the derivative of the step is not known.
+
+        Args:
+            word: The derivative: 'forward', or 'second' for the derivative of its backward.
+        """
+        return "compute it with kernels."
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
         """Hear after the first run which fields were written; raise if that cannot be recorded.

@@ -74,28 +74,50 @@ class ReverseContext:
     Args:
         stands: What stands for the field in each memory.
         kept: The contents that were kept.
-        left: Those from after the step, of fields of which `kept` has those from before it.
+        left: The memory of those from after the step, of fields of which `kept` has those from
+            before it.
     """
 
     def __init__(
         self,
         stands: Mapping[Storage, Field],
         kept: Mapping[Storage, Buffer],
-        left: Mapping[Storage, Buffer],
+        left: Mapping[Storage, Storage],
     ) -> None:
         self._stands = stands
         self._kept = kept
         self._left = left
+
+    @staticmethod
+    def of(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> ReverseContext:
+        """Return the fields of a step as a record has them."""
+        left = {storage: Storage(buffer) for storage, buffer in record.left.items()}
+        return ReverseContext(stands, record.kept, left)
 
     def __getitem__(self, field: Field) -> Field:
         return self._stands[field.storage].under(field.shape)
 
     def after(self, field: Field) -> Field:
         """Return a field with the contents from after the step, where both are kept."""
-        buffer = self._left.get(field.storage)
-        if buffer is None:
-            return self[field]
-        return field.origin.over(Storage(buffer), None, None).under(field.shape)
+        stand = self[field]
+        found = self._left.get(field.storage)
+        return stand if found is None else stand.origin.over(found, None, None).under(field.shape)
+
+    def emptied(self) -> ReverseContext:
+        """Return the same contents with other gradients, which are zero."""
+        return ReverseContext(
+            {
+                storage: stand.over(
+                    stand.storage,
+                    None if stand.grad_in is None else zeros_of(stand.grad_in),
+                    None if stand.grad_out is None else zeros_of(stand.grad_out),
+                    ReplayedField,
+                )
+                for storage, stand in self._stands.items()
+            },
+            self._kept,
+            self._left,
+        )
 
     @contextmanager
     def restored(self) -> Generator[None]:
@@ -123,9 +145,24 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
     Raises:
         TapeError: The reverse has changed the contents of a field.
     """
-    opaque, step = record.opaque, record.opaque.step
+    step, incoming = record.opaque.step, taken_gradients(record, gradient)
+    if not record.opaque.flows:
+        return
+    stands = stand_ins(record, incoming)
+    with applying(record, stands):
+        step.reverse(ReverseContext.of(record, stands), record.saved)
+    touched = add_gradients(record, stands, gradient)
+    if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
+        text = f"The gradient is cut: the backward of {step.title} added to no gradient."
+        warnings.warn(GradientCut(text), stacklevel=2)
+
+
+def taken_gradients(
+    record: OpaqueRecord, gradient: Callable[[Field], Field]
+) -> dict[Storage, Field]:
+    """Return copies of the gradients of what a step wrote, and leave zero there."""
     incoming: dict[Storage, Field] = {}
-    for use in opaque.uses:
+    for use in record.opaque.uses:
         if use.writes and use.field.has_grads:
             work = gradient(use.field.origin)
             incoming[use.field.storage] = copied(work)
@@ -133,27 +170,38 @@ def reverse_opaque(record: OpaqueRecord, gradient: Callable[[Field], Field]) -> 
                 part.assign(work.under(part.base).buffer, 0.0)
             if not use.parts:
                 work.buffer.fill(0.0)
-    if not opaque.flows:
-        return
-    stands = {
+    return incoming
+
+
+def stand_ins(record: OpaqueRecord, incoming: Mapping[Storage, Field]) -> dict[Storage, Field]:
+    """Return what stands for the fields of a step in its reverse, with gradients of zero to add to.
+
+    Args:
+        record: A run of the step.
+        incoming: The gradients of what it wrote.
+    """
+    return {
         use.field.storage: _stand_in(
             use,
             record,
             incoming.get(use.field.storage) if use.writes else None,
             zeros_of(use.field.origin) if use.reads and is_float(use.field.element) else None,
         )
-        for use in opaque.uses
+        for use in record.opaque.uses
     }
-    _apply(record, stands)
+
+
+def add_gradients(
+    record: OpaqueRecord, stands: Mapping[Storage, Field], gradient: Callable[[Field], Field]
+) -> bool:
+    """Add the gradients that a reverse has set to those of the fields; tell if there are any."""
     touched = False
-    for use in opaque.uses:
+    for use in record.opaque.uses:
         added = stands[use.field.storage].grad_out
         if use.reads and use.field.has_grads and added is not None and not added.buffer.zeros:
             gradient(use.field.origin).buffer.add(added.buffer)
             touched = True
-    if not touched and any(np.any(bar.buffer.array()) for bar in incoming.values()):
-        text = f"The gradient is cut: the backward of {step.title} added to no gradient."
-        warnings.warn(GradientCut(text), stacklevel=2)
+    return touched
 
 
 def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> dict[Use, Field]:
@@ -175,7 +223,8 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
             use, record, zeros_of(field) if smooth and use.writes else None, dots
         )
     if opaque.flows:
-        _apply(record, stands)
+        with applying(record, stands):
+            opaque.step.reverse(ReverseContext.of(record, stands), record.saved)
     after: dict[Use, Field] = {}
     for use in opaque.uses:
         set_here = stands[use.field.storage].grad_in
@@ -191,21 +240,21 @@ def tangents_after(record: OpaqueRecord, before: Callable[[Field], Field]) -> di
     return after
 
 
-def _apply(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> None:
-    """Run the rule of a step, which may change only gradients.
+@contextmanager
+def applying(record: OpaqueRecord, stands: Mapping[Storage, Field]) -> Generator[None]:
+    """Let the rule of a step run inside a block; the rule may change only gradients.
 
     Raises:
         TapeError: The rule has changed the contents of a field.
     """
-    step = record.opaque.step
     with closed(set()):
-        step.reverse(ReverseContext(stands, record.kept, record.left), record.saved)
+        yield
     for use in record.opaque.uses:
         kept = record.kept.get(use.field.storage)
         if kept is not None and stands[use.field.storage].storage.buffer is not kept:
             raise TapeError(
-                f"The derivative of {step.title} changed what '{use.name}' holds; it reads fields "
-                "and changes gradients alone."
+                f"The derivative of {record.opaque.step.title} changed what '{use.name}' holds; it "
+                "reads fields and changes gradients alone."
             )
 
 

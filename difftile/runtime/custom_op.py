@@ -13,6 +13,7 @@ from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.methods import BoundMethod
 from difftile.diagnostics import Label, LaunchError, render
 from difftile.fields.recording import RECORDING
+from difftile.linearization.transposed import forward_of
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, HostRule
@@ -91,10 +92,14 @@ class CustomOp:
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
-            NotDifferentiable: There is no forward.
+            NotDifferentiable: There is neither a forward nor a backward.
+            TapeError: There is only a backward, and it computes in Python.
         """
         self._refuse_tape("fwds")
-        return run_tangents_of_step(repr(self), self._step(args, kwargs, "forward")).value
+        transposes = "backward" in self.rules and "forward" not in self.rules
+        call = self._step(args, kwargs, "backward" if transposes else "forward")
+        step = forward_of(call) if transposes else call
+        return run_tangents_of_step(repr(self), step).value
 
     def _refuse_tape(self, method: str) -> None:
         if RECORDING.get().recorder is not None:

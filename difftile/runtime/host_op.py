@@ -9,10 +9,11 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FunctionType
+from typing import cast
 
 import numpy as np
 
-from difftile.diagnostics import Label, LaunchError, NotDifferentiable, TapeError, render
+from difftile.diagnostics import Label, LaunchError, NotDifferentiable, Span, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, fields_with_grads
 from difftile.fields.recording import RECORDING
@@ -143,6 +144,36 @@ class HostCall(OpaqueStep):
         twin = copy.copy(self)
         twin._rule, twin._kind = self._forward, "forward"
         return twin
+
+    def reads_saved(self, saved: Saved) -> bool:
+        """Tell whether the rule is given numbers that the function has returned."""
+        own = {use.field.storage for use in self.uses}
+
+        def is_number(value: object) -> bool:
+            if isinstance(value, ArrayLike):
+                return value.base.storage not in own
+            if isinstance(value, (tuple, list)):
+                return any(is_number(one) for one in cast("Sequence[object]", value))
+            if isinstance(value, dict):
+                return any(is_number(one) for one in cast("dict[object, object]", value).values())
+            return not isinstance(value, (int, str, type(None)))
+
+        return self._rule is not None and bool(self._rule.saved) and is_number(saved.value)
+
+    @property
+    def place(self) -> Span | None:
+        """The call."""
+        return span_of(*self._where) if self._where[0] else None
+
+    def advice(self, word: str) -> str:
+        """Return what to write where the derivative of the call is not known."""
+        names = ", ".join(self._bound.signature.parameters)
+        if word == "forward":
+            return f"write '@{self.name}.forward' above 'def _({names}): ...'."
+        return (
+            f"write the backward of '{self.name}' with kernels and arithmetic of fields, or let it "
+            "call another custom op that has a backward and a forward."
+        )
 
     def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
         """Refuse a call that cannot be recorded.

@@ -23,6 +23,7 @@ from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
+from difftile.linearization.transposed import forward_of
 from difftile.ops.vocabulary import RuleMeaning, is_lambda
 from difftile.recording.perform import perform
 from difftile.recording.steps import Launch
@@ -150,7 +151,8 @@ class Kernel:
 
         Gradient buffers hold the tangents: `grad_out` those of the contents before the launch,
         `grad_in` those of the contents after it; one buffer serves as both by default. Tangents are
-        set and not added to.
+        set and not added to. A kernel with a backward rule and without a forward rule is given the
+        transpose of the backward.
 
         Raises:
             LaunchError: The arguments do not fit, a tape is open, or no field has a gradient.
@@ -160,14 +162,10 @@ class Kernel:
             launch, values = self._ready_without_tape("fwds", args, kwargs)
             if launch.code.streams:
                 launch.draw_anew(values)
-            if "forward" in self._rules:
-                step = self._step("forward", launch, values, args, kwargs)
-                run_tangents_of_step(repr(self), step)
-            elif "backward" in self._rules:
-                raise LaunchError(
-                    f"{self!r} has a backward rule and no forward rule: write "
-                    f"'@{self.function.__name__}.forward'."
-                )
+            if self._rules:
+                word = "backward" if "backward" in self._rules else "forward"
+                step = self._step(word, launch, values, args, kwargs)
+                run_tangents_of_step(repr(self), forward_of(step))
             else:
                 run_tangents(repr(self), launch, values)
             if launch.session.debug:

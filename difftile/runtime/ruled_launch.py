@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.compile.specialisation import Specialisation
-from difftile.compile.stage import Adjoint
+from difftile.compile.stage import Adjoint, DerivedCode
 from difftile.diagnostics import LaunchError, NotDifferentiable
 from difftile.fields.field import Field, Storage
+from difftile.fields.recording import RECORDING
 from difftile.ir.derived import After, Bar, Before, Role, Same
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
@@ -133,21 +134,24 @@ class RuledLaunch(OpaqueStep):
             stand = then[use.field]
             assert stand.grad_in is not None and stand.grad_out is not None
             if self._forward:
-                stand.grad_in.buffer.copy_from(stand.grad_out.buffer)
+                stand.grad_in.copy_from(stand.grad_out)
             else:
-                stand.grad_out.buffer.copy_from(stand.grad_in.buffer)
+                stand.grad_out.copy_from(stand.grad_in)
+        recorder = RECORDING.get().recorder
         if not self._forward:  # the elements that the kernel stores lose their gradients
-            env = _Clearing(self, self._launch, self._values, then)
-            for adjoint in reversed(self._clearing):
-                Binding(adjoint, env).launch(self._values)
+            clearing = _Clearing(self, self._launch, self._values, self._clearing, then)
+            if recorder is None:
+                clearing.run()
+            else:
+                recorder.opaque(clearing)
         code = self._rule
         values = [self._argument(k, role, then) for k, role in enumerate(self._rule.roles)]
         code.check(values)
-        env = Environment(code, values)
-        for stage, writes in zip(code.stages, code.stage_writes, strict=True):
-            for k in writes:
-                make_writable(field_at(values, k))
-            Binding(stage.primal, env).launch(values)
+        launch = PreparedLaunch.bare(code, values)
+        if recorder is None:
+            launch.run(values)
+        else:
+            recorder.launch(launch, values)
 
     def _argument(self, k: int, role: Role, then: ReverseContext) -> Field | float:
         """Return the argument of the rule's parameter with a role."""
@@ -169,8 +173,92 @@ class RuledLaunch(OpaqueStep):
                 return values[k]
 
 
-class _Clearing(Environment):
+class _Clearing(OpaqueStep):
+    """Leaves zero in the gradients of elements that a launch stores.
+
+    Gradients and their tangents are cleared in the same way, in either direction.
+
+    Args:
+        step: The launch as a step.
+        launch: The launch.
+        values: Its arguments.
+        adjoints: The programs that clear the gradients, in the order of the stages.
+        then: The fields of the step, whose `grad_out` is cleared.
+    """
+
+    def __init__(
+        self,
+        step: RuledLaunch,
+        launch: PreparedLaunch,
+        values: Arguments,
+        adjoints: Sequence[DerivedCode],
+        then: ReverseContext,
+    ) -> None:
+        self._values = values
+        self._adjoints = adjoints
+        written = [use.field for use in step.uses if use.writes and is_float(use.field.element)]
+        gradients = {one.storage: then[one].grad_out for one in written}
+        self._gradients = {storage: one for storage, one in gradients.items() if one is not None}
+        self._env = _ClearingEnvironment(step, launch, values, then)
+        uses = [Use(one, True, True) for one in self._gradients.values()]
+        super().__init__(step.title, uses)
+
+    def run(self) -> None:
+        """Clear the gradients."""
+        self._clear(self._gradients)
+
+    def reverse(self, then: ReverseContext, saved: None) -> None:
+        """Clear the gradients of the gradients."""
+        targets: dict[Storage, Field] = {}
+        for storage, one in self._gradients.items():
+            stand = then[one]
+            assert stand.grad_in is not None and stand.grad_out is not None
+            stand.grad_out.copy_from(stand.grad_in)
+            targets[storage] = stand.grad_out
+        self._clear(targets)
+
+    def forward(self) -> OpaqueStep:
+        """Return the step whose reverse clears tangents."""
+        return _ClearingTangents(self)
+
+    def push(self, then: ReverseContext) -> None:
+        """Clear the tangents of the gradients."""
+        targets: dict[Storage, Field] = {}
+        for storage, one in self._gradients.items():
+            stand = then[one]
+            assert stand.grad_in is not None and stand.grad_out is not None
+            stand.grad_in.copy_from(stand.grad_out)
+            targets[storage] = stand.grad_in
+        self._clear(targets)
+
+    def _clear(self, targets: Mapping[Storage, Field]) -> None:
+        self._env.targets = targets
+        for one in targets.values():
+            make_writable(one)
+        for adjoint in reversed(self._adjoints):
+            Binding(adjoint, self._env).launch(self._values)
+
+
+class _ClearingTangents(OpaqueStep):
+    """The clearing of gradients, whose reverse clears their tangents."""
+
+    def __init__(self, step: _Clearing) -> None:
+        super().__init__(step.name, step.uses)
+        self._step = step
+
+    def run(self) -> None:
+        """Clear the gradients."""
+        self._step.run()
+
+    def reverse(self, then: ReverseContext, saved: None) -> None:
+        """Clear the tangents."""
+        self._step.push(then)
+
+
+class _ClearingEnvironment(Environment):
     """The gradients of a step, to be set to zero where a launch of it stores."""
+
+    targets: Mapping[Storage, Field]
 
     def __init__(
         self, step: OpaqueStep, launch: PreparedLaunch, values: Arguments, then: ReverseContext
@@ -196,9 +284,8 @@ class _Clearing(Environment):
         return self.before(array)
 
     def bar(self, array: Array) -> Slot:
-        gradient = self._then[self.field(array)].grad_out
-        assert gradient is not None
-        return Live(gradient)
+        field = self.field(array)
+        return Live(self.targets[field.storage].under(field.shape))
 
 
 _KEEPS = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from difftile.diagnostics import GradientCut, NotConverged, SolverError
+from difftile.diagnostics import GradientCut, NotConverged, SolverError, TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field, scratch
@@ -73,6 +73,16 @@ class ContinuousAdjoint(OpaqueStep):
                 warnings.warn(GradientCut(f"dt.odeint: {text}. {advice}"), stacklevel=2)
         with holding(self._scratch), then.restored():
             self._go_back(then, saved)
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: Integrated) -> bool:
+        """Refuse.
+
+        Raises:
+            TapeError: Always.
+        """
+        raise TapeError(
+            "dt.odeint: the continuous adjoint has no second derivatives. Use adjoint='discrete'."
+        )
 
     def forward(self) -> OpaqueStep:
         """Return the step whose reverse pushes tangents through the solution."""

@@ -24,7 +24,9 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
+from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
@@ -134,22 +136,88 @@ class ImplicitRule(OpaqueStep):
 
     def reverse(self, then: ReverseContext, saved: Solved) -> None:
         """Solve for the adjoint and spread it over the parameters."""
+        self._adjoint(then, saved)
+
+    def _adjoint(self, then: ReverseContext, saved: Solved) -> Vector:
+        """Spread the adjoint over the parameters and return it."""
         x = self.function.x
         x_bar = joined([incoming(then, leaf) for leaf in x.leaves])
         # The function has computed its other outputs from the solution.
-        floats = [one for one in self.writes if is_float(one.element)]
-        elsewhere = {one: bar for one in floats if (bar := incoming(then, one)).any()}
+        elsewhere = self._elsewhere(then)
         if elsewhere:
             x_bar += pick(x, saved.launches.pull({**elsewhere}, x.leaves))
         for leaf in x.leaves:
             add_to(grad_before(then, leaf), np.zeros(()))  # the start does not matter
-        adjoint = self.system(saved, transposed, x_bar)
-        if not adjoint.converged:
-            self._complain("adjoint", "gradient", adjoint)
-        wanted = [one for one in self.reads if is_float(one.element)]
-        wanted = [one for one in wanted if self._all or one.has_grads]
-        for one, bar in self.spread(saved, adjoint.x, elsewhere, wanted).items():
+        w = self._solved(saved, x_bar)
+        for one, bar in self.spread(saved, w, elsewhere, self._wanted).items():
             add_to(grad_before(then, one), bar)
+        return w
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: Solved) -> bool:
+        """Push tangents through the reverse, whose linear system is differentiated.
+
+        From F_x^T w = -x_bar follows F_x^T w_dot = -(x_bar_dot + d(F_x^T) w), and from
+        p_bar = F_p^T w likewise p_bar_dot = F_p^T w_dot + d(F_p^T) w.
+        """
+        x, wanted = self.function.x, self._wanted
+        w = self._adjoint(then, saved)
+        floats = [one for one in self.reads if is_float(one.element)]
+        known = [one for one in floats if one not in self.writes]
+        moves = {one: dot for one in known if (dot := dots[one].to_numpy()).any()}
+        moves |= {leaf: dots[leaf].to_numpy() for leaf in x.leaves}
+        bent = self.bent(
+            saved, moves, w, self._elsewhere(then), self._elsewhere(dots), [*x.leaves, *wanted]
+        )
+        x_bar = joined([incoming(dots, leaf) for leaf in x.leaves])
+        w_dot = self._solved(saved, x_bar + joined([bent[leaf] for leaf in x.leaves]))
+        for leaf in x.leaves:
+            add_to(grad_before(dots, leaf), np.zeros(()))
+        for one in wanted:
+            add_to(grad_before(dots, one), bent[one])
+        for one, bar in self.spread(saved, w_dot, {}, wanted).items():
+            add_to(grad_before(dots, one), bar)
+        return True
+
+    def bent(
+        self,
+        saved: Solved,
+        moves: Tangents,
+        w: Vector,
+        elsewhere: Cotangents,
+        elsewhere_dots: Cotangents,
+        wrt: Sequence[Field],
+    ) -> Cotangents:
+        """Return the tangents of F_x^T w and F_p^T w along `moves` of x and p, with w held.
+
+        Args:
+            saved: The launches of the function at the solution.
+            moves: The tangents of the unknown and of the parameters.
+            w: The adjoint solution.
+            elsewhere: The adjoints of the function's other outputs.
+            elsewhere_dots: The tangents of those.
+            wrt: The unknown and the parameters.
+        """
+        seeds = self.seeds(w, elsewhere)
+        _, found = push_pull(saved.launches, moves, seeds, {**elsewhere_dots}, wrt)
+        return {one: found[one.origin].to_numpy() for one in wrt}
+
+    @property
+    def _wanted(self) -> list[Field]:
+        """The parameters whose gradients are computed."""
+        wanted = [one for one in self.reads if is_float(one.element)]
+        return [one for one in wanted if self._all or one.has_grads]
+
+    def _elsewhere(self, then: ReverseContext) -> Cotangents:
+        """Return the adjoints of the function's other outputs, or the tangents of these."""
+        floats = [one for one in self.writes if is_float(one.element)]
+        return {one: bar for one in floats if (bar := incoming(then, one)).any()}
+
+    def _solved(self, saved: Solved, x_bar: Vector) -> Vector:
+        """Return the adjoint solution, or its tangent."""
+        found = self.system(saved, transposed, x_bar)
+        if not found.converged:
+            self._complain("adjoint", "gradient", found)
+        return found.x
 
     def forward(self) -> OpaqueStep:
         """Return the step whose reverse pushes tangents through the solver."""
@@ -167,7 +235,7 @@ class ImplicitRule(OpaqueStep):
         moved = dict(zip(x.leaves, split(x, tangent.x), strict=True))
         floats = [one for one in self.writes if is_float(one.element)]
         if floats:
-            moved |= saved.launches.push({**moved, **dots}, floats)
+            moved |= push(saved.launches, {**moved, **dots}, floats)
         for one, values in moved.items():
             grad_after(then, one).from_numpy(values)
 
@@ -190,7 +258,7 @@ class ImplicitRule(OpaqueStep):
             then: The fields of the step with all tangents.
         """
         out = self.function.out
-        found = saved.launches.push(dots, out.leaves)
+        found = push(saved.launches, dots, out.leaves)
         return joined([found[leaf] for leaf in out.leaves])
 
     def spread(
@@ -204,10 +272,13 @@ class ImplicitRule(OpaqueStep):
             elsewhere: The adjoints of the function's other outputs.
             wanted: The parameters.
         """
-        out = self.function.out
-        seeds = {**dict(zip(out.leaves, split(out, w), strict=True)), **elsewhere}
-        found = saved.launches.pull({**seeds}, wanted) if wanted else {}
+        found = saved.launches.pull(self.seeds(w, elsewhere), wanted) if wanted else {}
         return {one: bar.buffer.array() for one, bar in found.items()}
+
+    def seeds(self, w: Vector, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
+        """Return the adjoints of the function's outputs that lead to those of the parameters."""
+        out = self.function.out
+        return {**dict(zip(out.leaves, split(out, w), strict=True)), **elsewhere}
 
     def _complain(self, what: str, result: str, found: LinearSolution) -> None:
         text = (
@@ -295,5 +366,5 @@ def transposed(function: Function, launches: Pullback, w: Vector) -> Vector:
 def pushed(function: Function, launches: Pullback, v: Vector) -> Vector:
     """Return J v with the Jacobian of a function by its unknown."""
     tangents = dict(zip(function.x.leaves, split(function.x, v), strict=True))
-    moved = launches.push(tangents, function.out.leaves)
+    moved = push(launches, tangents, function.out.leaves)
     return joined([moved[leaf] for leaf in function.out.leaves])

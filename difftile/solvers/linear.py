@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from difftile.diagnostics import LaunchError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
@@ -232,7 +234,11 @@ class _LinearRule(ImplicitRule):
         self, saved: Solved, w: Vector, elsewhere: Cotangents, wanted: Sequence[Field]
     ) -> Cotangents:
         """Return the adjoints of the fields that A is made of, and of b."""
-        found = super().spread(saved, -w, elsewhere, wanted)
+        found = super().spread(saved, w, elsewhere, wanted)
         for leaf, part in zip(self._matrix.b.leaves, split(self._matrix.b, w), strict=True):
             found[leaf] = found[leaf] + part if leaf in found else part
         return found
+
+    def seeds(self, w: Vector, elsewhere: Cotangents) -> dict[ArrayLike, Any]:
+        """Return the adjoints of A x and of the other outputs of `apply`."""
+        return super().seeds(-w, elsewhere)

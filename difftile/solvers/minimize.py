@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, make
 from difftile.ir.types import FLOATS, scalar_of
@@ -70,9 +71,9 @@ def minimize_implicit(
     to p_bar += (d2E/dp dx) w (Blondel et al., Efficient and modular implicit differentiation, 2022,
     section 2.2). The tape keeps one copy of `x` and of the fields that `energy` reads. The start
     has no influence as long as it leads to the same minimum, so its gradient is zero. Where H is
-    singular at the minimum there is no derivative, and the adjoint does not converge. Host
-    operations and other solvers have no second derivatives, and are refused inside `energy`; if you
-    have the gradient of the energy as a kernel, `dt.root` takes it and needs no second derivative.
+    singular at the minimum there is no derivative, and the adjoint does not converge. Second
+    derivatives of the minimum would need third ones of the energy, and are refused; if you have the
+    gradient of the energy as a kernel, `dt.root` takes it and has them.
 
     A minimum or an adjoint that does not converge ends with a `NotConverged` warning.
 
@@ -225,6 +226,18 @@ class _MinimumRule(ImplicitRule):
             -b,
             tol=self.accuracy,
             eps=rounding(self.function.x),
+        )
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: Solved) -> bool:
+        """Refuse: the derivative of the Hessian is a third derivative of the energy.
+
+        Raises:
+            TapeError: Always.
+        """
+        raise TapeError(
+            "The second derivative of dt.minimize_implicit is a third derivative of its energy, "
+            "which is refused. Write the gradient of the energy as a kernel, by hand or with "
+            "dt.bwd_diff, and solve with dt.root."
         )
 
     def driven(self, saved: Solved, dots: Tangents, then: ReverseContext) -> Vector:

@@ -8,6 +8,7 @@ from typing import Any, cast
 from difftile.fields.recording import RECORDING, Recording
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pushforward import Pushforward
+from difftile.linearization.tangents import push as push_tangents
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
 from difftile.transforms.nested import TangentStep
@@ -72,7 +73,7 @@ def linearize(f: Callable[..., Tree], *args: Tree) -> Any:
 
     def push(*tangents: Tree) -> Tree:
         outputs = stretch.outputs
-        found = linear.push(stretch.along(stretch.matched(tangents)), outputs)
+        found = push_tangents(linear, stretch.along(stretch.matched(tangents)), outputs)
         fields = [copied(one) for one in outputs]
         for field, one in zip(fields, outputs, strict=True):
             field.from_numpy(found[one])

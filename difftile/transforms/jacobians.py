@@ -13,6 +13,7 @@ from difftile.fields.field import Field
 from difftile.linearization.batched import pull_many, push_many
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.tangents import push
 from difftile.passes.batch import Unbatchable
 from difftile.transforms.stretch import Argnums, Stretch, refuse_nesting
 from difftile.transforms.trees import Array, Tree, rebuilt, units
@@ -173,5 +174,5 @@ def pushed(
         return push_many(linear, one, tangents, outputs)
     except Unbatchable:
         pass
-    each = [linear.push({one: tangent}, outputs) for tangent in tangents]
+    each = [push(linear, {one: tangent}, outputs) for tangent in tangents]
     return {out: np.stack([found[out] for found in each]) for out in outputs}

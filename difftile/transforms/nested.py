@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field
+from difftile.ir.types import is_float
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
 from difftile.transforms.stretch import Stretch
@@ -49,6 +52,8 @@ class TransformStep(OpaqueStep):
         }
         for one in (*self.written, *self.results):
             uses.setdefault(one.storage, Use(one, False, True, Keeps.NOTHING, "a result"))
+        self.found = [one for one in self.found if is_float(one.element)]
+        self.written = [one for one in self.written if is_float(one.element)]
         super().__init__(name, list(uses.values()))
 
     @abstractmethod
@@ -60,7 +65,7 @@ class TransformStep(OpaqueStep):
         """Return the results; `fresh` are the fields that the run has returned."""
 
     @abstractmethod
-    def second(
+    def pulled(
         self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
         """Return the cotangents of the fields in `found`, given those of the results."""
@@ -95,12 +100,23 @@ class TransformStep(OpaqueStep):
         }
         first = {one: bar.to_numpy() for one, bar in linear.pull(seeds, self.found).items()}
         cotangents = [_array(then[result].grad_in) for result in self.results]
-        second = self.second(linear, fresh, cotangents, then)
+        more = self.pulled(linear, fresh, cotangents, then)
         for one in self.found:
             target = then[one].grad_out
             if target is not None:
-                target.from_numpy(first[one.origin] + second[one.origin].to_numpy())
+                target.from_numpy(first[one.origin] + more[one.origin].to_numpy())
         linear.release()
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: None) -> bool:
+        """Refuse a third derivative.
+
+        Raises:
+            TapeError: Always.
+        """
+        raise TapeError(
+            f"dt.{self.name} inside two other transformations is a third derivative, which is "
+            "refused. Write the inner derivative in a kernel, with dt.bwd_diff or dt.fwd_diff."
+        )
 
     def again(self) -> tuple[Pullback, list[Field]]:
         """Run the function once more; it may return other fields, with the same contents."""
@@ -126,7 +142,7 @@ class GradientStep(TransformStep):
         bars = linear.pull({fresh[0]: 1.0}, self.stretch.inputs)
         return [bars[one].to_numpy() for one in self.stretch.inputs]
 
-    def second(
+    def pulled(
         self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
         """Push the cotangents through the gradient."""
@@ -159,10 +175,10 @@ class TangentStep(TransformStep):
 
     def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
         """Push the tangents."""
-        found = linear.push(self.stretch.along(self._tangents), fresh)
+        found = push(linear, self.stretch.along(self._tangents), fresh)
         return [found[one] for one in fresh]
 
-    def second(
+    def pulled(
         self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
     ) -> dict[Field, Field]:
         """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
@@ -188,7 +204,7 @@ class TangentStep(TransformStep):
             else 0.0 * along[leaf.field]
             for leaf, one in zip(self.stretch.leaves, self._tangents, strict=True)
         }
-        first = linear.push(own, fresh)
+        first = push(linear, own, fresh)
         tangents: list[Array] = []
         for one in fresh:
             found = first[one].copy()
@@ -228,7 +244,7 @@ class _NestedTangent(OpaqueStep):
             one: dot.to_numpy() for one in step.found if (dot := then[one].grad_out) is not None
         }
         written = [one for one in step.written if then[one].grad_in is not None]
-        found = linear.push(dots, [now.get(one, one) for one in written])
+        found = push(linear, dots, [now.get(one, one) for one in written])
         results = step.pushed(linear, fresh, dots, then)
         pairs = [(one, found[now.get(one, one)]) for one in written]
         for one, values in (*pairs, *zip(step.results, results, strict=True)):

@@ -365,8 +365,10 @@ def test_rules_of_the_user_are_followed() -> None:
             dt.fixed_point(g, y, diff="solution")
             take(y, loss)
         assert x.grad[None] == pytest.approx(factor * 0.7593096028, abs=1e-9)
-        with pytest.raises(dt.TapeError, match="Tangents are not pushed through"):
-            dt.root(g, y)
+    with pytest.raises(dt.TapeError, match="Tangents are not pushed through"):
+        dt.root(with_host_op, y)
+    dt.root(with_rule, y, strict=True)  # whose tangents are those of the transposed backward
+    assert y[None] == pytest.approx(np.arccos(-0.6), abs=1e-9)
 
 
 def test_on_a_tape_that_goes_back_twice_and_in_a_checkpoint() -> None:

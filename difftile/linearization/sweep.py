@@ -1,0 +1,158 @@
+"""Passes over the steps of a stretch, and the memory that varies as they go on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from difftile.compile.adjoint_plan import make_plans
+from difftile.compile.arguments import field_at
+from difftile.fields.field import Field, Storage
+from difftile.ir.types import is_float
+from difftile.recording.opaque import Opaque, Use
+from difftile.recording.steps import HostCopy, HostStep, HostWrite, Launch, StepRecord, TapeStep
+from difftile.recording.work_fields import zeros_of
+from difftile.substrate import silence
+
+if TYPE_CHECKING:
+    from difftile.linearization.pullback import Pullback
+
+
+@dataclass(slots=True)
+class Active:
+    """The memory that varies with some fields, as steps go on.
+
+    A field without gradient whose memory another living field with one shares is detached, and
+    taken for a constant unless it is asked for itself.
+    """
+
+    wanted: Collection[Field]
+    storages: set[Storage] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.storages = {one.storage for one in self.wanted}
+
+    def __contains__(self, one: Field) -> bool:
+        if one.storage not in self.storages:
+            return False
+        twin = None if one.storage.graded is None else one.storage.graded()
+        detached = twin is not None and twin.has_grads and not one.has_grads
+        return not detached or one.origin in self.wanted
+
+    def along(self, step: Launch) -> tuple[bool, ...]:
+        """Return which parameters of a launch carry derivatives: all written ones if any does."""
+        fields = [v if isinstance(v, Field) and is_float(v.element) else None for v in step.values]
+        if not any(one is not None and one in self for one in fields):
+            return (False,) * len(fields)
+        writes = frozenset(step.prepared.code.writes)
+        return tuple(
+            one is not None and (k in writes or one in self) for k, one in enumerate(fields)
+        )
+
+    def launched(self, step: Launch) -> tuple[bool, ...]:
+        """Return which parameters carry derivatives, and add the memory that varies after it."""
+        grads = self.along(step)
+        code, values = step.prepared.code, step.values
+        self.storages |= {field_at(values, k).storage for k in code.writes if grads[k]}
+        return grads
+
+    def wrote(self, step: HostStep) -> HostStep | None:
+        """Return how a write from Python changes derivatives; add the memory that varies after it.
+
+        Returns:
+            A copy of a field that varies, else a write of constants into one that varies.
+        """
+        if isinstance(step, HostCopy) and step.source.base in self:
+            self.storages.add(step.field.storage)
+            return step
+        varied = step.field.storage in self.storages
+        return HostWrite(step.field, step.where) if varied else None
+
+    def follow(self, step: TapeStep) -> None:
+        """Add the memory that varies after a step, and leave out what holds constants."""
+        match step:
+            case Launch():
+                self.launched(step)
+            case Opaque(uses=uses):
+                if any(use.reads and use.field in self for use in uses):
+                    self.storages |= {use.field.storage for use in uses if use.writes}
+            case HostWrite(field=field, where=None):
+                self.storages.discard(field.storage)
+            case HostStep():
+                self.wrote(step)
+            case _:
+                raise NotImplementedError(step)
+
+
+class Sweep(ABC):
+    """A pass over the steps of a stretch, run again, with derivatives for some fields.
+
+    Args:
+        wanted: The fields.
+    """
+
+    def __init__(self, wanted: Collection[Field]) -> None:
+        self.active = Active(wanted)
+
+    def over(self, stretch: Pullback) -> None:
+        """Run the steps from the contents that the fields had before the function."""
+        with stretch.from_start(), silence():
+            for step, constant in stretch.steps:
+                match step:
+                    case Launch():
+                        self.launch(step, constant=constant)
+                    case Opaque():
+                        self.opaque(step)
+                    case HostStep():
+                        stretch.again(step)
+                        self.wrote(step)
+                    case _:
+                        raise NotImplementedError(step)
+
+    @abstractmethod
+    def launch(self, step: Launch, *, constant: bool) -> None:
+        """Run a kernel with derivatives."""
+
+    @abstractmethod
+    def opaque(self, opaque: Opaque) -> object:
+        """Run an opaque step with derivatives; return its result."""
+
+    def wrote(self, step: HostStep) -> None:
+        """Pass derivatives through a write from Python."""
+        passed = self.active.wrote(step)
+        if passed is not None:
+            self.host(passed)
+
+    @abstractmethod
+    def host(self, step: HostStep) -> None:
+        """Pass derivatives through a write of constants or a copy of values that vary."""
+
+
+def record_launch(step: Launch, grads: tuple[bool, ...], *, constant: bool) -> list[StepRecord]:
+    """Launch a kernel and return its records for some fields with derivatives."""
+    plans = make_plans(step.prepared.code, grads, constant=constant)
+    for plan in plans:
+        if plan.ownership is not None:
+            plan.ownership.check(step.values)
+    records: list[StepRecord] = []
+    Launch(step.prepared, step.values, plans).run(records)
+    return records
+
+
+def varying_uses(opaque: Opaque, active: Active) -> tuple[Use, ...]:
+    """Return the uses of a step, with gradients only for the fields that vary."""
+    grads = {use.field.storage: use.field in active for use in opaque.uses}
+    if any(grads[use.field.storage] for use in opaque.uses if use.reads) and not opaque.constant:
+        grads |= {use.field.storage: True for use in opaque.uses if use.writes is not False}
+    return tuple(
+        replace(use, field=_with_or_without(use.field.origin, grads[use.field.storage]))
+        for use in opaque.uses
+    )
+
+
+def _with_or_without(one: Field, grad: bool) -> Field:
+    """Return a field in the same memory that has a gradient, or has none."""
+    bar = zeros_of(one) if grad and is_float(one.element) else None
+    return one.over(one.storage, bar, bar)

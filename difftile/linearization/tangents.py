@@ -1,0 +1,161 @@
+"""Tangents of fields as the steps of a stretch go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from difftile.compile.arguments import field_at
+from difftile.fields.exchange import HostArray
+from difftile.fields.field import Field, Storage
+from difftile.launch.tangents import make_writable, push_tangents
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.sweep import Sweep, record_launch, varying_uses
+from difftile.linearization.transposed import forward_of
+from difftile.recording.opaque import Keeps, Opaque, OpaqueRecord, Use
+from difftile.recording.replay import Replay
+from difftile.recording.replayed_fields import tangents_after
+from difftile.recording.steps import HostStep, Launch, StepRecord
+from difftile.recording.work_fields import copied
+
+
+def push(
+    stretch: Pullback, tangents: Mapping[Field, HostArray], outputs: Iterable[Field]
+) -> dict[Field, HostArray]:
+    """Return the tangents of the fields' contents after a function.
+
+    Args:
+        stretch: The launches of the function.
+        tangents: For each input the tangent of its contents before, an array of its shape.
+        outputs: The fields whose tangents are wanted.
+
+    Raises:
+        TapeError: A step has no rule that says how tangents pass.
+    """
+    wanted = frozenset(one.origin for one in tangents)
+    dots = Tangents(wanted)
+    stretch.check_writes(wanted)
+    for one, values in tangents.items():
+        dots.of(one).buffer.write(values)
+    dots.over(stretch)
+    return {one: dots.of(one).to_numpy() for one in outputs}
+
+
+@dataclass(slots=True)
+class PushedStep:
+    """A run of an opaque step through which tangents were pushed.
+
+    Args:
+        saved: The result of the step.
+        record: The record of the run; None if the step wrote nothing that varies.
+        before: The tangents of the fields that the step read, by their memory, if they are kept.
+        after: Those of the fields that it wrote.
+    """
+
+    saved: object
+    record: OpaqueRecord | None
+    before: dict[Storage, Field] = field(default_factory=dict[Storage, Field])
+    after: dict[Storage, Field] = field(default_factory=dict[Storage, Field])
+
+
+class Tangents(Sweep):
+    """The tangents of fields as steps go on.
+
+    Writing constants leaves zero in tangents, as it does in cotangents.
+    """
+
+    def __init__(self, wanted: frozenset[Field]) -> None:
+        super().__init__(wanted)
+        self._zeroing = Replay((), accumulate=False, private=True)
+
+    def of(self, one: Field) -> Field:
+        """Return the memory of a field's tangent, which is zero to begin with."""
+        return self._zeroing.gradient(one)
+
+    def clear(self, record: StepRecord) -> None:
+        """Leave zero in tangents where a step has written constants."""
+        self._zeroing.reverse(record)
+
+    def launch(self, step: Launch, *, constant: bool) -> None:
+        """Run a kernel and push tangents through it."""
+        grads = self.active.along(step)
+        if not any(grads):
+            step.prepared.run(step.values)
+        elif constant:
+            for record in record_launch(step, grads, constant=True):
+                self.clear(record)
+                record.release()
+        else:
+            self.active.launched(step)
+            dots = {k: self.of(field_at(step.values, k)) for k, has in enumerate(grads) if has}
+            push_tangents(step.prepared.code, step.values, dots)
+
+    def opaque(self, opaque: Opaque) -> object:
+        """Run a step whose inside is not seen and push tangents through it; return its result.
+
+        Raises:
+            TapeError: The step reads fields that vary, and has no rule that says how tangents pass.
+        """
+        pushed = self.through(opaque)
+        if pushed.record is not None:
+            pushed.record.release()
+        return pushed.saved
+
+    def through(self, opaque: Opaque, *, keep: bool = False) -> PushedStep:
+        """Run a step as `opaque` does, and return its record.
+
+        Args:
+            opaque: The step.
+            keep: Return the tangents from before and after the step as well.
+        """
+        uses = varying_uses(opaque, self.active)
+        if opaque.constant or not any(u.reads and u.field in self.active for u in opaque.uses):
+            saved, record = replace(opaque, uses=uses).execute(record=True)
+            if record is not None:
+                self.clear(record)
+            return PushedStep(saved, record)
+        step = forward_of(opaque.step)
+        pushing = replace(opaque, step=step, uses=_keeping(uses, step.uses))
+        saved, record = pushing.execute(record=True)
+        self.active.storages |= {use.field.storage for use in pushing.uses if use.writes}
+        if record is None:
+            return PushedStep(saved, None)
+        pushed = PushedStep(saved, replace(record, opaque=replace(pushing, step=opaque.step)))
+        try:
+            self._push(record, pushed, keep=keep)
+        except BaseException:
+            record.release()
+            raise
+        return pushed
+
+    def _push(self, record: OpaqueRecord, pushed: PushedStep, *, keep: bool) -> None:
+        """Set the tangents of what a step has written."""
+
+        def before(one: Field) -> Field:
+            if keep:
+                pushed.before[one.storage] = copied(self.of(one))
+            return copied(self.of(one))
+
+        for use, dot in tangents_after(record, before).items():
+            target = self.of(use.field.origin)
+            make_writable(target)
+            target.buffer.copy_from(dot.buffer)
+            if keep:
+                pushed.after[use.field.storage] = dot
+
+    def host(self, step: HostStep) -> None:
+        """Push tangents through a write from Python."""
+        step.push(self._zeroing)
+
+
+def _keeping(uses: Iterable[Use], more: Iterable[Use]) -> tuple[Use, ...]:
+    """Return uses that keep what the rules of both directions read."""
+    others = {use.field.storage: use.keeps for use in more}
+
+    def kept(use: Use) -> Keeps:
+        other = others.get(use.field.storage, use.keeps)
+        if use.keeps in (Keeps.NOTHING, other):
+            return other
+        return use.keeps if other in (Keeps.NOTHING, Keeps.UNWRITTEN) else Keeps.BOTH
+
+    return tuple(replace(use, keeps=kept(use)) for use in uses)

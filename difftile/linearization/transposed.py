@@ -1,0 +1,100 @@
+"""Tangents through steps that only say how gradients pass: the transpose of their backward.
+
+A backward multiplies the gradients of what a step wrote by the transposed Jacobian, so the adjoint
+of the backward multiplies tangents by the Jacobian itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from difftile.diagnostics import FieldError, Label, LaunchError, TapeError, render
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.field import Field
+from difftile.fields.recording import RECORDING, Where
+from difftile.fields.tracked import HostRead
+from difftile.ir.types import is_float
+from difftile.linearization.pullback import Pullback
+from difftile.linearization.sweep import Active
+from difftile.recording.opaque import OpaqueStep, Use
+from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.steps import TapeStep
+
+
+class ReadInPython(Exception):
+    """A rule reads in Python what varies, so nothing knows the derivative of what it computes."""
+
+
+def forward_of(step: OpaqueStep) -> OpaqueStep:
+    """Return a step as one whose `reverse` pushes tangents."""
+    return step.forward() or TransposedStep(step)
+
+
+class TransposedStep(OpaqueStep):
+    """A step whose `reverse` pushes tangents by the adjoint of the step's own reverse."""
+
+    def __init__(self, step: OpaqueStep) -> None:
+        super().__init__(step.name, step.uses, approximate=step.approximate)
+        self.title = step.title
+        self._step = step
+
+    def run(self) -> Any:
+        """Run the step."""
+        return self._step.run()
+
+    def settle(self, uses: Sequence[Use], *, flows: bool) -> None:
+        """Refuse what the step refuses."""
+        self._step.settle(uses, flows=flows)
+
+    def reverse(self, then: ReverseContext, saved: Any) -> None:
+        """Push tangents.
+
+        Raises:
+            TapeError: The backward of the step computes in Python.
+        """
+        inner = then.emptied()
+        fields = [use.field.origin for use in self.uses if is_float(use.field.element)]
+        sources = {one: bar for one in fields if (bar := inner[one].grad_in) is not None}
+        seeds: dict[ArrayLike, Any] = {
+            bar: dot
+            for one in fields
+            if (bar := inner[one].grad_out) is not None and (dot := then[one].grad_out) is not None
+        }
+        try:
+            linear = _RuleRun(lambda: self._step.reverse(inner, saved), list(sources.values()))
+            bars = linear.pull(seeds, sources.values())
+        except (ReadInPython, FieldError, LaunchError, TapeError) as error:
+            raise self._error() from error
+        for one, bar in sources.items():
+            target = then[one].grad_in
+            assert target is not None
+            target.copy_from(bars[bar])
+        linear.release()
+
+    def _error(self) -> TapeError:
+        step = self._step
+        title = f"Tangents are not pushed through {step.title}, and they are needed here"
+        why = "Its backward computes in Python, so it cannot be transposed."
+        labels = () if step.place is None else (Label(step.place, "called here"),)
+        return TapeError(render(f"{title}.", labels, (why,), step.advice("forward")))
+
+
+class _RuleRun(Pullback):
+    """The launches of a rule; Python must not read what varies with the gradients it is given."""
+
+    def __init__(self, rule: Any, gradients: list[Field]) -> None:
+        self._varying = Active(gradients)
+        super().__init__(rule)
+
+    def record(self, step: TapeStep) -> object:
+        """Run a step and remember it."""
+        result = super().record(step)
+        self._varying.follow(step)
+        return result
+
+    def host_read(self, field: Field, where: Where) -> HostRead | None:
+        """Refuse a read of what varies."""
+        if field in self._varying and is_float(field.element) and not RECORDING.get().constant:
+            raise ReadInPython
+        return super().host_read(field, where)
