@@ -760,18 +760,6 @@ def test_several_sums_of_hundreds_of_terms(tmp_path: Path) -> None:
     assert y[0] == sum(k + 0.5 for k in range(600))
 
 
-def test_too_many_arguments_for_taichi(tmp_path: Path) -> None:
-    names = [f"x{k}" for k in range(70)]
-    body = " + ".join(f"{name}[i]" for name in names)
-    text = (
-        f"import difftile as dt\n@dt.kernel\ndef add({', '.join(names)}):\n"
-        f"    for i in x0:\n        x0[i] = {body}\n"
-    )
-    module = module_of(text, tmp_path)
-    with pytest.raises(dt.KernelError, match="at most 64"):
-        module.add(*(dt.zeros(2) for _ in names))
-
-
 # Looking inside
 
 
