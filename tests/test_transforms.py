@@ -213,8 +213,6 @@ def test_what_has_no_derivative() -> None:
         dt.jvp(valley, POINT, np.ones(3))
     with pytest.raises(dt.LaunchError, match="2 tangents are given for 1 arguments"):
         dt.jvp(valley, (POINT,), (POINT, POINT))
-    with pytest.raises(dt.LaunchError, match="not recorded by the tape"), dt.Tape():
-        dt.vjp(cubed, 1.0)
     with pytest.raises(dt.LaunchError, match="a constant for every derivative"):
         dt.vjp(lambda x: 3.0, 1.0)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Recording
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pushforward import Pushforward
 from difftile.linearization.tangents import push as push_tangents
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
-from difftile.transforms.nested import TangentStep
-from difftile.transforms.stretch import Argnums, Stretch, refuse_nesting
-from difftile.transforms.trees import Tree, outputs_in, rebuilt, shown
+from difftile.transforms.nested import NestedCall
+from difftile.transforms.nested_steps import TangentStep
+from difftile.transforms.reverse_mode import grad
+from difftile.transforms.stretch import Argnums, Stretch
+from difftile.transforms.trees import Tree, outputs_in, shown, with_outputs
 
 
 def jvp(f: Callable[..., Tree], primals: Tree, tangents: Tree, *, has_aux: bool = False) -> Any:
@@ -42,13 +45,16 @@ def jvp(f: Callable[..., Tree], primals: Tree, tangents: Tree, *, has_aux: bool 
         pushing = Pushforward(stretch.along(flat))
         with Recording(pushing):
             stretch.call()
-        found = [copied(pushing.tangent(one)) for one in outputs_in(stretch.value)]
+        value = stretch.value
+        found = [copied(pushing.tangent(one)) for one in outputs_in(value)]
     else:
-        step = TangentStep(stretch, flat)
+        call = NestedCall(stretch)
+        stretch.along(flat)
+        step = TangentStep("jvp", call, flat)
         perform(step)
-        found = step.results
-    value = shown(stretch.value, stretch.leaves)
-    tangent = shown(rebuilt(stretch.value, iter(found)), stretch.leaves)
+        found, value = step.results, call.value()
+    tangent = shown(with_outputs(value, iter(found)), stretch.leaves)
+    value = shown(value, stretch.leaves)
     return (value, tangent, stretch.aux) if has_aux else (value, tangent)
 
 
@@ -64,22 +70,35 @@ def linearize(f: Callable[..., Tree], *args: Tree) -> Any:
         value. Each call runs the launches of `f` again, at the original arguments.
 
     Raises:
-        LaunchError: An argument has no derivative, or `linearize` is called in another
-            transformation.
+        LaunchError: An argument has no derivative.
     """
-    refuse_nesting("linearize", "jvp")
     stretch = Stretch(f, args, tuple(range(len(args))), kwargs={})
-    linear = stretch.run()
+    if RECORDING.get().recorder is None:
+        linear = stretch.run()
+        outputs, value = stretch.outputs, stretch.value
+
+        def pushed(tangents: list[Any]) -> list[Field]:
+            found = push_tangents(linear, stretch.along(tangents), outputs)
+            fields = [copied(one) for one in outputs]
+            for field, one in zip(fields, outputs, strict=True):
+                field.from_numpy(found[one])
+            return fields
+    else:
+        call = NestedCall(stretch)
+        call.keep()
+        value = call.value()
+
+        def pushed(tangents: list[Any]) -> list[Field]:
+            stretch.along(tangents)
+            step = TangentStep("linearize", call, tangents)
+            perform(step)
+            return step.results
 
     def push(*tangents: Tree) -> Tree:
-        outputs = stretch.outputs
-        found = push_tangents(linear, stretch.along(stretch.matched(tangents)), outputs)
-        fields = [copied(one) for one in outputs]
-        for field, one in zip(fields, outputs, strict=True):
-            field.from_numpy(found[one])
-        return shown(rebuilt(stretch.value, iter(fields)), stretch.leaves)
+        found = pushed(stretch.matched(tangents))
+        return shown(with_outputs(value, iter(found)), stretch.leaves)
 
-    return shown(stretch.value, stretch.leaves), push
+    return shown(value, stretch.leaves), push
 
 
 def hvp(
@@ -100,11 +119,12 @@ def hvp(
         LaunchError: An argument has no derivative, or the tangents have another form.
         FieldError: A tangent has another shape.
     """
-    refuse_nesting("hvp", "jvp of dt.grad")
     args, dots = _as_tuples(primals, tangents)
     numbers = tuple(range(len(args))) if argnums is None else argnums
     if isinstance(argnums, int) and isinstance(primals, tuple):
         dots = (tangents,)
+    if RECORDING.get().recorder is not None:
+        return _nested_hvp(f, primals, args, dots, numbers)
     stretch = Stretch(f, args, numbers, kwargs={})
     linear = stretch.run()
     output = stretch.number()
@@ -112,6 +132,22 @@ def hvp(
     _, second = push_pull(linear, along, {output: 1.0}, {}, stretch.inputs)
     linear.release()
     product = stretch.as_arguments([copied(second[leaf.field]) for leaf in stretch.leaves])
+    return product if isinstance(primals, tuple) or isinstance(numbers, int) else product[0]
+
+
+def _nested_hvp(
+    f: Callable[..., Tree], primals: Tree, args: Sequence[Tree], dots: Tree, numbers: Argnums
+) -> Any:
+    """Return the product of the Hessian and a vector as the tangent of a gradient."""
+    chosen = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+
+    def gradient(*several: Tree) -> Tree:
+        given = list(args)
+        for k, one in zip(chosen, several, strict=True):
+            given[k] = one
+        return grad(f, numbers)(*given)
+
+    _, product = jvp(gradient, tuple(args[k] for k in chosen), dots)
     return product if isinstance(primals, tuple) or isinstance(numbers, int) else product[0]
 
 

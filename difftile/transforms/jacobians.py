@@ -10,13 +10,18 @@ import numpy as np
 
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
+from difftile.fields.recording import RECORDING
 from difftile.linearization.batched import pull_many, push_many
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.tangents import push
 from difftile.passes.batch import Unbatchable
-from difftile.transforms.stretch import Argnums, Stretch, refuse_nesting
-from difftile.transforms.trees import Array, Tree, rebuilt, units
+from difftile.recording.perform import perform
+from difftile.transforms.nested import NestedCall
+from difftile.transforms.nested_steps import JacobianStep
+from difftile.transforms.reverse_mode import grad
+from difftile.transforms.stretch import Argnums, Stretch
+from difftile.transforms.trees import Array, Tree, units, with_outputs
 
 CHUNK = 64  # directions that one launch takes
 
@@ -101,7 +106,8 @@ def hessian(f: Callable[..., Tree], argnums: Argnums = 0) -> Any:
 
     @functools.wraps(f)
     def second(*args: Tree, **kwargs: Any) -> Tree:
-        refuse_nesting("hessian", "jvp of dt.grad")
+        if RECORDING.get().recorder is not None:
+            return jacfwd(grad(f, argnums), argnums)(*args, **kwargs)
         stretch = Stretch(f, args, argnums, kwargs=kwargs)
         linear = stretch.run()
         seed: dict[ArrayLike, Any] = {stretch.number(): 1.0}
@@ -144,13 +150,24 @@ def _jacobian(
 ) -> Any:
     @functools.wraps(f)
     def jacobian(*args: Tree, **kwargs: Any) -> Tree:
-        refuse_nesting(name, "jvp or dt.grad")
         stretch = Stretch(f, args, argnums, kwargs=kwargs)
-        linear = stretch.run()
-        blocks = _Blocks(stretch.outputs, stretch.inputs)
-        fill(linear, blocks)
-        linear.release()
-        return rebuilt(stretch.value, (stretch.nested(row) for row in blocks.rows()))
+
+        def filled(linear: Pullback, outputs: list[Field]) -> list[list[Array]]:
+            blocks = _Blocks(outputs, stretch.inputs)
+            fill(linear, blocks)
+            return list(blocks.rows())
+
+        if RECORDING.get().recorder is None:
+            linear = stretch.run()
+            rows: list[list[Any]] = filled(linear, stretch.outputs)
+            linear.release()
+            value = stretch.value
+        else:
+            call = NestedCall(stretch)
+            step = JacobianStep(name, call, filled)
+            perform(step)
+            rows, value = step.rows, call.value()
+        return with_outputs(value, (stretch.nested(row) for row in rows))
 
     return jacobian
 

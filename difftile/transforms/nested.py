@@ -1,19 +1,15 @@
-"""Transformations inside others: each is one step whose derivatives are second derivatives.
+"""Transformations on a tape or inside others: steps whose derivatives are second derivatives.
 
-The derivative of a gradient along v is a Hessian-vector product, forward over reverse
-(`linearization/forward_over_reverse.py`). By the symmetry of second derivatives, mixed ones of
-other fields included, its adjoint is the same product. The same holds for the adjoint of a tangent.
+The value of a function is one step (`ValueStep`), and each of its derivatives another
+(`nested_steps.py`), which runs the function again, in private.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from difftile.diagnostics import TapeError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import zeros_like
 from difftile.fields.field import Field
@@ -22,101 +18,49 @@ from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
+from difftile.recording.perform import perform
 from difftile.recording.replayed_fields import ReverseContext
+from difftile.recording.snapshots import Snapshot
 from difftile.transforms.stretch import Stretch
-from difftile.transforms.trees import Array, outputs_in, units
+from difftile.transforms.trees import Array, Tree, outputs_in, with_outputs
 
 
-class TransformStep(OpaqueStep):
-    """A derivative of a function, which runs once beforehand to find the fields that it uses.
+class NestedCall:
+    """A call of a function that is differentiated on a tape or inside another transformation.
+
+    The function runs once beforehand, to find the fields that it uses; they hold what they held
+    then.
 
     Args:
-        name: The name of the derivative.
-        stretch: The call of the function.
-        more: Other fields that the derivative reads.
+        stretch: The call.
+
+    Attributes:
+        outputs: The fields of floats that this run has returned.
+        found: The fields that the function reads, by the field that holds what it met in the call:
+            the field itself, or after `keep` a copy.
+        written: The fields that the function writes.
     """
 
-    def __init__(self, name: str, stretch: Stretch, more: Sequence[Field] = ()) -> None:
+    def __init__(self, stretch: Stretch) -> None:
         self.stretch = stretch
         linear = stretch.run()
-        self._value = stretch.value
-        self.outputs = outputs_in(stretch.value)
-        self.found, self.written = linear.found, linear.written
+        self._value, self.outputs = stretch.value, outputs_in(stretch.value)
+        self.found: dict[Field, Field] = {one: one for one in linear.found}
+        self.written = linear.written
         linear.rewind()
-        linear.release()
-        self.results = [zeros_like(one, grad=True) for one in self.models()]
-        changed = {one.storage for one in self.written}
-        uses = {
-            one.storage: Use(one, True, one.storage in changed, Keeps.BEFORE, "a field")
-            for one in dict.fromkeys((*self.found, *more))
-        }
-        for one in (*self.written, *self.results):
-            uses.setdefault(one.storage, Use(one, False, True, Keeps.NOTHING, "a result"))
-        self.found = [one for one in self.found if is_float(one.element)]
-        self.written = [one for one in self.written if is_float(one.element)]
-        super().__init__(name, list(uses.values()))
+        self._first: Pullback | None = linear
 
-    @abstractmethod
-    def models(self) -> list[Field]:
-        """Return the fields whose shapes and types the results take."""
-
-    @abstractmethod
-    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
-        """Return the results; `fresh` are the fields that the run has returned."""
-
-    @abstractmethod
-    def pulled(
-        self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
-    ) -> dict[Field, Field]:
-        """Return the cotangents of the fields in `found`, given those of the results."""
-
-    @abstractmethod
-    def pushed(
-        self, linear: Pullback, fresh: list[Field], dots: dict[Field, Array], then: ReverseContext
-    ) -> list[Array]:
-        """Return the tangents of the results, given those of the fields in `found`."""
-
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse pushes tangents through the derivative."""
-        return _NestedTangent(self)
-
-    def run(self) -> None:
-        """Run the function and compute its derivative."""
-        linear, fresh = self.again()
-        for result, found in zip(self.results, self.derivatives(linear, fresh), strict=True):
-            result.from_numpy(found)
-        for old, new in zip(self.outputs, fresh, strict=True):
-            if old is not new:
-                old.copy_from(new)
-        linear.release()
-
-    def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Pull cotangents of the written fields back, and add second derivatives of the results."""
-        with then.restored():
-            linear, fresh = self.again()
-        now = dict(zip(self.outputs, fresh, strict=True))
-        seeds: dict[ArrayLike, Any] = {
-            now.get(one, one): _array(then[one].grad_in) for one in self.written
-        }
-        first = {one: bar.to_numpy() for one, bar in linear.pull(seeds, self.found).items()}
-        cotangents = [_array(then[result].grad_in) for result in self.results]
-        more = self.pulled(linear, fresh, cotangents, then)
+    def keep(self) -> None:
+        """Copy what the function finds, so that its derivatives may be asked for later."""
         for one in self.found:
-            target = then[one].grad_out
-            if target is not None:
-                target.from_numpy(first[one.origin] + more[one.origin].to_numpy())
-        linear.release()
+            copy = self.found[one] = zeros_like(one, grad=is_float(one.element))
+            copy.copy_from(one)
 
-    def second(self, then: ReverseContext, dots: ReverseContext, saved: None) -> bool:
-        """Refuse a third derivative.
-
-        Raises:
-            TapeError: Always.
-        """
-        raise TapeError(
-            f"dt.{self.name} inside two other transformations is a third derivative, which is "
-            "refused. Write the inner derivative in a kernel, with dt.bwd_diff or dt.fwd_diff."
-        )
+    def value(self) -> Tree:
+        """Run the function as a step and return its value."""
+        step = ValueStep(self)
+        perform(step)
+        return with_outputs(self._value, iter(step.values))
 
     def again(self) -> tuple[Pullback, list[Field]]:
         """Run the function once more; it may return other fields, with the same contents."""
@@ -125,135 +69,134 @@ class TransformStep(OpaqueStep):
         self.stretch.value = self._value
         return linear, fresh
 
+    @contextmanager
+    def linear(self, now: Callable[[Field], Field]) -> Generator[tuple[Pullback, list[Field]]]:
+        """Return the launches of the function and its outputs, and leave all fields as they were.
 
-class GradientStep(TransformStep):
-    """The gradient of a function of one number."""
-
-    def __init__(self, stretch: Stretch) -> None:
-        super().__init__("grad", stretch)
-        stretch.number()
-
-    def models(self) -> list[Field]:
-        """Return the inputs."""
-        return self.stretch.inputs
-
-    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
-        """Pull 1 back."""
-        bars = linear.pull({fresh[0]: 1.0}, self.stretch.inputs)
-        return [bars[one].to_numpy() for one in self.stretch.inputs]
-
-    def pulled(
-        self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
-    ) -> dict[Field, Field]:
-        """Push the cotangents through the gradient."""
-        along = dict(zip(self.stretch.inputs, cotangents, strict=True))
-        return push_pull(linear, along, {fresh[0]: 1.0}, {}, self.found)[1]
-
-    def pushed(
-        self, linear: Pullback, fresh: list[Field], dots: dict[Field, Array], then: ReverseContext
-    ) -> list[Array]:
-        """Push the tangents through the gradient."""
-        _, found = push_pull(linear, dots, {fresh[0]: 1.0}, {}, self.stretch.inputs)
-        return [found[one].to_numpy() for one in self.stretch.inputs]
+        Args:
+            now: Returns for a value of `found` a field with the contents that it had in the call.
+        """
+        if self._first is not None:
+            linear, self._first = self._first, None
+            yield linear, self.outputs
+            linear.release()
+            return
+        before = Snapshot(0)
+        for storage in {one.storage for one in (*self.found, *self.written)}:
+            before.hold(storage)
+        try:
+            for one, source in self.found.items():
+                buffer = now(source).storage.buffer
+                if one.storage.buffer is not buffer:
+                    one.storage.move(buffer)
+            linear, fresh = self.again()
+            yield linear, fresh
+            linear.release()
+        finally:
+            before.restore()
+            before.release()
 
 
-class TangentStep(TransformStep):
-    """The tangent of a function.
+class ValueStep(OpaqueStep):
+    """The value of a function, with its writes into fields from outside.
 
     Args:
-        stretch: The call of the function.
-        tangents: The tangent of each input: a field, an array or a number.
+        call: The call of the function.
+
+    Attributes:
+        values: The fields that the function returns.
     """
 
-    def __init__(self, stretch: Stretch, tangents: Sequence[Any]) -> None:
-        self._tangents = list(tangents)
-        super().__init__("jvp", stretch, [one for one in tangents if isinstance(one, Field)])
-
-    def models(self) -> list[Field]:
-        """Return the outputs."""
-        return self.outputs
-
-    def derivatives(self, linear: Pullback, fresh: list[Field]) -> list[Array]:
-        """Push the tangents."""
-        found = push(linear, self.stretch.along(self._tangents), fresh)
-        return [found[one] for one in fresh]
-
-    def pulled(
-        self, linear: Pullback, fresh: list[Field], cotangents: list[Array], then: ReverseContext
-    ) -> dict[Field, Field]:
-        """Push the tangents through the reverse, and pull the cotangents back to the tangents."""
-        seeds: dict[ArrayLike, Any] = dict(zip(fresh, cotangents, strict=True))
-        bars = linear.pull(seeds, self.stretch.inputs)
-        for one, given in zip(self.stretch.inputs, self._tangents, strict=True):
-            target = then[given].grad_out if isinstance(given, Field) else None
-            if target is not None:
-                target.add_numpy(bars[one].to_numpy())
-        return push_pull(linear, self._along(then), seeds, {}, self.found)[1]
-
-    def pushed(
-        self, linear: Pullback, fresh: list[Field], dots: dict[Field, Array], then: ReverseContext
-    ) -> list[Array]:
-        """Push the tangents of the tangents, and add the contribution of the point.
-
-        Reverse mode computes that, once for each number in the results.
-        """
-        along = self._along(then)
-        own = {
-            leaf.field: _array(then[one].grad_out)
-            if isinstance(one, Field)
-            else 0.0 * along[leaf.field]
-            for leaf, one in zip(self.stretch.leaves, self._tangents, strict=True)
+    def __init__(self, call: NestedCall) -> None:
+        self._call = call
+        self.values = [zeros_like(one, grad=True) for one in call.outputs]
+        changed = {one.storage for one in call.written}
+        uses = {
+            one.storage: Use(one, True, one.storage in changed, Keeps.BEFORE, "a field")
+            for one in call.found
         }
-        first = push(linear, own, fresh)
-        tangents: list[Array] = []
-        for one in fresh:
-            found = first[one].copy()
-            for cell, unit in units(one):
-                _, second = push_pull(linear, dots, {one: unit}, {}, self.stretch.inputs)
-                found.reshape(-1)[cell] += sum(
-                    float(np.sum(second[leaf.field].to_numpy() * along[leaf.field]))
-                    for leaf in self.stretch.leaves
-                )
-            tangents.append(found)
-        return tangents
+        for one in (*call.written, *self.values):
+            uses.setdefault(one.storage, Use(one, False, True, Keeps.NOTHING, "a result"))
+        self._found = [one for one in call.found if is_float(one.element)]
+        self._written = [one for one in call.written if is_float(one.element)]
+        super().__init__(call.stretch.name, list(uses.values()))
 
-    def _along(self, then: ReverseContext) -> dict[Field, Array]:
-        """Return the tangents as they were when the step ran."""
-        given = (then[one] if isinstance(one, Field) else one for one in self._tangents)
-        return self.stretch.along(given)
+    def run(self) -> None:
+        """Run the function."""
+        self._call.stretch.call()
+        for value, fresh in zip(self.values, outputs_in(self._call.stretch.value), strict=True):
+            value.copy_from(fresh)
+
+    def reverse(self, then: ReverseContext, saved: None) -> None:
+        """Pull cotangents back."""
+        with then.restored():
+            linear, fresh = self._call.again()
+        bars = linear.pull(self._seeds(then, fresh), self._found)
+        self._set(then, bars)
+        linear.release()
+
+    def second(self, then: ReverseContext, dots: ReverseContext, saved: None) -> bool:
+        """Push tangents through the reverse of the function."""
+        with then.restored():
+            linear, fresh = self._call.again()
+        moves = {one: dots[one].to_numpy() for one in self._found}
+        seeds, seed_dots = self._seeds(then, fresh), self._seeds(dots, fresh)
+        bars, bar_dots = push_pull(linear, moves, seeds, seed_dots, self._found)
+        self._set(then, bars)
+        self._set(dots, bar_dots)
+        linear.release()
+        return True
+
+    def forward(self) -> OpaqueStep:
+        """Return the step whose reverse pushes tangents through the function."""
+        return _ValueTangent(self)
+
+    def push(self, then: ReverseContext) -> None:
+        """Push tangents."""
+        with then.restored():
+            linear, fresh = self._call.again()
+        dots = {one: array(then[one].grad_out) for one in self._found}
+        found = push(linear, dots, [*self._written, *fresh])
+        for target, source in (
+            *zip(self._written, self._written, strict=True),
+            *zip(self.values, fresh, strict=True),
+        ):
+            bar = then[target].grad_in
+            assert bar is not None
+            bar.from_numpy(found[source])
+        linear.release()
+
+    def _seeds(self, then: ReverseContext, fresh: list[Field]) -> dict[ArrayLike, Any]:
+        """Return the cotangents of the written fields and of the values."""
+        seeds: dict[ArrayLike, Any] = {one: array(then[one].grad_in) for one in self._written}
+        for value, one in zip(self.values, fresh, strict=True):
+            seeds[one] = seeds.get(one, 0.0) + array(then[value].grad_in)
+        return seeds
+
+    def _set(self, then: ReverseContext, bars: Mapping[Field, Field]) -> None:
+        for one in self._found:
+            target = then[one].grad_out
+            if target is not None:
+                target.from_numpy(bars[one.origin].to_numpy())
 
 
-class _NestedTangent(OpaqueStep):
-    """A transformation whose reverse pushes tangents."""
+class _ValueTangent(OpaqueStep):
+    """A call of a function whose reverse pushes tangents."""
 
-    def __init__(self, step: TransformStep) -> None:
+    def __init__(self, step: ValueStep) -> None:
         super().__init__(step.name, step.uses)
         self._step = step
 
     def run(self) -> None:
-        """Run the transformation."""
+        """Run the function."""
         self._step.run()
 
     def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Push tangents through the function, and through its derivative."""
-        step = self._step
-        with then.restored():
-            linear, fresh = step.again()
-        now = dict(zip(step.outputs, fresh, strict=True))
-        dots = {
-            one: dot.to_numpy() for one in step.found if (dot := then[one].grad_out) is not None
-        }
-        written = [one for one in step.written if then[one].grad_in is not None]
-        found = push(linear, dots, [now.get(one, one) for one in written])
-        results = step.pushed(linear, fresh, dots, then)
-        pairs = [(one, found[now.get(one, one)]) for one in written]
-        for one, values in (*pairs, *zip(step.results, results, strict=True)):
-            target = then[one].grad_in
-            assert target is not None
-            target.from_numpy(values)
-        linear.release()
+        """Push tangents."""
+        self._step.push(then)
 
 
-def _array(field: Field | None) -> Array:
+def array(field: Field | None) -> Array:
+    """Return the contents of a gradient that exists."""
     assert field is not None
     return field.to_numpy()

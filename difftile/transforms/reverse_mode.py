@@ -10,8 +10,9 @@ from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.recording.perform import perform
 from difftile.recording.work_fields import copied
-from difftile.transforms.nested import GradientStep
-from difftile.transforms.stretch import Argnums, Stretch, refuse_nesting
+from difftile.transforms.nested import NestedCall
+from difftile.transforms.nested_steps import CotangentStep
+from difftile.transforms.stretch import Argnums, Stretch
 from difftile.transforms.trees import Tree, aligned, shown
 
 
@@ -62,12 +63,15 @@ def value_and_grad(f: Callable[..., Tree], argnums: Argnums = 0, *, has_aux: boo
             bars = linear.pull({stretch.number(): 1.0}, stretch.inputs)
             found = [copied(bars[field]) for field in stretch.inputs]
             linear.release()
+            value = stretch.value
         else:
-            step = GradientStep(stretch)
+            call = NestedCall(stretch)
+            stretch.number()
+            step = CotangentStep("grad", call, [1.0])
             perform(step)
-            found = step.results
+            found, value = step.results, call.value()
         gradients = stretch.as_arguments(found)
-        value = shown(stretch.value, stretch.leaves)
+        value = shown(value, stretch.leaves)
         return ((value, stretch.aux) if has_aux else value), gradients
 
     return both
@@ -87,17 +91,28 @@ def vjp(f: Callable[..., Tree], *args: Tree, has_aux: bool = False) -> Any:
         of times. With `has_aux` the auxiliary value comes third.
 
     Raises:
-        LaunchError: An argument has no derivative, or `vjp` is called in another transformation.
+        LaunchError: An argument has no derivative.
     """
-    refuse_nesting("vjp", "grad")
     stretch = Stretch(f, args, tuple(range(len(args))), has_aux=has_aux, kwargs={})
-    linear = stretch.run()
-    outputs: list[Field] = stretch.outputs
+    if RECORDING.get().recorder is None:
+        linear = stretch.run()
+        outputs, value = stretch.outputs, stretch.value
+
+        def pulled(seeds: list[Any]) -> list[Field]:
+            bars = linear.pull(dict(zip(outputs, seeds, strict=True)), stretch.inputs)
+            return [copied(bars[field]) for field in stretch.inputs]
+    else:
+        call = NestedCall(stretch)
+        call.keep()
+        value = call.value()
+
+        def pulled(seeds: list[Any]) -> list[Field]:
+            step = CotangentStep("vjp", call, seeds)
+            perform(step)
+            return step.results
 
     def pull(cotangent: Tree) -> tuple[Tree, ...]:
-        seeds = aligned(stretch.value, cotangent, "the result")
-        bars = linear.pull(dict(zip(outputs, seeds, strict=True)), stretch.inputs)
-        return stretch.as_arguments([copied(bars[field]) for field in stretch.inputs])
+        return stretch.as_arguments(pulled(aligned(value, cotangent, "the result")))
 
-    value = shown(stretch.value, stretch.leaves)
+    value = shown(value, stretch.leaves)
     return (value, pull, stretch.aux) if has_aux else (value, pull)

@@ -36,7 +36,7 @@ class Stretch:
         has_aux: bool = False,
         kwargs: dict[str, Any],
     ) -> None:
-        self._name = name = getattr(f, "__name__", "the function")
+        self.name = name = getattr(f, "__name__", "the function")
         self._single = isinstance(argnums, int)
         self._argnums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for k in self._argnums:
@@ -82,11 +82,11 @@ class Stretch:
             if value.to_numpy().size == 1:
                 return value
             raise LaunchError(
-                f"A gradient is taken of one number; {self._name} returns a field of shape "
+                f"A gradient is taken of one number; {self.name} returns a field of shape "
                 f"{value.shape}. Add it up, or use dt.jacrev or dt.vjp."
             )
         raise LaunchError(
-            f"A gradient is taken of one number; {self._name} returns {value!r}. Return a field "
+            f"A gradient is taken of one number; {self.name} returns {value!r}. Return a field "
             "with one element."
         )
 
