@@ -100,7 +100,7 @@ class _Writer:
     """Writes one kernel.
 
     In each parallel loop a field is read anywhere ("read"), belongs to its iteration ("own"), or is
-    added to ("sum"): anything else would be a race.
+    added to ("sum"), or raised to a maximum ("top"): anything else would be a race.
     """
 
     def __init__(self, seed: int) -> None:
@@ -138,7 +138,7 @@ class _Writer:
                 return f"ti.Matrix([[1.0, {self.leaf('f', scope)}], [0.3, -0.5]])"
             case _:
                 elements = [f for f, (_, held) in FIELDS.items() if held == kind]
-                elements = [f for f in elements if self.roles.get(f) != "sum"]
+                elements = [f for f in elements if self.roles.get(f) not in ("sum", "top")]
                 loads = [self.element(field, scope) for field in elements]
                 numbers = list(NUMBERS) if kind == "f" else []
                 return self.rng.choice(
@@ -204,6 +204,10 @@ class _Writer:
         if not field:
             return self.bind(scope, depth, nested)
         _, kind = FIELDS[field]
+        if self.roles[field] == "top":
+            top = self.element(field, scope)
+            self.write(depth, f"ti.atomic_max({top}, {self.bounded(kind, scope)})")
+            return
         signs = ["+=", "-="] if self.roles[field] == "sum" else ["=", "=", "+=", "*="]
         part = self.rng.choice(["", ".x", "[2]"]) if kind == "v" else ""
         value = self.bounded("f" if part else kind, scope)
@@ -258,9 +262,13 @@ class _Writer:
                 self.write(1, f"a[None] {self.rng.choice(['=', '+=', '*='])} {local}")
             self.roles = {
                 field: self.rng.choice(
-                    ["read", "sum"] if index == "None" else ["read", "own", "sum"]
+                    [
+                        *("read", "sum", "read", "sum"),
+                        *(() if index == "None" else ("own", "own")),
+                        *(("top",) if kind == "f" else ()),
+                    ]
                 )
-                for field, (index, _) in FIELDS.items()
+                for field, (index, kind) in FIELDS.items()
             }
             self.write(
                 1, self.rng.choice(["for i in x:", "for i in range(5):", "for i in range(1, 4):"])

@@ -4,6 +4,11 @@ The gradient of a maximum goes in equal shares to all that equal it: the values 
 and the old value of the element. The slope of a product is the product of the other factors, also
 where some are zero. Both need a pass over the iterations before the reverse of the loop, which
 counts the contenders, or multiplies the factors that are not zero and counts those that are.
+
+A contender equals the maximum bit by bit, and values that the loop computes may be rounded
+differently in an adjoint. Their maximum is then taken anew, in one more pass, of the values that
+the adjoint computes; it is compiled without fast math (`exact`), so that its passes and its
+reverse, which run the same operations, agree on every bit.
 """
 
 from __future__ import annotations
@@ -55,15 +60,13 @@ def prepare(r: Reverser, loop: ParallelFor) -> None:
     Afterwards the gradient of the field is that with respect to its contents from before the loop.
 
     Raises:
-        NotDifferentiable: Contenders cannot be told, since they would be rounded differently; or
-            the loop touches the field in another way, too.
+        NotDifferentiable: The loop touches the field in another way, too.
     """
     found = {s.array: s for s in walk(loop.body) if isinstance(s, Combine) and s.array in r.bars}
     for array, stmt in found.items():
         _check_other_accesses(loop, stmt)
         if stmt.op in _WORDS:
-            _check_rounding(r, loop, array)
-            _Passes(r, loop, array).share()
+            _Passes(r, loop, array).share(anew=_rounded(r, loop, array))
         elif stmt.op == "mul":
             _Passes(r, loop, array).multiply()
 
@@ -74,7 +77,9 @@ def slope(r: Reverser, stmt: Combine, index: tuple[Value, ...]) -> Value:
     weights = r.weights[stmt.array]
     share = b.load(weights.share, index)
     if weights.zeros is None:
-        hit = b.expr(value).eq(b.load(r.after[stmt.array], index))
+        top = r.after[stmt.array] if weights.top is None else weights.top
+        own = value if weights.top is None else b.call("exact", value)
+        hit = b.expr(own).eq(b.load(top, index))
         return hit.select(share, zero(share.type)).value
     return _others(b, value, share, b.load(weights.zeros, index))
 
@@ -98,11 +103,19 @@ class _Passes:
         self.one = Const(1.0, array.type.element)
         self.nothing = zero(array.type.element)
 
-    def share(self) -> None:
-        """Divide the gradient of a maximum or minimum among its contenders."""
+    def share(self, *, anew: bool) -> None:
+        """Divide the gradient of a maximum or minimum among its contenders.
+
+        Args:
+            anew: Take the maximum again, of the values that the adjoint computes.
+        """
         r, b, array = self.r, self.r.b, self.array
         result, bar, share = r.after[array], r.bars[array], self._temp("share")
-        r.weights[array] = Weights(share)
+        top = self._temp("top") if anew else None
+        r.weights[array] = Weights(share, top=top)
+
+        def own(value: Value) -> Value:
+            return value if top is None else b.call("exact", value)
 
         def held(index: tuple[Value, ...]) -> Expr:
             return b.expr(b.load(array, index)).eq(b.load(result, index))
@@ -111,7 +124,7 @@ class _Passes:
             b.store(share, index, held(index).select(self.one, self.nothing).value)
 
         def count(stmt: Combine) -> None:
-            hit = b.expr(stmt.value).eq(b.load(result, stmt.index))
+            hit = b.expr(own(stmt.value)).eq(b.load(result, stmt.index))
             type_ = stmt.value.type
             b.accumulate(share, stmt.index, hit.select(Const(1.0, type_), zero(type_)).value)
 
@@ -120,6 +133,15 @@ class _Passes:
             b.store(share, index, each)
             b.store(bar, index, held(index).select(each, self.nothing).value)
 
+        if top is not None:
+            result = top
+            self._each(lambda index: b.store(top, index, b.load(array, index)))
+            # Only compared: derivatives of the adjoint have nothing to follow here.
+            self._again(
+                lambda stmt: b.combine(
+                    stmt.op, top, stmt.index, b.call("stop_grad", own(stmt.value))
+                )
+            )
         self._each(start)
         self._again(count)
         self._each(divide)
@@ -183,6 +205,9 @@ class _Passes:
                     r.b.span = stmt.span
                     if isinstance(stmt, Combine) and stmt.array is self.array:
                         make(stmt)
+                    elif isinstance(stmt, Let) and stmt.out in r.read_back:
+                        source, index = r.read_back[stmt.out]
+                        r.b.append(Load(stmt.out, source, index, stmt.span))
                     elif regions(stmt):
                         r.b.append(with_blocks(stmt, change))
                     elif (bare := without_effects(stmt)) is not None:
@@ -236,21 +261,14 @@ def _check_other_accesses(loop: ParallelFor, combine: Combine) -> None:
             )
 
 
-def _check_rounding(r: Reverser, loop: ParallelFor, array: Array) -> None:
+def _rounded(r: Reverser, loop: ParallelFor, array: Array) -> bool:
+    """Tell whether values that a loop combines into a field may have other bits in an adjoint."""
     defs: dict[Var, Stmt] = {v: s for s in walk(loop.body) for v in definitions(s)}
-    for stmt in walk(loop.body):
-        if not isinstance(stmt, Combine) or stmt.array is not array:
-            continue
-        if stmt.value in r.active and not _same_bits(stmt.value, defs, rounded=True):
-            word = _WORDS[stmt.op]
-            raise NotDifferentiable(
-                stmt.span,
-                f"this {word} is of values that are computed in the same loop, and rounding "
-                "may hide which of them it is.",
-                f"a {word} over iterations",
-                hint="store the values in a field, and take the "
-                f"{word} of that field in a later loop.",
-            )
+    return any(
+        stmt.value in r.active and not _same_bits(stmt.value, defs, rounded=True)
+        for stmt in walk(loop.body)
+        if isinstance(stmt, Combine) and stmt.array is array
+    )
 
 
 def _same_bits(value: Value, defs: dict[Var, Stmt], *, rounded: bool) -> bool:

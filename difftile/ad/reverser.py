@@ -34,10 +34,13 @@ class Weights:
     Args:
         share: The gradient of one contender; or the gradient times the factors that are not zero.
         zeros: How many factors are zero; None for a maximum or minimum.
+        top: The maximum or minimum of the values that the adjoint computes, where those of the
+            primal may be rounded differently.
     """
 
     share: Array
     zeros: Array | None = None
+    top: Array | None = None
 
 
 @dataclass

@@ -27,6 +27,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.walk import arrays_loaded, arrays_written, walk
+from difftile.ops.scalar import is_exact
 from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
 from difftile.passes.conflicts import Doubt, clashes, stale_loads
@@ -137,7 +138,7 @@ def _compiled(program: Program) -> CompiledProgram:
         blocks,
         few_threads=session.on_host,
         warps=session.warps,
-        as_written=not session.fast_math,
+        as_written=not session.fast_math or is_exact(program),
     )
     if not session.debug:
         return CompiledProgram(finished)

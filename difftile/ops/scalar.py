@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from difftile.ir.nodes import Let, Program
+from difftile.ir.walk import walk
 from difftile.ops import meaning
 from difftile.ops.row import Op, elementwise, real
 
@@ -251,6 +253,12 @@ ROWS = (
 
 # What `dt.exact` marks: the derivative is that of the value, which the marks do not change.
 EXACT = Op("exact", meaning.identity, real, ("z_bar",), (_WIDE,))
+
+
+def is_exact(program: Program) -> bool:
+    """Tell whether a program has such a mark: all of it is then computed as it is written."""
+    return any(isinstance(stmt, Let) and stmt.op == EXACT.name for stmt in walk(program.body))
+
 
 # No formula: they cut the gradient, which is reported where one was wanted.
 PIECEWISE_CONSTANT = (

@@ -12,8 +12,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from difftile.ir.nodes import Accumulate, Array, Fail, Let, Print, Program, Var
+from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
+from difftile.ops.scalar import is_exact
 from difftile.substrate.backend import Launcher
 from difftile.substrate.debug_report import is_silenced, report_of
 from difftile.substrate.emit import Emitted, emit
@@ -48,7 +49,7 @@ class CompiledProgram:
         self._variants: dict[tuple[bool, tuple[int, ...]], Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
-        self._as_written = any(isinstance(s, Let) and s.op == "exact" for s in walk(program.body))
+        self._as_written = is_exact(program)
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
         reported = self._reported

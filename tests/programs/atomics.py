@@ -213,3 +213,60 @@ def atomics_on_locals_outside_the_loop(x, y, top):
         ti.atomic_add(total, x[i])
     top[None] = most * most
     y[None] = total
+
+
+@program(
+    x=floats(7),
+    w=floats(4),
+    v=floats(9, element=(3,)),
+    m=array(-9),
+    low=floats(3),
+    y=floats(7),
+    launches=2,
+)
+def maxima_of_computed_values(x, w, v, m, low, y):
+    """The adjoint takes them again; one value takes a loop, and is stored as well."""
+    for i in v:
+        ti.atomic_max(m[None], v[i].norm())
+        if v[i].x > 0.0:
+            ti.atomic_max(m[None], ti.exp(v[i].y) * x[i % 7])
+    for i in x:
+        s = x[i]
+        for j in w:
+            s = ti.sin(s * w[j]) + 0.3 * s
+        y[i] = s
+        ti.atomic_min(low[i % 3], s)
+    for i in x:
+        r, k = x[i], 0
+        while r < 4.0 and k < 9:
+            r = r * r + ti.tanh(w[k % 4])
+            k += 1
+            ti.atomic_max(low[1], r * r)
+    for i in x:
+        y[i] += m[None] * low[i % 3] * x[i]
+
+
+@program(
+    x=array([1.5, -2, 0.5, 2, -0.5]),
+    m=array(16),
+    expected={"m": 16},
+    gradients={"x": [0, -32 / 3, 0, 32 / 3, 0], "m": 1 / 3},
+    seeds={"m": 1},
+    smooth=False,
+)
+def ties_of_computed_values_share(x, m):
+    for i in x:
+        ti.atomic_max(m[None], x[i] * x[i] * (x[i] * x[i]))
+
+
+@program(x=floats(5, 4), group=ints([2, 0, 1, 1, 0]), speed=floats(3), step=floats())
+def a_time_step_from_a_maximum(x, group, speed, step):
+    """As a simulation takes it from the fastest particle, with a local that iterations share."""
+    most = 0.1
+    for i in group:
+        v = ti.Vector([x[i, 0], x[i, 1]])
+        ti.atomic_max(most, v.norm() + ti.sqrt(x[i, 2] * x[i, 2] + 1.0))
+        ti.atomic_max(speed[group[i]], v.dot(v))
+    step[None] = 0.3 / most
+    for i in group:
+        x[i, 3] += step[None] * x[i, 0] * speed[group[i]]
