@@ -28,7 +28,7 @@ FACTORS = ("a[i]", "a[3 - i]", "0.3 * a[i]", "a[i] * a[i]", "a[0]", "ti.sin(b[i]
 LOOPS = (
     *("for i in range(n)", "for i in range(n)", "for i in a", "for i in range(1)"),
     *("for i in range(1, 4)", "for i, j in ti.ndrange(4, 2)", "for i, j in ti.ndrange(2, 1)"),
-    "for i, j in ti.ndrange((1, 3), 2)",
+    *("for i, j in ti.ndrange((1, 3), 2)", "for i in range(0, 4, n)", "for i in range(3, -1, -n)"),
 )
 
 

@@ -182,5 +182,11 @@ class Rewritten(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr.startswith("atomic_"):
             target, value = node.args
             name = ast.Constant(node.func.attr.removeprefix("atomic_"))
+            if isinstance(target, ast.Name):  # a local: (old, new)[0]
+                new = ast.NamedExpr(
+                    ast.Name(target.id, ast.Store()), _call("_operate", name, target, value)
+                )
+                pair = ast.Tuple([target, new], ast.Load())
+                return ast.Subscript(pair, ast.Constant(0), ast.Load())
             return _call("_change", name, _place(target), value)
         return node

@@ -86,6 +86,13 @@ class Statements:
         name = self.local("ffvwm", scope, depth)
         kind = scope[name]
         assert isinstance(kind, str)
+        if kind != "m" and self.words.chance(0.15):
+            how = self.words.rng.choice(("add", "sub", "max", "min", "mul"))
+            old = self.name(kind)
+            value = self.words.bounded(kind, scope)
+            self.write(depth, f"{old} = ti.atomic_{how}({name}, {value})")
+            scope[old] = kind
+            return
         sign = self.words.rng.choice(["= 0.5 *", "=", "+=", "-=", "*="])
         self.write(depth, f"{name} {sign} {self.words.bounded(kind, scope)}")
 
@@ -265,6 +272,8 @@ class Statements:
                 ),
                 *(("-2, 2", -2, 1), ("6, 0, -2", 2, 6), ("9", 0, 8), ("2, -1, -1", 0, 2)),
                 ("40", 0, 39),
+                ("0, n, 1 + n % 2", 0, self.words.n - 1),
+                ("n, 0, -n", self.words.n, self.words.n),
             ]
         )
         ints = [name for name, held in scope.items() if isinstance(held, tuple)]
