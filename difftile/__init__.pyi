@@ -174,5 +174,8 @@ from difftile.transforms.reverse_mode import (
 from difftile.transforms.sparse import (
     sparse_jacobian as sparse_jacobian,
 )
+from difftile.transforms.sparse_hessian import (
+    sparse_hessian as sparse_hessian,
+)
 
 __version__: str

@@ -302,6 +302,23 @@ class NotDifferentiable(KernelError):
         super().__init__(f"No gradient: {message}", span, label, related=related, hint=hint)
 
 
+class NotLocal(KernelError):
+    """A program that is not a sum of local terms, whose Hessian is therefore not sparse."""
+
+    def __init__(
+        self,
+        span: Span | None,
+        message: str,
+        label: str,
+        *,
+        related: Iterable[Label] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(
+            f"Not a sum of local energies: {message}", span, label, related=related, hint=hint
+        )
+
+
 class RuleMismatch(KernelError):
     """A rule whose parameters or results do not fit the function that it belongs to."""
 

@@ -26,7 +26,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import arrays_loaded, arrays_written, walk
+from difftile.ir.walk import WRITES, arrays_loaded, arrays_written, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
@@ -166,6 +166,7 @@ class Stage:
         self._programs: dict[Request, Derived | None] = {}
         self._codes: dict[Request, DerivedCode | None] = {}
         self._cuts: dict[frozenset[Array], dict[Array, Span | None]] = {}
+        self._reached: dict[frozenset[Array], frozenset[Array]] = {}
 
     def derived(self, request: Request) -> Derived | None:
         """Return a program that follows from the stage, or None.
@@ -285,6 +286,20 @@ class Stage:
     def sizes(self) -> dict[Var, tuple[Array, int]]:
         """The array and axis of each size read at the top level, by the variable that holds it."""
         return {s.out: (s.array, s.axis) for s in self.program.body.stmts if isinstance(s, Size)}
+
+    def reached(self, sources: frozenset[Array]) -> frozenset[Array]:
+        """Return the fields, sources included, that are given values which vary with sources."""
+        if sources not in self._reached:
+            found = sources
+            while True:
+                active = active_values(self.program, found)
+                writes = (s for s in walk(self.program.body) if isinstance(s, WRITES))
+                more = {s.array for s in writes if s.array.size is None and s.value in active}
+                if more <= found:
+                    break
+                found |= more
+            self._reached[sources] = frozenset(more)
+        return self._reached[sources]
 
     def cuts(self, wanted: frozenset[Array]) -> dict[Array, Span | None]:
         """Return the fields without gradient that are given values which vary with wanted ones."""

@@ -1,0 +1,252 @@
+"""`dt.sparse_hessian` against dense Hessians, differences of gradients, and NumPy.
+
+The errors of functions that are no such sums are in `tests/wrong/sparse_hessians.txt`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+
+sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")
+
+POINTS = 7
+CORNERS = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1.5]), axis=-1).reshape(-1, 3)[:POINTS]
+HINGES = [[0, 3, 1, 2], [1, 4, 0, 5], [2, 6, 3, 4], [5, 0, 6, 1], [3, 2, 4, 6], [6, 4, 5, 1]]
+
+
+@pytest.fixture
+def rng() -> Any:
+    return np.random.default_rng(19)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def taichi() -> Iterator[None]:
+    dt.init()
+    yield
+
+
+def vectors(values: Any, dtype: Any = ti.f64) -> Any:
+    array = np.asarray(values)
+    made = dt.field(dt.vec(array.shape[-1], dtype), array.shape[:-1])
+    made.from_numpy(array.astype(np.float32 if dtype is ti.f32 else np.float64))
+    return made
+
+
+def points(rng: Any, dtype: Any = ti.f64) -> Any:
+    """Return points whose distances are moderate."""
+    return vectors(CORNERS + rng.uniform(-0.2, 0.2, CORNERS.shape), dtype)
+
+
+def integers(values: Any) -> Any:
+    return dt.from_numpy(np.asarray(values, np.int32))
+
+
+def number(dtype: Any = ti.f64) -> Any:
+    return dt.zeros((), dtype=dtype)
+
+
+def dense(f: Callable[[Any], Any], x: Any) -> Any:
+    found = dt.hessian(f)(x)
+    size = int(np.prod(x.to_numpy().shape))
+    return np.asarray(found).reshape(size, size)
+
+
+def agree_with_differences(f: Callable[[Any], Any], x: Any, hessian: Any, tolerance: float) -> None:
+    """Compare products with central differences of the gradient, of the fourth order."""
+    start, h = x.to_numpy(), 1e-3
+    for number in range(2):
+        along = np.random.default_rng(number).normal(size=start.shape)
+        gradients = []
+        for step in (1, -1, 2, -2):
+            x.from_numpy(start + step * h * along)
+            gradients.append(dt.grad(f)(x).to_numpy().ravel())
+        x.from_numpy(start)
+        near, far = gradients[0] - gradients[1], gradients[2] - gradients[3]
+        wanted = (8 * near - far) / (12 * h)
+        scale = np.abs(wanted).max()
+        np.testing.assert_allclose(hessian @ along.ravel(), wanted, rtol=0, atol=tolerance * scale)
+
+
+def agree(found: Any, wanted: Any, tolerance: float = 1e-12) -> None:
+    array = found.toarray()
+    scale = np.abs(wanted).max()
+    assert scale > 0
+    np.testing.assert_allclose(array, wanted, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(array, array.T, rtol=0, atol=1e-15 * scale)
+
+
+# Energies
+
+
+@dt.kernel
+def stretch(x, edges, rest, k: float, energy):
+    for e in rest:
+        d = x[edges[e, 0]] - x[edges[e, 1]]
+        energy[None] += 0.5 * k * (d.norm() - rest[e]) ** 2
+
+
+@dt.func
+def angle(a, b, c, d):
+    edge = b - a
+    left, right = edge.cross(c - a), (d - a).cross(edge)
+    return ti.atan2(left.cross(right).dot(edge) / edge.norm(), left.dot(right))
+
+
+@dt.kernel
+def bend(x, hinges, k: float, energy):
+    for h in range(hinges.shape[0]):
+        theta = angle(x[hinges[h, 0]], x[hinges[h, 1]], x[hinges[h, 2]], x[hinges[h, 3]])
+        energy[None] += k * (theta - 0.3) ** 2
+
+
+@dt.kernel
+def membrane(x, triangles, inverse, mass, target):
+    total = 0.0
+    for t in inverse:
+        a, b, c = x[triangles[t, 0]], x[triangles[t, 1]], x[triangles[t, 2]]
+        f = ti.Matrix.cols([b - a, c - a]) @ inverse[t]
+        strain = 0.5 * (f.transpose() @ f - ti.Matrix.identity(float, 2))
+        total += (strain * strain).sum() + 0.5 * strain.trace() ** 2
+    for i in x:
+        total += 0.5 * mass[i] * (x[i] - target[i]).norm_sqr()
+    return total
+
+
+@dt.kernel
+def near(x, neighbours, reach: float, energy):
+    for i in x:
+        for j in range(3):
+            if neighbours[i, j] >= 0:
+                d = x[neighbours[i, j]] - x[i]
+                if d.norm() < reach:
+                    energy[None] += ti.exp(-d.norm_sqr()) + x[i][0] ** 3 * x[i].y
+
+
+def test_springs_that_share_points_and_have_equal_ends(rng: Any) -> None:
+    x, energy = points(rng), number()
+    ends = rng.integers(0, POINTS, (12, 2))
+    ends[3] = ends[2][::-1]
+    ends[5] = 4, 4  # a spring without length: both parts count
+    edges, rest = integers(ends), dt.from_numpy(rng.uniform(0.5, 1.5, 12))
+
+    def f(x: Any) -> Any:
+        total = number()
+        stretch(x, edges, rest, 2.0, total)
+        return total
+
+    hessian = dt.sparse_hessian(stretch)
+    found = hessian(x, edges, rest, 2.0, energy)
+    assert sparse.issparse(found) and found.format == "csr" and found.has_canonical_format
+    agree(found, dense(f, x))
+    agree(dt.sparse_hessian(f)(x), found.toarray())
+    assert energy[None] == pytest.approx(f(x)[None])
+    others = np.delete(ends, 5, axis=0)  # where differences exist
+    edges.from_numpy(np.concatenate([others, others[:1]]).astype(np.int32))
+    agree_with_differences(f, x, hessian(x, edges, rest, 2.0, energy), 1e-9)
+
+
+def test_several_energies_add_up(rng: Any) -> None:
+    x, hinges = points(rng), integers(HINGES)
+    edges, rest = integers([[0, 1], [3, 4], [6, 2]]), dt.ones(3, dtype=ti.f64)
+
+    def f(x: Any) -> Any:
+        bending, stretching = number(), number()
+        bend(x, hinges, 0.7, bending)
+        stretch(x, edges, rest, 2.0, stretching)
+        stretch(x, edges, rest, 0.5, stretching)
+        return 0.5 * bending + stretching / 3.0
+
+    wanted = dense(f, x)
+    agree(dt.sparse_hessian(f)(x), wanted)
+    agree_with_differences(f, x, dt.sparse_hessian(f)(x), 1e-7)
+
+    def again(x: Any) -> Any:
+        total = number()
+        bend(x, hinges, 3.0, total)
+        total.fill(0.0)  # what was added before does not count
+        bend(x, hinges, 0.7, total)
+        return total
+
+    agree(dt.sparse_hessian(again)(x), dense(again, x))
+
+
+def test_a_kernel_that_returns_the_sum(rng: Any) -> None:
+    x, triangles = points(rng), integers([h[:3] for h in HINGES])
+    inverse = dt.field(dt.mat(2, 2, ti.f64), 6)
+    inverse.from_numpy(rng.normal(size=(6, 2, 2)))
+    mass, target = dt.from_numpy(rng.uniform(1, 2, POINTS)), points(rng)
+
+    @dt.kernel
+    def added(x, triangles, inverse, mass, target, energy):
+        for t in inverse:
+            a, b, c = x[triangles[t, 0]], x[triangles[t, 1]], x[triangles[t, 2]]
+            f = ti.Matrix.cols([b - a, c - a]) @ inverse[t]
+            strain = 0.5 * (f.transpose() @ f - ti.Matrix.identity(float, 2))
+            energy[None] += (strain * strain).sum() + 0.5 * strain.trace() ** 2
+        for i in x:
+            energy[None] += 0.5 * mass[i] * (x[i] - target[i]).norm_sqr()
+
+    def f(x: Any) -> Any:
+        total = number()
+        added(x, triangles, inverse, mass, target, total)
+        return total
+
+    found = dt.sparse_hessian(membrane)(x, triangles, inverse, mass, target)
+    agree(found, dense(f, x))
+    part = vectors(rng.normal(size=(POINTS + 2, 3)))
+    with pytest.raises(dt.LaunchError, match="is a view of a field"):
+        dt.sparse_hessian(membrane)(part[1:-1], triangles, inverse, mass, target)
+
+
+def test_neighbours_in_loops_and_branches(rng: Any) -> None:
+    x = points(rng)
+    lists = rng.integers(-1, POINTS, (POINTS, 3))
+    lists[0] = -1, 2, 2  # repeated
+    lists[1] = 1, -1, -1  # itself
+    neighbours = integers(lists)
+
+    def f(x: Any) -> Any:
+        total = number()
+        near(x, neighbours, 1.7, total)
+        return total
+
+    hessian = dt.sparse_hessian(f)
+    agree(hessian(x), dense(f, x))
+    x.from_numpy(0.3 * x.to_numpy())  # other pairs are in reach
+    agree(hessian(x), dense(f, x))
+
+
+@pytest.mark.parametrize("case", ["springs", "hinges"])
+def test_terms_made_positive_semidefinite(rng: Any, case: str) -> None:
+    """Against NumPy: the nearest such matrix to the Hessian of each term by itself."""
+    x = points(rng)
+    lists = [h[:2] if case == "springs" else h for h in HINGES]
+
+    def of(chosen: list[Any]) -> Callable[[Any], Any]:
+        indices, length = integers(chosen), dt.full(len(chosen), 2.0, dtype=ti.f64)
+
+        def f(x: Any) -> Any:
+            total = number()
+            if case == "springs":
+                stretch(x, indices, length, 2.0, total)
+            else:
+                bend(x, indices, 0.7, total)
+            return total
+
+        return f
+
+    wanted = np.zeros((3 * POINTS, 3 * POINTS))
+    for one in lists:
+        values, axes = np.linalg.eigh(dense(of([one]), x))
+        wanted += (axes * np.maximum(values, 0)) @ axes.T
+    found = dt.sparse_hessian(of(lists), psd=True)(x)
+    agree(found, wanted)
+    assert np.linalg.eigvalsh(found.toarray())[0] > -1e-12 * np.abs(wanted).max()
+    assert np.linalg.eigvalsh(dense(of(lists), x))[0] < -1e-3 * np.abs(wanted).max()
