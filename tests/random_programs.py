@@ -278,11 +278,16 @@ class _Writer:
 
     def body(self, outer: Scope) -> None:
         scope: Scope = {"i": "i"}
-        for value in (*outer, "h"):  # locals from outside are not to be changed in a parallel loop
+        for value in (*outer, "h"):
             copy = self.name("f")
             self.write(2, f"{copy} = {value} + 0.0")
             scope[copy] = "f"
         self.block(scope, 2, 2)
+        for name in outer:
+            if self.rng.random() < 0.15:  # then the iterations are in order
+                self.write(2, f"{name} = 0.5 * {name} + {self.bounded('f', scope)}")
+            elif self.rng.random() < 0.15:
+                self.write(2, f"{name} += {self.bounded('f', scope)}")
         self.block(scope, 2, 1)
         self.store(scope, 2, 0)
 

@@ -1,4 +1,7 @@
-"""`for`: unrolled under `ti.static`, parallel at the top level of a kernel, serial below."""
+"""`for`: unrolled under `ti.static`, parallel at the top level of a kernel, serial below.
+
+A loop at the top level whose iterations need what those before them leave in a local is serial.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from difftile.diagnostics import (
-    KernelError,
     Label,
     Span,
     TypeMismatch,
@@ -47,9 +49,10 @@ from difftile.frontend.jumps import (
 from difftile.frontend.name_lookup import parts_of
 from difftile.frontend.random_calls import only_on_one_side
 from difftile.frontend.ranges import ONE, Box, at_step, box_of, steps_of
+from difftile.frontend.shared_locals import SharedLocals, cells_of, shared_locals
 from difftile.frontend.threads import in_parallel
-from difftile.ir.nodes import Array, Block, Const, For, Value, Var, While
-from difftile.ir.types import FLOATS, I32, FieldType, scalar_of, shape_of
+from difftile.ir.nodes import Block, Const, For, Value, Var, While
+from difftile.ir.types import FLOATS, I32, scalar_of, shape_of
 
 _IN_LOOP = "it has a value inside the loop only"
 _AFTER_LOOP = "a loop variable ends with its loop"
@@ -66,8 +69,10 @@ def for_statement(cx: Context, node: ast.For) -> None:
     box = box_of(cx, node.iter)
     names = _targets(cx, node, box)
     if cx.scope.top_level and not serialize:
-        _parallel(cx, node, box, names)
-        return
+        shared = shared_locals(cx, node, _bound_names(node))
+        if not shared.carried:
+            _parallel(cx, node, box, names, shared)
+            return
     with cx.nested():
         loop(cx, node.body, partial(_nest, cx, node, box, names, []))
         cx.unbind([n for n in _bound_names(node) if n not in cx.scope.reductions], _AFTER_LOOP)
@@ -349,12 +354,12 @@ def _while(cx: Context, node: ast.While) -> None:
 # Parallel loops
 
 
-def _parallel(cx: Context, node: ast.For, box: Box, names: list[str]) -> None:
+def _parallel(cx: Context, node: ast.For, box: Box, names: list[str], shared: SharedLocals) -> None:
     bounds = box
     if box.step != ONE:
         bounds = Box((Const(0, I32),), (steps_of(cx, box),))
     before, places = dict(cx.env), dict(cx.bound_at)
-    kept, cells = _reductions(cx, node)
+    cells = cells_of(cx, shared.totals)
     span = cx.keyword_span(node)
     within = cx.within(replace(cx.scope, reductions=dict(cells)))
     with within, in_parallel(cx, names, bounds.starts, bounds.stops, span) as indices:
@@ -367,7 +372,7 @@ def _parallel(cx: Context, node: ast.For, box: Box, names: list[str]) -> None:
                 what = "'break' of a parallel loop"
                 raise UnsupportedSyntax(cx.keyword_span(jump), what, _SERIAL_HINT)
         iteration(cx, node.body)
-        for name in kept:
+        for name in shared.kept:
             check_kept(cx, name, before[name], places.get(name))
     new = [name for name in cx.env if name not in before]
     cx.env = before
@@ -375,47 +380,3 @@ def _parallel(cx: Context, node: ast.For, box: Box, names: list[str]) -> None:
     cx.unbind(list(_bound_names(node)), _AFTER_LOOP)
     for name, cell in cells:
         cx.env[name] = cx.wide(cx.b.load(cell, (), name))
-
-
-def _reductions(cx: Context, node: ast.For) -> tuple[list[str], list[tuple[str, Array]]]:
-    """Give each outer local that a parallel loop adds to a cell in memory.
-
-    Returns:
-        The outer names that must not change, and the locals with their cells.
-
-    Raises:
-        KernelError: The loop changes an outer local in another way, which would be a race.
-    """
-    kept: list[str] = []
-    cells: list[tuple[str, Array]] = []
-    inner = _bound_names(node)
-    for name in changed(cx, node.body):
-        item = cx.env.get(name)
-        if item is None or isinstance(item, Unbound) or name in inner:
-            continue
-        if not (holds_numbers(item) or isinstance(item, Tuple)):
-            kept.append(name)
-            continue
-        binding: list[ast.stmt] = [stmt for stmt, names in bindings(node.body) if name in names]
-        others = [
-            stmt
-            for stmt in binding
-            if not isinstance(stmt, ast.AugAssign)
-            or not isinstance(stmt.op, (ast.Add, ast.Sub))
-            or not isinstance(stmt.target, ast.Name)
-        ]
-        if others or not starts_as_number(item):
-            where = [*others, *binding, *node.body][0]
-            raise KernelError(
-                f"Local '{name}' is shared by the iterations of a parallel loop.",
-                cx.span(where.target if isinstance(where, ast.For) else where),
-                "changed here, by iterations in any order",
-                related=cx.note(name, "bound here, outside the loop"),
-                hint="use only '+=', bind a new name inside the loop, or use a field.",
-            )
-        value = cx.value(item)
-        cell = Array(name, FieldType(value.type, 0))
-        cx.temps.append(cell)
-        cx.b.store(cell, (), value)
-        cells.append((name, cell))
-    return kept, cells

@@ -38,14 +38,6 @@ _SEQUENCES: tuple[type, ...] = (tuple, list, range)
 def lookup(cx: Context, node: ast.Name) -> Item:
     """Return the item of a name: a local, a parameter, or something captured."""
     item = cx.env.get(node.id)
-    if node.id in cx.scope.reductions:
-        raise KernelError(
-            f"Local '{node.id}' is shared by the iterations of a parallel loop.",
-            cx.span(node),
-            "read here",
-            related=cx.note(node.id, "bound here, outside the loop"),
-            hint="inside the loop only '+=' and '-=' may touch it; read it after the loop.",
-        )
     if isinstance(item, Unbound):
         raise UndefinedName(
             cx.span(node),

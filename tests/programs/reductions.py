@@ -2,6 +2,7 @@
 
 import taichi as ti
 
+import difftile as dt
 from tests.harness import array, floats, program
 
 
@@ -150,3 +151,69 @@ def count_and_sum(x, count, loss):
             s += x[i]
     count[None] = n
     loss[None] = s / (n + 1)
+
+
+@program(
+    x=array([0.5, -1, 0.25]),
+    t=array(0),
+    expected={"t": 0.75},
+    gradients={"x": [-1.5, -0.375, -1]},
+    seeds={"t": 1},
+)
+def product_of_the_rest(x, t):
+    """A local that is more than added to puts the iterations in order."""
+    rest = 1.0
+    for i in x:
+        rest *= 1 - x[i]
+    t[None] = rest
+
+
+@program(x=floats(6), c=floats(6), y=floats(6), out=floats(2))
+def light_through_layers(x, c, y, out):
+    """What a local carries is read, and set on one side of a branch; a total stays parallel."""
+    through, colour, best, count = 1.0, 0.0, -9.0, 0
+    for i in x:
+        a = ti.math.clamp(x[i] * x[i], 0.0, 0.9)
+        colour += through * a * c[i]
+        y[i] = through
+        through = through * (1 - a)
+        if c[i] > best:
+            best = c[i]
+            count += 1
+        if through < 1e-3:
+            break
+    total = 0.0
+    for i in x:
+        total += y[i] * best
+    out[0] = colour + through
+    out[1] = total * count
+
+
+@ti.dataclass
+class Total:
+    sum: ti.f64
+    last: ti.f64
+
+    @dt.func
+    def add(self, a):
+        self.sum += a * self.last
+        self.last = ti.sin(a)
+
+
+@dt.func
+def halve(s: ti.template(), by):
+    s = 0.5 * s + by * by
+
+
+@program(x=floats(3, 4), n=floats(), v=floats(3, element=(2,)))
+def locals_of_any_kind_in_order(x, n, v):
+    """Vectors, structs with methods, tuples, and locals that a func changes."""
+    p, q, s = ti.Vector([1.0, 0.5]), Total(0.5, 1.0), 0.3
+    for i, j in x:
+        p[j % 2] += 0.3 * x[i, j] * p.x
+        q.add(x[i, j])
+        halve(s, x[i, j])
+    t = (p.x, p.y)
+    for i in v:
+        t = (t[1], t[0] * v[i].y)
+    n[None] += p.norm_sqr() * q.sum * q.last + s * t[0]
