@@ -1,12 +1,15 @@
 """The reverse of a loop: adjoints run backwards through the iterations.
 
 Where an adjoint needs the value that a local had in each iteration, those values are kept in a
-small array of the thread. A loop too long for it is checkpointed in levels: FANOUT positions
-are kept, the last segment between two of them is run again with FANOUT positions inside it, and
-so on. Up to SLOTS (96) iterations are not repeated at all, up to FANOUT**2 (1,024) once, up to
-FANOUT**3 (32,768) twice; the memory is SLOTS values a carried scalar at any length. Beyond
-FANOUT**LEVELS the segments that are left get longer than one and are run again for each of their
-iterations. (Griewank and Walther, chapter 12.4, multi-level checkpointing.)
+small array of the thread, one for each iteration of a loop that is short by its literal bounds. A
+longer loop is checkpointed in levels: FANOUT positions are kept, the last segment between two of
+them is run again with FANOUT positions inside it, and so on. Up to SLOTS (96) iterations are not
+repeated at all, up to FANOUT**2 (1,024) once, up to FANOUT**3 (32,768) twice; the memory is SLOTS
+values a carried scalar at any length. Beyond FANOUT**LEVELS the segments that are left get longer
+than one and are run again for each of their iterations. (Griewank and Walther, chapter 12.4,
+multi-level checkpointing.)
+
+Of vectors that a loop changes by component, single numbers are kept instead (`component_logs`).
 
 A `while` keeps its first checkpoints before it is known how long it runs, and drops every second
 one each time there are ONLINE of them, which leaves ONLINE/2 to ONLINE. `docs/loops.md` has the
@@ -18,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from difftile.ad.effects import pure_block
 from difftile.ad.reverser import Reverser
 from difftile.ir.nodes import (
     Alloc,
@@ -171,7 +173,11 @@ class LoopReversal:
         used = free_variables(slim)
         needed = [k for k, state in enumerate(reverse.state) if state in used]
         if needed:
-            outs = self._with_checkpoints(reverse, needed)
+            most = self._most_iterations()
+            if most is None:
+                outs = self._with_checkpoints(reverse, needed)
+            else:
+                outs = self._with_all_kept(reverse, needed, most)
         else:
             outs = self._without_checkpoints(reverse, slim)
         found: dict[Var, Value] = {}
@@ -237,12 +243,54 @@ class LoopReversal:
         b.append(For(index, start, stop, reverse.carries, reverse.inits, body, outs, loop.span))
         return outs
 
+    def _most_iterations(self) -> int | None:
+        """Return the largest number of iterations, if all can be kept."""
+        start, stop = map(self.r.intervals.of, (self.loop.start, self.loop.stop))
+        if start is None or stop is None or not 0 < stop[1] - start[0] <= SLOTS:
+            return None
+        return stop[1] - start[0]
+
+    def _with_all_kept(
+        self, reverse: _ReversedIteration, needed: list[int], most: int
+    ) -> tuple[Var, ...]:
+        """Append the reverse of a loop that keeps the state of each of its iterations."""
+        r, b, loop, copy = self.r, self.r.b, self.loop, self.copy
+        assert isinstance(copy, For)
+        slots = [
+            Array(f"{carry.name or 'carry'}_kept", FieldType(carry.type, 1), most)
+            for carry in (loop.carries[k] for k in needed)
+        ]
+        place = next(k for k, stmt in enumerate(b.stmts) if stmt is copy)
+        with b.region() as before, b.region() as stores:
+            done = (b.expr(copy.index) - copy.start).value
+            for array, k in zip(slots, needed, strict=True):
+                b.store(array, (done,), copy.carries[self.positions[k]])
+        before += [Alloc(array, loop.span) for array in slots]
+        changed = replace(copy, body=replace(copy.body, stmts=(*stores, *copy.body.stmts)))
+        b.stmts[place : place + 1] = [*before, changed]
+        start, stop = b.expr(r.value(loop.start)), b.expr(r.value(loop.stop))
+        n = (stop - start).named("n")
+        r.backwards = True
+        step = Var("back", I32)
+        with b.region() as stmts:
+            position = (n - step - 1).named("position")
+            index = (start + position).named(loop.index.name).value
+            bindings: dict[Var, Value] = {reverse.index: index}
+            for array, k in zip(slots, needed, strict=True):
+                bindings[reverse.state[k]] = b.load(array, (position.value,), array.name)
+            results = reverse.bound(b, bindings)
+        outs = tuple(Var(carry.name, carry.type) for carry in reverse.carries)
+        body = Block(tuple(stmts), results)
+        ends = Const(0, I32), n.value
+        b.append(For(step, *ends, reverse.carries, reverse.inits, body, outs, loop.span))
+        return outs
+
     def _with_checkpoints(self, reverse: _ReversedIteration, needed: list[int]) -> tuple[Var, ...]:
         r, b, loop = self.r, self.r.b, self.loop
 
         def read(kept: list[int]) -> set[Var]:
             results = tuple(loop.body.results[k] for k in kept)
-            return free_variables(slim_block(pure_block(replace(loop.body, results=results))))
+            return free_variables(slim_block(r.repeatable(replace(loop.body, results=results))))
 
         carries = closed(loop.carries, needed, read)
         slots = tuple(
@@ -321,11 +369,11 @@ class LoopReversal:
         counter, here, due = Var("ahead", I32), Var("top", I32), Var("due", I32)
         with b.region() as stmts:
             done = base + counter
-            outside = free_variables(loop.body) - {loop.index}
+            slim = slim_block(r.repeatable(replace(loop.body, results=results)))
+            outside = free_variables(slim) - {loop.index}
             cloner = Cloner({v: r.value(v) for v in outside})
             cloner.env[loop.index] = (start + done).named(loop.index.name).value
             cloner.env |= dict(zip(carried, state, strict=True))
-            slim = slim_block(pure_block(replace(loop.body, results=results)))
             block = cloner.block(slim)
             r.note_loads(slim, cloner)
             b.extend(block.stmts)

@@ -54,6 +54,7 @@ from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.afterwards import overwritten_later, reads_late
 from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
+from difftile.passes.intervals import Intervals
 from difftile.passes.versions import late_loads, redirect
 
 
@@ -95,6 +96,7 @@ def reverse(
         {v: (after[array], index) for v, (array, index) in kept.items()},
         after,
         overwritten_later(program) if reads_late(program.body) else {},
+        Intervals(body),
     )
     reverser.sweep(body, {})
     raw = Program(

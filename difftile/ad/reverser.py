@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from difftile.ad.effects import without_effects
+from difftile.ad.component_logs import ComponentLog, allocated, component_logs, reading, writing
+from difftile.ad.effects import pure_block, without_effects
 from difftile.diagnostics import Label, NotDifferentiable
 from difftile.ir.nodes import (
     Array,
@@ -25,6 +26,7 @@ from difftile.ir.nodes import (
 from difftile.ir.types import I32
 from difftile.ir.walk import Cloner, add_carries, defined_in, walk
 from difftile.ops.build import OpBuilder
+from difftile.passes.intervals import Intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Reverser:
         after: The parameter that stands for the contents of each field after the stage; empty for
             derivatives inside a kernel, which run no stores.
         overwritten: Reads, by rules, of results of their calls that may find another value.
+        intervals: The bounds of the primal's integers.
 
     Attributes:
         b: Where the adjoint is appended.
@@ -75,6 +78,7 @@ class Reverser:
             copy, which must not be needed: the value depends on the order of iterations.
         backwards: Whether a loop was made that runs from its last iteration to its first; the
             parallel loop around it then does so as well.
+        logs: Components that are read from their logs, where a loop around them is run again.
     """
 
     rules: Mapping[type[Stmt], Callable[..., None]]
@@ -91,6 +95,7 @@ class Reverser:
     overwritten: Mapping[Var, tuple[Load, Memory]] = field(
         default_factory=dict[Var, "tuple[Load, Memory]"]
     )
+    intervals: Intervals = field(default_factory=lambda: Intervals(Block(())))
     b: OpBuilder = field(default_factory=OpBuilder)
     cloner: Cloner = field(default_factory=Cloner)
     temps: list[Array] = field(default_factory=list[Array])
@@ -100,6 +105,7 @@ class Reverser:
     weights: dict[Array, Weights] = field(default_factory=dict[Array, Weights])
     returned: dict[Var, Combine] = field(default_factory=dict[Var, Combine])
     backwards: bool = False
+    logs: dict[Var, ComponentLog] = field(default_factory=dict[Var, ComponentLog])
 
     # The forward part
 
@@ -121,14 +127,26 @@ class Reverser:
                 loaded = self.b.load(array, self.index(index), bare.out.name)
                 self.cloner.env[bare.out] = loaded
                 continue
-            copy = self.cloner.stmt(bare)
-            if isinstance(copy, While):
-                copy = self.counting(stmt, copy)
-            self.b.append(copy)
-            if isinstance(copy, (For, While)):
-                loops[id(stmt)] = copy
-            self.note_loads(Block((bare,)), self.cloner)
+            new: dict[Var, ComponentLog] = {}
+            if isinstance(bare, For):
+                every = component_logs(bare, self.intervals)
+                new = {out: log for out, log in every.items() if out not in self.logs}
+                self.b.extend(allocated(new))
+            known = writing(reading(Block((bare,)), self.logs), new)
+            self.logs |= new
+            for one in known.stmts:
+                copy = self.cloner.stmt(one)
+                if isinstance(copy, While):
+                    copy = self.counting(stmt, copy)
+                self.b.append(copy)
+                if isinstance(copy, (For, While)):
+                    loops[id(stmt)] = copy
+            self.note_loads(known, self.cloner)
         return loops
+
+    def repeatable(self, block: Block) -> Block:
+        """Return a block of the primal as it is run again inside its reverse."""
+        return reading(pure_block(block), self.logs)
 
     def counting(self, original: Stmt, loop: While) -> While:
         """Return a copy of a `while` that counts its iterations."""
@@ -167,6 +185,7 @@ class Reverser:
         Returns:
             The parts that the reverse adds to the adjoints of variables from outside the block.
         """
+        logs = dict(self.logs)
         loops = self.primal(block.stmts)
         bars = dict(seeds)
         for stmt in reversed(block.stmts):
@@ -174,6 +193,7 @@ class Reverser:
             rule = self.rules.get(type(stmt))
             if rule is not None:
                 rule(self, stmt, bars, loops)
+        self.logs = logs
         inside = defined_in(block)
         return {v: bar for v, bar in bars.items() if v not in inside}
 

@@ -51,7 +51,7 @@ class Array:
     Args:
         name: The user's name, or one made from it.
         type: Element type and number of indices.
-        size: Length of a local array of one thread; None for a field.
+        size: Length of a local array of one thread, 1 if it has no index; None for a field.
         like: For memory that an adjoint needs while it runs: the field whose shape it has.
         gradient_of: For gradients that a rule reads and adds to: the field they belong to, with
             respect to the contents after the call or launch (`incoming`) or before it.

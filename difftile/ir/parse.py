@@ -203,8 +203,8 @@ class _Parser(TokenCursor):
             ndim = self.integer()
             self.want(">")
         else:
-            ((size),) = self.enclosed(self.integer, "[]")
-            ndim = 1
+            sizes = self.enclosed(self.integer, "[]")
+            size, ndim = sizes[0] if sizes else 1, len(sizes)
         others: dict[str, Token] = {}
         if self.accept("like"):
             others["like"] = self.name()

@@ -40,6 +40,7 @@ class Building(Protocol):
 
 
 _LARGEST_WRITTEN_OUT = 4  # components of a sum
+_LARGEST_REBUILT = 16  # components of a vector of which one is replaced
 
 Rule: TypeAlias = Callable[[Building, tuple[Value, ...], Type], Value | None]
 
@@ -134,6 +135,13 @@ def _add(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
     xs, ys = _components(b, x), _components(b, y)
     if xs is not None and ys is not None and _sparse(xs) and _sparse(ys):
         return _built(b, type_, tuple(b.call("add", p, q) for p, q in zip(xs, ys, strict=True)))
+    # So do those of components that are known at run time only, or of many.
+    for whole, single in ((x, y), (y, x)):
+        inserted = _made_of(b, "insert", single)
+        if inserted is not None and _is(inserted[0], 0) and _fits(whole, type_):
+            *index, part = inserted[1:]
+            total = b.call("add", b.call("extract", whole, *index), part)
+            return b.call("insert", whole, *index, total)
     return None
 
 
@@ -233,23 +241,39 @@ def _position(type_: Type, index: tuple[Value, ...]) -> int | None:
 
 
 def _extract(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
-    value, *index = args
-    at = _position(value.type, tuple(index))
+    value, *rest = args
+    index = tuple(rest)
+    at = _position(value.type, index)
+    if isinstance(value, Const):
+        return replace(value, type=type_)
+    inserted = _made_of(b, "insert", value)
+    if inserted is not None:
+        if inserted[1:-1] == index:
+            return inserted[-1]
+        if at is not None and _position(value.type, inserted[1:-1]) is not None:
+            return b.call("extract", inserted[0], *index)
     parts = _components(b, value)
     return parts[at] if at is not None and parts is not None else None
 
 
 def _insert(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:
-    value, *rest = args
-    at = _position(type_, tuple(rest[:-1]))
+    value, *index, part = args
+    if _made_of(b, "extract", part) == (value, *index):
+        return value
+    overwritten = _made_of(b, "insert", value)
+    if overwritten is not None and overwritten[1:-1] == tuple(index):
+        return b.call("insert", overwritten[0], *index, part)
+    at = _position(type_, tuple(index))
     if at is None:
         return None
     parts = _components(b, value)
+    shape = shape_of(type_)
+    if parts is None and math.prod(shape) > _LARGEST_REBUILT:
+        return None
     if parts is None:
-        shape = shape_of(type_)
         where = list(np.ndindex(shape))
         parts = tuple(b.call("extract", value, *(Const(i, I32) for i in index)) for index in where)
-    return _built(b, type_, (*parts[:at], rest[-1], *parts[at + 1 :]))
+    return _built(b, type_, (*parts[:at], part, *parts[at + 1 :]))
 
 
 def _sum(b: Building, args: tuple[Value, ...], type_: Type) -> Value | None:

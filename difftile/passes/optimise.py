@@ -26,6 +26,7 @@ from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.split_atomics import split_atomics
+from difftile.passes.update_in_place import update_in_place
 from difftile.passes.warp_aggregate import warp_aggregate
 
 
@@ -97,6 +98,8 @@ def finish(
         # Last, since only accumulations that are still atomic gain by it. They leave branches as
         # values, of which the simplifications find equal ones.
         *((warp_aggregate, fold, cse, dce) if warps else ()),
+        # Values are values for all other passes.
+        update_in_place,
         # Parameters are mentioned no more where everything that used them is gone.
         pruned,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -178,9 +179,10 @@ class _Emitter:
         here = Counter(v for s in block.stmts for v in operands(s) if isinstance(v, Var))
         if inline_results:
             here.update(v for v in block.results if isinstance(v, Var))
-        for stmt in block.stmts:
-            self.line_number = None if stmt.span is None else stmt.span.line
-            self.stmt(stmt, here)
+        for stmt, following in zip_longest(block.stmts, block.stmts[1:]):
+            if not _sets_all_of(stmt, following):
+                self.line_number = None if stmt.span is None else stmt.span.line
+                self.stmt(stmt, here)
         self.line_number = None
 
     def stmt(self, stmt: Stmt, here: Counter[Var]) -> None:
@@ -239,7 +241,7 @@ class _Emitter:
     ) -> None:
         text = self.values.text(value)
         shape = shape_of(array.type.element)
-        parts = array.size is not None and bool(shape)
+        parts = array.size is not None and array.type.ndim > 0 and bool(shape)
         where = "" if parts else self.values.place(array, index)
         at = self.values.index(index)
         # Behind '+' a sum keeps its parentheses; the negative of a product is subtracted.
@@ -298,6 +300,9 @@ class _Emitter:
             self.write(f"{part}[{at}] = {name}[{', '.join(map(str, cell))}]")
 
     def alloc(self, array: Array) -> None:
+        if not array.type.ndim:
+            self.write(f"{self.names[array]} = {literal(0, array.type.element)}")
+            return
         scalar = scalar_of(array.type.element)
         vector = bool(shape_of(array.type.element))
         for one in self.values.components(array) if vector else [self.names[array]]:
@@ -443,6 +448,13 @@ class _Emitter:
         self.depth -= 1
         self.indented(replace(loop.body, stmts=tuple(stmts)), [])
         self.depth = depth
+
+
+def _sets_all_of(declared: Stmt, stmt: Stmt | None) -> bool:
+    """Tell whether a statement sets all of what the one before it declares."""
+    if not isinstance(declared, Alloc) or not isinstance(stmt, Store):
+        return False
+    return stmt.array is declared.array and not stmt.index
 
 
 def _written(stmt: Stmt) -> set[Array]:

@@ -165,7 +165,9 @@ class Expressions:
     def place(self, array: Array, index: tuple[Value, ...]) -> str:
         """Return the text of an element, or of a component of it."""
         ndim = array.type.ndim
-        text = f"{self.names[array]}[{self.index(index[:ndim])}]"
+        text = self.names[array]
+        if ndim or array.size is None:
+            text += f"[{self.index(index[:ndim])}]"
         return f"{text}[{self.index(index[ndim:])}]" if len(index) > ndim else text
 
     def components(self, array: Array) -> list[str]:
@@ -181,7 +183,7 @@ class Expressions:
         """Return the expression of a load."""
         reads = self._reads(index) | {array}
         shape = shape_of(array.type.element)
-        if array.size is None or not shape or len(index) > 1:
+        if array.size is None or not array.type.ndim or not shape or len(index) > 1:
             return Expression(self.place(array, index), ATOM, reads)
         parts = [f"{name}[{self.index(index)}]" for name in self.components(array)]
         if len(shape) == 1:

@@ -85,6 +85,7 @@ from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.stages import split
+from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
 from difftile.passes.warp_aggregate import warp_aggregate
 from tests.passes import meaning
@@ -603,6 +604,7 @@ PASSES: dict[str, Adapter] = {
         "guard", guard=_same(guard), confine=_same(confine), unchecked=_same(unchecked)
     ),
     "checkpoints": _reverse,
+    "component_logs": _reverse,
     "conflicts": _conflicts,
     "cse": _same(cse),
     "dce": _same(dce),
@@ -644,6 +646,7 @@ PASSES: dict[str, Adapter] = {
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
     "stages": _split,
     "tangent_only": _tangent_only,
+    "update_in_place": _same(update_in_place),
     "versions": _versions,
     "warp_aggregate": _same(warp_aggregate),
 }
@@ -653,8 +656,10 @@ COVERED = {
     "accesses": "conflicts",
     "forms": "conflicts",
     "integers": "conflicts",
+    "intervals": "component_logs",
     "iterations": "conflicts",
     "known": "reach",
+    "lives": "update_in_place",
     "meetings": "conflicts",
     "polynomials": "reach",
     "projection": "reach",

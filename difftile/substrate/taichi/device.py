@@ -57,6 +57,8 @@ def settings_of(
         "cache_loop_invariant_global_vars": False,
         # That option is not part of the keys of Taichi's cache on disk, so ours has its own folder.
         "offline_cache_file_path": str(cache_folder()),
+        # No warnings about functions of Taichi's own that unroll loops over long vectors.
+        "unrolling_limit": 0,
         # Emitted literals carry their type; Taichi's own default must stay f32 for them.
         "default_fp": ti.f32,
     }
