@@ -149,3 +149,21 @@ def choose_masses(cloth: Cloth, stride: int) -> np.ndarray:
     """Return every `stride`-th mass along rows and columns, shape (k,), int32."""
     number = np.arange(len(cloth.positions), dtype=np.int32).reshape(cloth.shape)
     return number[::stride, ::stride].ravel()
+
+
+def find_hinges(triangles: np.ndarray) -> np.ndarray:
+    """Return the pairs of triangles that share an edge, shape (h, 4), int32.
+
+    Args:
+        triangles: The corners of the triangles, all in one sense of rotation, shape (k, 3).
+
+    Returns:
+        The two ends of the edge, the third corner of the triangle in which the edge runs from the
+        first end to the second, and that of the other triangle.
+    """
+    edges = np.concatenate([triangles[:, [k, (k + 1) % 3, (k + 2) % 3]] for k in range(3)])
+    order = np.lexsort((edges[:, :2].max(axis=1), edges[:, :2].min(axis=1)))
+    edges = edges[order]
+    first, second = edges[:-1], edges[1:]
+    same = (first[:, 0] == second[:, 1]) & (first[:, 1] == second[:, 0])
+    return np.concatenate([first[same], second[same, 2:]], axis=1).astype(np.int32)

@@ -38,7 +38,9 @@ from difftile.ir.walk import (
     without_stmts,
 )
 from difftile.ops.build import OpBuilder, zero
+from difftile.passes.componentwise import componentwise
 from difftile.passes.optimise import simplify
+from difftile.passes.reciprocals import reciprocals
 
 _ROUNDING = 1e-14  # of matrices that are orthonormal, or have moderate entries
 
@@ -162,7 +164,7 @@ class _Maker:
         roles |= {new: After(array) for array, new in after.items()}
         roles |= {bar: Bar(array) for array, bar in bars.items()}
         roles |= {number: Same(number) for number in more if isinstance(number, Var)}
-        return Derived(simplify(made), roles)
+        return Derived(reciprocals(simplify(componentwise(simplify(made)))), roles)
 
     # Where the terms are
 

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from difftile.ad.activity import active_values, active_writes
 from difftile.ad.derive import derive
 from difftile.ad.effects import pure_block
 from difftile.ad.forward import forward
 from difftile.ad.induction import unset_while, without_induction
+from difftile.ad.internal_variables import internal_variables
+from difftile.ad.local_hessian import local_hessian
+from difftile.ad.local_terms import local_terms
 from difftile.ad.missing_gradients import Flow, follow
 from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.reuse_results import reused_results
@@ -53,6 +59,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
+from difftile.ir.types import shape_of
 from difftile.ir.walk import bound, definitions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
@@ -61,6 +68,7 @@ from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.bounds import confine, guard, unchecked
+from difftile.passes.componentwise import componentwise
 from difftile.passes.conflicts import Doubt, clashes, races, stale_loads
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
@@ -79,6 +87,7 @@ from difftile.passes.optimise import finish, normalise, pruned, simplify
 from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
 from difftile.passes.promises import verify
 from difftile.passes.reach import reach
+from difftile.passes.reciprocals import reciprocals
 from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
@@ -592,6 +601,67 @@ def _effects(program: Program, options: Options) -> Result:
     return Result((_with_body(program, Block(tuple(stmts))),))
 
 
+# Sums of local terms: the options `wrt` and `outputs` name the field and the sums.
+
+
+def _roles_of_sum(program: Program, options: Options) -> tuple[frozenset[Array], frozenset[Array]]:
+    wrt = frozenset(_array(program, name) for name in options.names("wrt"))
+    return wrt, frozenset(_array(program, name) for name in options.names("outputs"))
+
+
+def _local_terms(program: Program, options: Options) -> Result:
+    """Show the loops of terms, and the elements that each gathers."""
+    wrt, outputs = _roles_of_sum(program, options)
+    (element,) = {array.type.element for array in wrt}
+    found = local_terms(program, wrt, outputs, frozenset(), element)
+    names = _printed(found.program)
+    sites = (
+        "; ".join(", ".join(names.get(i, _name(i)) for i in site) for site in one.sites)
+        for one in found.loops
+    )
+    return Result((found.program,), tuple(f"sites: {one}" for one in sites))
+
+
+def _internal_variables(program: Program, options: Options) -> Result:
+    """Show the internal variables of each parallel loop, and what they are added to."""
+    wrt, _ = _roles_of_sum(program, options)
+    notes: list[str] = []
+    for loop in (s for s in program.body.stmts if isinstance(s, ParallelFor)):
+        loads = [s.out for s in walk(loop.body) if isinstance(s, Load) and s.array in wrt]
+        sizes = [prod(shape_of(v.type)) for v in loads]
+        rows = np.split(np.eye(sum(sizes)), np.cumsum(sizes)[:-1])
+        labels = [
+            f"{v.name}.{k}" if size > 1 else v.name
+            for v, size in zip(loads, sizes, strict=True)
+            for k in range(size)
+        ]
+        found = internal_variables(loop.body, dict(zip(loads, rows, strict=True)))
+        notes += [
+            f"u{k} = {_combination(row, labels)}" for k, row in enumerate(found.basis.tolist())
+        ]
+        axes = [f"u{k}" for k in range(len(found.basis))]
+        for change, parts in found.changes.items():
+            moves = (_combination(row, axes) for row in parts.tolist())
+            notes.append(f"{change.name}: {', '.join(moves)}")
+    return Result(notes=tuple(notes) or ("there are none",))
+
+
+def _combination(row: list[float], labels: list[str]) -> str:
+    terms = [f"{f:+g} {one}" for f, one in zip(row, labels, strict=True) if f]
+    return " ".join(terms) or "0"
+
+
+def _local_hessian(program: Program, options: Options) -> Result:
+    wrt, outputs = _roles_of_sum(program, options)
+    (element,) = {array.type.element for array in wrt}
+    psd = options.flag("psd", default=False)
+    found = local_hessian(program, wrt, outputs, frozenset(), element, psd=psd)
+    if found is None:
+        return Result(notes=("there are no second derivatives",))
+    programs = tuple(pruned(one.program) for one in (found.bounds, found.gather, found.blocks))
+    return Result(programs, tuple(f"pairs: {term.pairs}" for term in found.terms))
+
+
 PASSES: dict[str, Adapter] = {
     "activity": _activity,
     "affine": _affine,
@@ -605,6 +675,7 @@ PASSES: dict[str, Adapter] = {
     ),
     "checkpoints": _reverse,
     "component_logs": _reverse,
+    "componentwise": _same(componentwise),
     "conflicts": _conflicts,
     "cse": _same(cse),
     "dce": _same(dce),
@@ -623,6 +694,9 @@ PASSES: dict[str, Adapter] = {
         "marked", marked=_marked, counted=_counted, iteration=_iteration, beginning=_beginning
     ),
     "interchange": _same(interchange),
+    "internal_variables": _internal_variables,
+    "local_hessian": _local_hessian,
+    "local_terms": _local_terms,
     "mark_single_writes": _same(mark_single_writes),
     "merge": _same(merge),
     "missing_gradients": _missing_gradients,
@@ -636,6 +710,7 @@ PASSES: dict[str, Adapter] = {
     ),
     "promises": _verify,
     "reach": _reach,
+    "reciprocals": _same(reciprocals),
     "reduce": _reduce,
     "reuse_results": _reuse_results,
     "reverse": _reverse,
@@ -662,6 +737,7 @@ COVERED = {
     "lives": "update_in_place",
     "meetings": "conflicts",
     "polynomials": "reach",
+    "positive": "local_hessian",
     "projection": "reach",
     "pusher": "forward",
     "reverser": "reverse",
