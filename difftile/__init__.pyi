@@ -123,6 +123,9 @@ from difftile.runtime.funcs import (
 from difftile.runtime.kernel import (
     kernel as kernel,
 )
+from difftile.runtime.number_operations import (
+    value as value,
+)
 from difftile.runtime.tape import (
     Tape as Tape,
 )

@@ -611,9 +611,6 @@ def test_a_cut_is_reported() -> None:
     x = doubles([1, 2])
     with dt.Tape(), pytest.warns(dt.GradientCut, match="return_type"):
         product.return_type("numpy")(x, 2.0)
-    scale = doubles(2)
-    with dt.Tape(), pytest.warns(dt.GradientCut):
-        dt.func(lambda x: scale[None] * x)(3.0)
     with dt.Tape(), warnings.catch_warnings():
         warnings.simplefilter("error")
         product.return_type("numpy")(np.ones(2), 2.0)

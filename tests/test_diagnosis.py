@@ -237,7 +237,7 @@ def test_cut_by_copies_and_returned_numbers() -> None:
         with dt.Tape(diagnose=True) as tape:
             y.copy_from(x)
             twice(y, z)
-            scale(z, norm_of(x))
+            scale(z, float(norm_of(x)))
     assert "a copy in Python goes into a field" in only(reported(tape, {z: 1.0}), "zero").text
     other = dt.ones(3, grad=True)
     with dt.Tape(diagnose=True) as tape:
@@ -248,7 +248,7 @@ def test_cut_by_copies_and_returned_numbers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dt.GradientCut)
         with dt.Tape(diagnose=True) as tape:
-            scale(z, norm_of(x))
+            scale(z, float(norm_of(x)))
     zero = only(reported(tape, {z: 1.0}), "zero")
     assert "returned to Python here" in zero.text
     assert zero.line == line_of(norm_of, "return total")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import taichi as ti
 
 import difftile as dt
@@ -80,16 +79,6 @@ def test_numbers_vectors_and_tuples() -> None:
 def test_result_is_of_its_own_launch() -> None:
     first, second = _x(), dt.from_numpy(np.array([1.0]))
     assert [total(f) for f in (first, second, first)] == [5.25, 1.0, 5.25]
-
-
-def test_tape_warns_that_a_result_cuts_the_gradient() -> None:
-    y = dt.zeros((), dtype=ti.f64, grad=True)
-    x = _x(grad=True)
-    with dt.Tape() as tape, pytest.warns(dt.GradientCut, match="store it in a field"):
-        s = stored_and_returned(x, y)
-    assert s == 5.25
-    tape.backward({y: 1.0})
-    np.testing.assert_allclose(x.grad.to_numpy(), 4 * s * 2 * np.array([0.5, -1.0, 2.0]))
 
 
 def test_tape_says_nothing_where_no_gradient_is_cut() -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 from difftile.compile.annotations import role_of
 from difftile.compile.meanings import meaning_of
 from difftile.frontend.captures import WiderField
-from difftile.frontend.lower import Lowered, Signature, lower, parameters_of
+from difftile.frontend.lower import Lowered, NumberIn, Signature, lower, parameters_of
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import BOOL, F16, F32, FLOATS, Scalar, scalar_of, shape_of
@@ -30,6 +30,11 @@ class Body(Protocol):
     @property
     def parameters(self) -> list[inspect.Parameter]:
         """The parameters, as Python sees them."""
+        ...
+
+    @property
+    def takes_elements(self) -> bool:
+        """Whether it runs on the elements of its fields, one call for each."""
         ...
 
     @property
@@ -56,6 +61,11 @@ class Definition:
             p.name: "field" if p.name in self._roles else annotation(p, function)
             for p in self.parameters
         }
+
+    @property
+    def takes_elements(self) -> bool:
+        """Whether it runs on the elements of its fields: never."""
+        return False
 
     @property
     def title(self) -> str:
@@ -85,13 +95,15 @@ def lowered_for(
         fields: The meanings of the fields among the arguments.
         session: The session, whose float type holds where no field decides.
     """
-    floats = [scalar_of(meaning.type.element) for meaning in fields.values()]
+    numbers = {name for name, given in signature.items() if isinstance(given, NumberIn)}
+    floats = [scalar_of(one.type.element) for name, one in fields.items() if name not in numbers]
     float_type = _widest(floats) or session.float_type
     try:
         lowered = body.lower(signature, float_type, fields)
     except WiderField as field:
         return body.lower(signature, field.scalar, fields), field.scalar
-    params = [p for p in lowered.program.params if isinstance(p, Array)]
+    arrays = [p for p in lowered.program.params if isinstance(p, Array)]
+    params = [p for p in arrays if p.name not in numbers]
     widest = _widest([scalar_of(p.type.element) for p in params])
     if widest is None or widest == float_type:
         return lowered, float_type

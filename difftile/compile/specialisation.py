@@ -11,7 +11,6 @@ from difftile.compile.arguments import Argument
 from difftile.compile.limits import Limits
 from difftile.compile.ownership import Ownership, ownership
 from difftile.compile.stage import Stage
-from difftile.diagnostics import Span
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, make
 from difftile.frontend.lower import Lowered
@@ -85,7 +84,7 @@ class Specialisation:
         self._cells = () if result is None else result.cells
         self.temps = [make(temp.type.element, ()) for temp in hidden]
         for k, temp in enumerate(hidden):
-            if is_float(temp.type.element) and temp not in self._cells:
+            if is_float(temp.type.element):
                 self.temps[k] = self.temps[k].with_grads()
         self._first_temp = len(params)
         self.result = result
@@ -117,16 +116,16 @@ class Specialisation:
         if self.ownership is not None:
             self.ownership.check(values)
 
-    def returned(self) -> Returned | tuple[Returned, ...] | None:
-        """Return the results of the latest launch: Python numbers, and arrays of components."""
+    def returned(self) -> list[tuple[int, Returned]]:
+        """Return the results of the latest launch, each with the position of its hidden field.
+
+        They are Python numbers, and arrays of components.
+        """
         if self.result is None:
-            return None
-        hidden = dict(zip(self.params[self._first_temp :], self.temps, strict=True))
-        found = tuple(
-            _as_python(hidden[cell], type_)
-            for cell, type_ in zip(self.result.cells, self.result.types, strict=True)
-        )
-        return found if self.result.several else found[0]
+            return []
+        pairs = zip(self.result.cells, self.result.types, strict=True)
+        places = [(self.position[cell], type_) for cell, type_ in pairs]
+        return [(k, _as_python(self.temps[k - self._first_temp], type_)) for k, type_ in places]
 
     def arrays(self, chosen: Sequence[bool]) -> frozenset[Array]:
         """Return the arrays among the parameters for which a flag is set."""
@@ -177,13 +176,23 @@ class Specialisation:
         if ownership is not None:
             ownership.check(values)
 
-    def result_cut(self, grads: tuple[bool, ...]) -> Span | None:
-        """Return where a value that varies with fields that have gradients is returned."""
-        for stage in self.stages if self._cells else ():
-            for write in active_writes(stage.program, self.wanted(grads)):
-                if write.array in self._cells:
-                    return write.span
-        return None
+    def varying_results(self, grads: tuple[bool, ...]) -> frozenset[int]:
+        """Return the positions of the results that vary with fields that have gradients."""
+        if not self._cells:
+            return frozenset()
+        wanted = self.wanted(grads).difference(self._cells)
+        writes = [w for stage in self.stages for w in active_writes(stage.program, wanted)]
+        return frozenset(self.position[w.array] for w in writes if w.array in self._cells)
+
+    def without_results(self, grads: tuple[bool, ...]) -> tuple[bool, ...]:
+        """Return which parameters have gradients if the results have none."""
+        if not self._cells:
+            return grads
+        written = [self.params[k] for k in self.writes if k < self._first_temp]
+        if not any(is_float(p.type.element) for p in written if isinstance(p, Array)):
+            return (False,) * len(grads)  # results are all that may have derivatives
+        pairs = zip(self.params, grads, strict=True)
+        return tuple(graded and param not in self._cells for param, graded in pairs)
 
 
 def _as_python(cell: Field, type_: Type) -> Returned:

@@ -187,6 +187,8 @@ class _Propagation:
             for p, k in code.position.items()
             if isinstance(p, Array)
         }
+        for hidden in code.temps:
+            flows.pop(hidden.storage, None)
         smooth = SmoothPassage(set(), set(), ())
         masks: dict[Cut, None] = {}
         for plan in launch.plans:
@@ -213,10 +215,8 @@ class _Propagation:
                 if cell in passage.flows:
                     stmts = (s for s in walk(stage.program.body) if isinstance(s, Store))
                     span = next((s.span for s in stmts if s.array is cell), None)
-                    reason = "returned to Python here, where it is a plain number"
+                    reason = "returned to Python here, where 'float' or 'math' ends its gradient"
                     influence.lost[Cut(span, reason)] = None
-        for hidden in code.temps:
-            flows.pop(hidden.storage, None)
         if smooth.read and smooth.written:
             passage = SmoothPassage(smooth.read, smooth.written, tuple(masks))
             influence.passages[number] = passage

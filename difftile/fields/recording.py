@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import FieldError, TapeError
-from difftile.fields.tracked import HostRead, track
+from difftile.fields.tracked import HostRead, Origin, TrackedFloat, track
 from difftile.substrate import LOCK
 
 if TYPE_CHECKING:
@@ -60,6 +61,21 @@ class Recorder:
     def launch(self, launch: Any, values: Any) -> None:
         """Run a prepared launch and record it."""
         launch.run(values)
+
+    def result(self, launch: Any, values: Any, position: int) -> HostRead | None:
+        """Hear that Python is given a result of a launch; return the read if it is tracked."""
+        return None
+
+    def follows(self, launch: Any, position: int) -> bool:
+        """Tell whether derivatives pass to a result that is tracked."""
+        return False
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that are known to be of varying values."""
+        return []
+
+    def numbers(self, launch: Any, values: Any) -> None:
+        """Hear of numbers that a launch takes for constants, although they are tracked."""
 
     def opaque(self, step: Any) -> Any:
         """Run and record a step whose inside is not seen; return the result of the step."""
@@ -209,7 +225,13 @@ def as_read(field: Field, where: Where, values: Any) -> Any:
     if recording.recorder is None or recording.constant:
         return values
     read = recording.recorder.host_read(field, where)
-    return values if read is None else track(values, frozenset((read,)))
+    if read is None:
+        return values
+    found = track(values, frozenset((read,)))
+    if type(found) is TrackedFloat and isinstance(where, tuple):
+        version = field.storage.buffer.contents.version
+        found.origin = Origin(weakref.ref(recording.recorder), weakref.ref(field), where, version)
+    return found
 
 
 def check_no_tape(what: str) -> None:

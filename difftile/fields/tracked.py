@@ -9,13 +9,19 @@ filled element by element, and other libraries.
 
 from __future__ import annotations
 
+import itertools
 import operator
+import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from dataclasses import dataclass, field
+from numbers import Number
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from difftile.fields.field import Field
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +43,36 @@ class HostRead:
 
 Reads: TypeAlias = frozenset[HostRead]
 NO_READS: Reads = frozenset()
+_COUNT = itertools.count()
+
+
+@dataclass(slots=True, eq=False)
+class Origin:
+    """The way a number follows from fields, by which a recorder can follow it in turn.
+
+    Args:
+        recorder: The recorder that was open.
+        source: The field from which it was read, if it still lives; None for other numbers.
+        where: The element that was read.
+        version: The version of the contents that were read.
+        op: The operation, by NumPy's name.
+        operands: The numbers that it was applied to.
+        dtype: The type of its result.
+        order: Later reads have a higher number.
+
+    Attributes:
+        cell: A field that holds the number, once one was asked for.
+    """
+
+    recorder: weakref.ref[Any]
+    source: weakref.ref[Field] | None = None
+    where: tuple[int, ...] = ()
+    version: object = None
+    op: str = ""
+    operands: tuple[float, ...] = ()
+    dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 - a constant
+    order: int = field(default_factory=_COUNT.__next__)
+    cell: Field | None = None
 
 
 class Tracked:
@@ -49,9 +85,11 @@ class Tracked:
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **kwargs: Any
     ) -> Any:
         reads = reads_in((inputs, out))
+        op = ufunc.__name__ if method == "__call__" and out is None and not kwargs else ""
         if out is not None:
             kwargs["out"] = _plain(out)
-        return track(getattr(ufunc, method)(*_plain(inputs), **kwargs), reads)
+        found = track(getattr(ufunc, method)(*_plain(inputs), **kwargs), reads)
+        return _following(found, op, inputs)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: Mapping[str, Any]
@@ -82,15 +120,17 @@ class TrackedFloat(Tracked, float):
     Args:
         plain: The number itself: a float, or a number of NumPy, whose type and methods stay.
         reads: The reads that it follows from.
+        origin: How it follows from them; None where no gradient can pass.
     """
 
-    __slots__ = ("plain", "reads")
+    __slots__ = ("origin", "plain", "reads")
     plain: Any
+    origin: Origin | None
 
-    def __new__(cls, plain: Any, reads: Reads) -> TrackedFloat:
+    def __new__(cls, plain: Any, reads: Reads, origin: Origin | None = None) -> TrackedFloat:
         """Return a number with the reads that it follows from."""
         made = super().__new__(cls, plain)
-        made.plain, made.reads = plain, reads
+        made.plain, made.reads, made.origin = plain, reads, origin
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -124,22 +164,46 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _operator(name: str, *, reflected: bool = False) -> Any:
+def _operator(name: str, op: str, *, reflected: bool = False) -> Any:
     apply = getattr(operator, name)
 
     def method(self: TrackedFloat, *others: Any) -> Any:
-        operands = (self.plain, *_plain(others))
+        operands = (self, *others)
+        if not all(isinstance(one, (Number, np.ndarray)) for one in others):
+            return NotImplemented  # a field, or no number
         operands = operands[::-1] if reflected else operands
-        return track(apply(*operands), reads_in((self, others)))
+        return _following(track(apply(*_plain(operands)), reads_in(operands)), op, operands)
 
     return method
 
 
-for _name in ("add", "sub", "mul", "truediv", "mod", "pow"):
-    setattr(TrackedFloat, f"__{_name}__", _operator(_name))
-    setattr(TrackedFloat, f"__r{_name}__", _operator(_name, reflected=True))
-for _name in ("neg", "pos", "abs"):
-    setattr(TrackedFloat, f"__{_name}__", _operator(_name))
+def _following(found: Any, op: str, operands: tuple[Any, ...]) -> Any:
+    """Return the result of an operation, with its origin where all operands have one."""
+    if op and type(found) is TrackedFloat and all(type(one) in _NUMBERS for one in operands):
+        origins = [one.origin for one in operands if type(one) is TrackedFloat]
+        known = [origin for origin in origins if origin is not None]
+        if len(known) == len(origins):
+            latest = max(known, key=lambda origin: origin.order)
+            dtype = np.asarray(found.plain).dtype
+            found.origin = Origin(
+                latest.recorder, op=op, operands=operands, dtype=dtype, order=latest.order
+            )
+    return found
+
+
+_NUMBERS = {
+    *(TrackedFloat, float, int, bool, np.float64, np.float32, np.float16, np.bool_),
+    *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+}
+_BINARY = {
+    **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide"},
+    **{"mod": "remainder", "pow": "power"},
+}
+for _name, _op in _BINARY.items():
+    setattr(TrackedFloat, f"__{_name}__", _operator(_name, _op))
+    setattr(TrackedFloat, f"__r{_name}__", _operator(_name, _op, reflected=True))
+for _name, _op in {"neg": "negative", "pos": "positive", "abs": "absolute"}.items():
+    setattr(TrackedFloat, f"__{_name}__", _operator(_name, _op))
 
 
 def _method(name: str) -> Any:

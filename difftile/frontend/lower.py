@@ -11,7 +11,7 @@ from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture, Path
 from difftile.frontend.context import Context, FunctionScope, Result
 from difftile.frontend.expressions import EXPRESSIONS
-from difftile.frontend.field_views import hidden, view_of
+from difftile.frontend.field_views import element_of, hidden, view_of
 from difftile.frontend.items import FieldRef, Item, Record, Static, Tuple
 from difftile.frontend.jumps import run_body
 from difftile.frontend.mapping import Form, Mapped, called_from_python, form_of, run_mapping
@@ -61,6 +61,19 @@ class StaticArgument:
     followed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class NumberIn:
+    """A parameter that expects a number and is given a field of shape () that holds it.
+
+    Args:
+        field: The field.
+        integer: The parameter is an integer; otherwise it takes the float type of the kernel.
+    """
+
+    field: FieldType | SameAs | ViewOf
+    integer: bool = False
+
+
 class PythonFloat:
     """A parameter that is given a Python float: it takes the float type of the kernel."""
 
@@ -84,7 +97,7 @@ class Threads:
 
 
 Given: TypeAlias = (
-    FieldType | ViewOf | Type | SameAs | StaticArgument | Members | PythonFloat | Threads
+    FieldType | ViewOf | Type | SameAs | NumberIn | StaticArgument | Members | PythonFloat | Threads
 )
 Signature: TypeAlias = Mapping[str, Given]
 
@@ -203,6 +216,10 @@ def _lower(
     made = _Parameters(cx)
     for name, given in signature.items():
         cx.env[name] = made.item(name, given)
+    for name, given in signature.items():
+        if isinstance(given, NumberIn):
+            found = cx.value(cx.loaded(element_of(cx, made.field(name), ()), name))
+            cx.env[name] = cx.b.cast(found, I32 if given.integer else cx.float_type)
     params = made.params
     for name, item in made.items.items():
         if isinstance(item, FieldRef) and name in fields:
@@ -238,6 +255,12 @@ class _Parameters:
     params: list[Array | Var] = field(default_factory=list[Any])
     items: dict[str, Item] = field(default_factory=dict[str, Item])
 
+    def field(self, name: str) -> FieldRef:
+        """Return the field that is given for a parameter."""
+        item = self.items[name]
+        assert isinstance(item, FieldRef)
+        return item
+
     def item(self, name: str, given: Given) -> Item:
         """Return the item of a parameter."""
         match given:
@@ -248,14 +271,14 @@ class _Parameters:
                 made = self.items[other]
             case ViewOf(whole, kind):
                 if isinstance(whole, str):
-                    first = self.items[whole]
-                    assert isinstance(first, FieldRef)
-                    array = first.array
+                    array = self.field(whole).array
                 else:
                     self.params.append(array := Array(name, whole))
                 numbers = () if kind is None else hidden(name, kind)
                 self.params += numbers
                 made = FieldRef(array, None if kind is None else view_of(kind, numbers))
+            case NumberIn(whole):
+                made = self.item(name, whole)
             case Threads(ndim):
                 made = Tuple(tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim)))
                 self.params += [size for size in made.items if isinstance(size, Var)]

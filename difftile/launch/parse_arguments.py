@@ -5,20 +5,32 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
+from typing import TypeGuard
 
 from difftile.compile.arguments import Arguments
+from difftile.compile.definition import Body
 from difftile.compile.generated import Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
 from difftile.diagnostics import LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
+from difftile.fields.number_field import NumberField
 from difftile.fields.structs import StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import Capture, key_of, look_up, plain
-from difftile.frontend.lower import FLOAT, Given, Members, StaticArgument, Threads
+from difftile.frontend.lower import (
+    FLOAT,
+    Given,
+    Members,
+    NumberIn,
+    SameAs,
+    StaticArgument,
+    Threads,
+    ViewOf,
+)
 from difftile.ir.nodes import Array
-from difftile.ir.types import I32
+from difftile.ir.types import I32, FieldType, is_float, shape_of
 from difftile.launch.array_arguments import (
     ArrayArgument,
     array_arguments,
@@ -66,20 +78,20 @@ class ParsedArguments:
 
 
 def parse_arguments(
-    kernel: object, kinds: Mapping[str, str], args: Sequence[object], session: Session
+    kernel: object, body: Body, args: Sequence[object], session: Session
 ) -> ParsedArguments:
     """Return the arguments of a launch, parsed.
 
     Args:
         kernel: The kernel, for errors.
-        kinds: The kind of each parameter.
+        body: The body of the kernel, with the kind of each parameter.
         args: The arguments.
         session: The session, to which the fields must belong.
 
     Raises:
         LaunchError: An argument is not one that a kernel takes, or does not fit its parameter.
     """
-    parsed = ParsedArguments()
+    parsed, kinds = ParsedArguments(), body.kinds
     leaves: list[tuple[str, object]] = []
     for name, arg in zip(kinds, args, strict=True):
         leaves += arg.fields(name) if isinstance(arg, StructField) else [(name, arg)]
@@ -93,7 +105,13 @@ def parse_arguments(
     by_name = {names[k]: one for k, one in fields.items()}
     for position, ((name, kind), arg) in enumerate(zip(kinds.items(), args, strict=True)):
         if isinstance(arg, (ArrayLike, StructField)):
-            parsed.signature[name] = _given_field(parsed, by_name, names, name, arg)
+            given = _given_field(parsed, by_name, names, name, arg)
+            if _is_number(arg, kind, body):
+                assert isinstance(given, (FieldType, SameAs, ViewOf))
+                _check_number(kernel, name, kind, arg)
+                given = NumberIn(given, integer=kind == "int")
+                parsed.key.append("number")
+            parsed.signature[name] = given
             parsed.others.append(position)
             continue
         if isinstance(arg, Grid):
@@ -143,6 +161,21 @@ def _given_field(
     parsed.key.append(one.key)
     parsed.values += one.run_time
     return one.given(names)
+
+
+def _is_number(arg: ArrayLike | StructField, kind: str, body: Body) -> TypeGuard[ArrayLike]:
+    """Tell whether a field is read where the kernel expects a number."""
+    if isinstance(arg, NumberField):
+        return True
+    return not body.takes_elements and kind in ("float", "int") and isinstance(arg, ArrayLike)
+
+
+def _check_number(kernel: object, name: str, kind: str, arg: ArrayLike) -> None:
+    """Check that a field holds the number that a parameter expects."""
+    if arg.shape or shape_of(arg.element):
+        raise LaunchError(f"{kernel!r}: '{name}' is one number, not {arg!r}.")
+    if kind == "int" and is_float(arg.element):
+        raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {arg!r}.")
 
 
 def _number_or_static(

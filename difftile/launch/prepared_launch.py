@@ -11,7 +11,7 @@ from difftile.compile.adjoint_plan import AdjointPlan, make_plans
 from difftile.compile.arguments import Argument, Arguments, CallArgs, field_at
 from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
-from difftile.diagnostics import Span
+from difftile.diagnostics import NotDifferentiable
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
@@ -45,14 +45,15 @@ class LaunchPlan:
     Args:
         stages: The plans of the stages.
         written: The fields that the launch writes, by their memory.
-        result_cut: The place where the kernel returns a value that varies with fields that have
-            gradients.
+        varying: The positions of the results that vary with fields that have gradients.
+        followed: Whether gradients pass from those results to the fields.
         ownership: The checks of each launch before it is recorded.
     """
 
     stages: list[AdjointPlan]
     written: dict[Storage, Field]
-    result_cut: Span | None
+    varying: frozenset[int]
+    followed: bool
     ownership: tuple[Ownership, ...]
 
     def check(self, values: Sequence[Argument]) -> None:
@@ -207,11 +208,22 @@ class PreparedLaunch:
 
     def _planned(self, constant: bool) -> LaunchPlan:
         grads, values = self.grads(), self.values
-        stages = make_plans(self.code, grads, constant=constant)
+        varying = frozenset[int]() if constant else self.code.varying_results(grads)
+        followed = bool(varying)
+        if not followed and not constant:
+            grads = self.code.without_results(grads)
+        try:
+            stages = make_plans(self.code, grads, constant=constant)
+        except NotDifferentiable:
+            if not followed:
+                raise
+            followed = False  # the rest of the kernel may have an adjoint
+            grads = self.code.without_results(grads)
+            stages = make_plans(self.code, grads, constant=constant)
         given = [field_at(values, k) for plan in stages for k in plan.writes]
-        cut = None if constant else self.code.result_cut(grads)
         owned = tuple([plan.ownership for plan in stages if plan.ownership is not None])
-        return LaunchPlan(stages, {one.storage: one for one in given}, cut, owned)
+        written = {one.storage: one for one in given}
+        return LaunchPlan(stages, written, varying, followed, owned)
 
     def fields(self) -> list[Field]:
         """Return the fields that are passed."""

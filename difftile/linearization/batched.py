@@ -116,7 +116,7 @@ class _Many:
         taken: list[HostArray] = []
 
         def take(lanes: HostArray) -> None:
-            for lane in lanes:
+            for lane in _each(lanes):
                 if isinstance(where, Window):
                     part = where.of(lane)
                     taken.append(np.array(part))
@@ -132,7 +132,7 @@ class _Many:
         """Add to the gradients of a field or of a part of one."""
 
         def add(lanes: HostArray) -> None:
-            for lane, added in zip(lanes, values, strict=True):
+            for lane, added in zip(_each(lanes), values, strict=True):
                 if window is None:
                     np.add(lane, added, out=lane)
                 else:
@@ -143,6 +143,11 @@ class _Many:
     def lane(self, field: Field) -> Slot:
         """Return the slot of the gradients or tangents of a field."""
         return Fixed(self.gradient(field).buffer)
+
+
+def _each(lanes: HostArray) -> list[HostArray]:
+    """Return a view of each lane, also of lanes of one number."""
+    return [lanes[k, ...] for k in range(len(lanes))]
 
 
 class _ManyPush(Sweep):

@@ -13,13 +13,15 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from contextlib import contextmanager
 from dataclasses import replace
 
+from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.sweep import Active, Sweep, record_launch, varying_uses
-from difftile.recording.host_reads import computed_by_python, warn_of_number
+from difftile.recording.host_reads import computed_by_python, result_of, warn_of_number
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
@@ -85,6 +87,19 @@ class Pullback(StepRecorder):
         read = HostRead(self._identity, repr(field))
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
+
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Remember a result of a launch: whether it varies is known only later."""
+        field = field_at(values, position)
+        if not is_float(field.element):
+            return None
+        read = HostRead(self._identity, result_of(launch.code.name))
+        self._reads.setdefault(len(self.steps), {})[read] = field
+        return read
+
+    def follows(self, launch: PreparedLaunch, position: int) -> bool:
+        """Tell that derivatives pass to results of launches."""
+        return True
 
     @property
     def fields(self) -> list[Field]:
@@ -156,7 +171,7 @@ class Pullback(StepRecorder):
                 case Launch(launch, values):
                     for k in launch.tracked:
                         if reads := varying & reads_in(values[k]):
-                            warn_of_number(launch, k, reads, stacklevel=6)
+                            warn_of_number(launch, k, reads)
                 case _:
                     pass
             active.follow(step)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.tangents import Tangents
-from difftile.recording.host_reads import computed_by_python
+from difftile.recording.host_reads import computed_by_python, result_of, warn_of_number
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostStep, Launch, TapeStep
@@ -42,13 +44,33 @@ class Pushforward(StepRecorder):
         varies = field in self._dots.active and is_float(field.element)
         return HostRead(self._identity, repr(field)) if varies else None
 
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Return a read of a result of a launch that varies."""
+        field = field_at(values, position)
+        varies = field in self._dots.active and is_float(field.element)
+        return HostRead(self._identity, result_of(launch.code.name)) if varies else None
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that are of fields that vary."""
+        return [read for read in reads if read.recorder is self._identity]
+
+    def numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
+        """Warn of numbers that a launch takes for constants, and that vary."""
+        for k in () if RECORDING.get().constant else launch.tracked:
+            if reads := self.varying(reads_in(values[k])):
+                warn_of_number(launch, k, reads)
+
+    def follows(self, launch: PreparedLaunch, position: int) -> bool:
+        """Tell that tangents pass to results of launches."""
+        return True
+
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
         """Set the tangent of elements that Python is about to write to zero.
 
         Raises:
             TapeError: The values were computed from fields that vary.
         """
-        reads = [read for read in reads_in(values) if read.recorder is self._identity]
+        reads = self.varying(reads_in(values))
         if reads and is_float(field.element) and not RECORDING.get().constant:
             raise computed_by_python(field, reads)
         return super().host_write(field, where, values)

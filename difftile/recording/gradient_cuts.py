@@ -102,11 +102,3 @@ def warn_of_field(name: str, span: Span | None, what: str, why: str, stacklevel:
     title = f"The {what} is cut: field '{name}' {why}."
     hint = f"make it with grad=True, or {name} = {name}.with_grads()."
     warnings.warn(GradientCut(render(title, labels, (), hint)), stacklevel=stacklevel)
-
-
-def warn_of_result(name: str, span: Span) -> None:
-    """Warn that a kernel returns a number that varies with fields that have gradients."""
-    title = f"The gradient is cut: what kernel '{name}' returns is a plain number."
-    hint = "store it in a field of shape () with a gradient: 'result[None] = ...'."
-    text = render(title, [Label(span, "returned here")], (), hint)
-    warnings.warn(GradientCut(text), stacklevel=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Container, Iterable
 
 import numpy as np
@@ -17,8 +16,13 @@ from difftile.fields.tracked import HostRead, TrackedFloat, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.user_line import warn_user
 
 _CONSTANTS = "Writes from Python are constants for a tape, and so is what Python reads."
+FOLLOWED = (
+    "Gradients follow numbers that a kernel returns, or that Python reads from a field not written "
+    "again since, through Python's operators."
+)
 _IN_A_KERNEL = (
     "compute it in a kernel, or with fields instead of numbers, such as 'loss /= 4' or "
     "'y.copy_from(2 * x)'; if a constant is meant, write it under 'with dt.no_grad():'."
@@ -66,6 +70,10 @@ class HostReads:
             self._ungraded[read] = field.storage
         return read
 
+    def returned(self, kernel: str) -> HostRead:
+        """Return a read of a result of a kernel that varies."""
+        return HostRead(self._identity, result_of(kernel))
+
     def _is_constant(self, field: Field, where: Where) -> bool:
         constant = self.constant.get(field.storage)
         return constant is not None and bool(_part(constant, field, where).all())
@@ -79,7 +87,7 @@ class HostReads:
         if RECORDING.get().constant or not is_float(target.element):
             return []
         reads = [read for read in reads_in(values) if read.recorder is self._identity]
-        graded = [read for read in reads if read.graded]
+        graded = self.varying(reads)
         if graded and not self.permissive:
             raise computed_by_python(target, graded)
         return [self._ungraded[read] for read in reads if read in self._ungraded]
@@ -106,9 +114,12 @@ class HostReads:
         for k in () if RECORDING.get().constant else launch.tracked:
             number = values[k]
             assert isinstance(number, TrackedFloat)
-            reads = [r for r in number.reads if r.recorder is self._identity and r.graded]
-            if reads:
-                warn_of_number(launch, k, reads, stacklevel=5)
+            if reads := self.varying(number.reads):
+                warn_of_number(launch, k, reads)
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that this tape has seen of fields with gradients."""
+        return [read for read in reads if read.recorder is self._identity and read.graded]
 
     def set_constant(self, field: Field, where: Where) -> None:
         """Note that Python has set an element, a part or with None all of a field to constants."""
@@ -137,7 +148,7 @@ def _part(constant: npt.NDArray[np.bool_], field: Field, where: Where) -> npt.ND
 def computed_by_python(target: Field, reads: Iterable[HostRead]) -> TapeError:
     """Return the error of a write from Python that was computed from fields that vary."""
     written = f"what Python writes into {target!r}"
-    title = f"The gradient would be cut: {written} depends on {_named(reads)}."
+    title = f"The gradient would be cut: {written} depends on {named(reads)}."
     return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
 
 
@@ -147,24 +158,27 @@ def overwritten_by_python(target: Field) -> TapeError:
     return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
 
 
-def warn_of_number(
-    launch: PreparedLaunch, k: int, reads: Iterable[HostRead], *, stacklevel: int
-) -> None:
+def warn_of_number(launch: PreparedLaunch, k: int, reads: Iterable[HostRead]) -> None:
     """Warn that a number passed to a launch was computed from fields that vary.
 
     Args:
         launch: The launch.
         k: The position of the number.
         reads: What it was computed from.
-        stacklevel: How far up the user's line is.
     """
     name, kernel = launch.code.params[k].name, launch.code.name
     title = (
-        f"The gradient is cut: the number '{name}' of kernel '{kernel}' depends on {_named(reads)}."
+        f"The gradient is cut: the number '{name}' of kernel '{kernel}' depends on {named(reads)}."
     )
     hint = f"pass the field and read it in the kernel; if a constant is meant, float({name})."
-    warnings.warn(GradientCut(render(title, (), (), hint)), stacklevel=stacklevel)
+    warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
 
 
-def _named(reads: Iterable[HostRead]) -> str:
+def result_of(kernel: str) -> str:
+    """Return the result of a kernel in the words of an error."""
+    return f"what kernel '{kernel}' returns"
+
+
+def named(reads: Iterable[HostRead]) -> str:
+    """Return what a number depends on, in the words of an error."""
     return " and ".join(dict.fromkeys(read.field for read in reads))

@@ -14,6 +14,7 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
+from difftile.fields.number_field import NumberField
 from difftile.fields.recording import AccessObserver, Where
 from difftile.fields.window import Window
 from difftile.ir.types import shape_of
@@ -352,6 +353,11 @@ class HostStep(TapeStep, StepRecord):
     def writes(self) -> list[Field]:
         """The written field."""
         return [self.field]
+
+    @property
+    def hidden(self) -> Collection[Field]:
+        """Those of the fields that hold numbers of Python."""
+        return [one for one in self.fields if isinstance(one, NumberField)]
 
     def accesses(self) -> Iterator[tuple[Field, bool]]:
         """Yield the read fields and the written one."""

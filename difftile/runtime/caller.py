@@ -17,10 +17,12 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.recording import RECORDING
 from difftile.fields.structs import Member, StructField
+from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
+from difftile.runtime.number_flow import is_followed
 from difftile.runtime.outputs import CONVERSIONS, KINDS, Converted, fields_for
 from difftile.runtime.shapes import MappedArgument, call_shape, shown, spread
 
@@ -179,7 +181,7 @@ class Caller:
             value.has_grads
             for value in (*passed.values(), *captured)
             if isinstance(value, (ArrayLike, StructField))
-        )
+        ) or any(type(value) is TrackedFloat and is_followed(value) for value in passed.values())
         if result is None:
             result = fields_for(form, shape, graded)
         else:
@@ -294,7 +296,7 @@ class Caller:
         kind = ("number" if launch.numbers else "field") if kind is None else kind
         if kind == "field" or launch.result is None:
             return launch.result
-        if launch.cut and RECORDING.get().recorder is not None:
+        if launch.cut and kind != "number" and RECORDING.get().recorder is not None:
             text = (
                 f"{self!r} returns numbers that vary with fields that have gradients, and the tape "
                 "takes them for constants. Write 'return_type(\"field\")', which keeps them."

@@ -34,6 +34,7 @@ from difftile.runtime.explicit import (
     run_tangents,
     run_tangents_of_step,
 )
+from difftile.runtime.number_flow import Places, numbers_in_fields, returned
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
 
@@ -56,6 +57,7 @@ class Kernel:
         self._latest: Specialisation | None = None
         self._launches = RecentLaunches()
         self._rules: dict[str, RuleMeaning] = {}
+        self._places: Places = {}
         watch(self)
 
     def forget(self) -> None:
@@ -83,7 +85,8 @@ class Kernel:
 
         Returns:
             The result of the kernel: a Python number, an array of the components of a vector or
-            matrix, or a tuple of those. To a tape the result is a constant.
+            matrix, or a tuple of those. Passed to another kernel on the same tape, a number carries
+            its gradient.
 
         Raises:
             LaunchError: The arguments do not fit the parameters.
@@ -93,7 +96,13 @@ class Kernel:
                 end.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
-        launch, values = self._ready(args, kwargs)
+        recording = RECORDING.get()
+        recorder = recording.recorder
+        if recorder is not None and not (recording.constant or self._rules):
+            given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
+            launch, values = self._ready(*given)
+        else:
+            launch, values = self._ready(args, kwargs)
         if launch.suspect is not None and launch.suspect(values):
             launch.check(values)
         if launch.exclusive:
@@ -103,8 +112,8 @@ class Kernel:
                 one.refresh()
             if launch.code.streams:
                 launch.draw_anew(values)
-            recording = RECORDING.get()
-            recorder = recording.recorder
+            if recorder is not None and launch.tracked:
+                recorder.numbers(launch, values)
             if recorder is not None and "backward" in self._rules:
                 perform(self._step("backward", launch, values, args, kwargs))
             elif recorder is None:
@@ -117,7 +126,7 @@ class Kernel:
                 recorder.launch(launch, values)
             if launch.session.debug:
                 raise_first()
-            return None if launch.code.result is None else launch.code.returned()
+            return None if launch.code.result is None else returned(launch, values)
         finally:
             if launch.exclusive:
                 LOCK.release()
@@ -295,7 +304,7 @@ class Kernel:
 
     def _prepare(self, args: CallArgs, session: Session) -> PreparedLaunch:
         """Find or compile the specialisation for some arguments, and bind it to their fields."""
-        parsed = parse_arguments(self, self._body.kinds, args, session)
+        parsed = parse_arguments(self, self._body, args, session)
         code, outside = self._specialise(parsed, session)
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]

@@ -30,6 +30,11 @@ class MappedBody:
     kinds: Mapping[str, str]
 
     @property
+    def takes_elements(self) -> bool:
+        """Whether it runs on the elements of its fields: always."""
+        return True
+
+    @property
     def title(self) -> str:
         """The func in the words of an error."""
         return repr(self.func)
@@ -64,7 +69,7 @@ class ResultTypes:
     def of(self, args: Sequence[object]) -> tuple[Form, Arguments]:
         """Return the types for some arguments, and the values that the func captures for them."""
         session = current_session()
-        parsed = parse_arguments(self.body.func, self.body.kinds, args, session)
+        parsed = parse_arguments(self.body.func, self.body, args, session)
         key = (session, *parsed.key)
         for captures, form in self._found.get(key, ()):
             captured = current_captures(captures, parsed.arrays, parsed.known)

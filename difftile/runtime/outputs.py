@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, make
 from difftile.fields.structs import Member, StructField
+from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Form
 from difftile.ir.types import Struct, Type, is_float, shape_of
 
@@ -45,7 +46,12 @@ def _as_numbers(part: Member) -> Converted:
     """Return the one element of a field as a Python number, an array, or a dict of those."""
     if isinstance(part, StructField):
         return {name: _as_numbers(one) for name, one in part.members.items()}
-    return part.to_numpy() if shape_of(part.element) else part[None]
+    if shape_of(part.element):
+        return part.to_numpy()
+    number = part[None]
+    if isinstance(number, TrackedFloat) and number.origin is not None:
+        number.origin.cell = part.base  # which nothing else writes
+    return number
 
 
 def _as_tensor(part: Member) -> Converted:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -40,7 +40,7 @@ from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import as_text, parse_memory
-from difftile.recording.gradient_cuts import Cuts, warn_of_result
+from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History, LimitedHistory
 from difftile.recording.host_reads import HostReads
 from difftile.recording.opaque import Opaque, OpaqueStep
@@ -283,8 +283,6 @@ class Tape(StepRecorder):
         plans = launch.plans(constant=RECORDING.get().constant)
         if plans.ownership:
             plans.check(values)
-        if launch.tracked:
-            self.reads.check_numbers(launch, values)
         new = launch.met is not self._mark or self._epoch != GRADIENTS.epoch
         if new:
             self._meet_all(launch, values)
@@ -313,8 +311,24 @@ class Tape(StepRecorder):
             self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
             self._last_writer = f"kernel '{launch.code.name}'"
-        if plans.result_cut is not None:
-            warn_of_result(launch.code.name, plans.result_cut)
+
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Return what remembers a result of a launch, or None where it is a constant."""
+        if position not in launch.plans().varying:
+            return None
+        return self.reads.returned(launch.code.name)
+
+    def follows(self, launch: PreparedLaunch, position: int) -> bool:
+        """Tell whether gradients pass to a result that varies."""
+        return launch.plans().followed
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that are of fields with gradients."""
+        return self.reads.varying(reads)
+
+    def numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
+        """Warn of numbers that a launch takes for constants, and that vary."""
+        self.reads.check_numbers(launch, values)
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen."""

@@ -1,0 +1,195 @@
+"""Numbers that Python passes from one launch to the next, with their derivatives.
+
+While a recorder is open, the result of a kernel and an element that Python reads are numbers that
+know their origin (`fields/tracked.py`), and so are the results of arithmetic with them. A kernel
+that is given one reads it in a field: the origin is then recorded as copies and launches.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
+from difftile.diagnostics import GradientCut, render
+from difftile.fields.field import Field
+from difftile.fields.number_field import NumberField, number_field
+from difftile.fields.recording import RECORDING, Recorder
+from difftile.fields.tracked import Origin, TrackedFloat, track
+from difftile.ir.types import Type
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.host_reads import FOLLOWED, named
+from difftile.recording.user_line import warn_user
+from difftile.substrate import current_session
+
+Places: TypeAlias = dict[Hashable, Field]
+"""The fields in which a kernel reads numbers, by parameter, type and thread."""
+
+
+class Operations:
+    """The implementation of the operations on numbers, which `number_operations` puts here.
+
+    Attributes:
+        apply: Returns a field that holds the result of an operation, given by NumPy's name, in some
+            type; None where there is no such operation.
+    """
+
+    apply: Callable[[str, Sequence[float], np.dtype[Any]], Field | None] | None = None
+
+
+# Numbers that go in
+
+
+def numbers_in_fields(
+    args: CallArgs, kwargs: CallKwargs, kinds: Mapping[str, str], places: Places
+) -> tuple[CallArgs, CallKwargs]:
+    """Return the arguments of a launch, with fields in place of numbers that carry derivatives.
+
+    Args:
+        args: The arguments.
+        kwargs: Those by name.
+        kinds: The kind of each parameter.
+        places: The fields in which the kernel reads numbers; later launches use them again.
+    """
+    if TrackedFloat in map(type, args):
+        named = zip(args, kinds.items(), strict=False)
+        found = [_in_field(arg, name, kind, places) for arg, (name, kind) in named]
+        args = (*found, *args[len(found) :])
+    if TrackedFloat in map(type, kwargs.values()):
+        kwargs = {k: _in_field(v, k, kinds.get(k, "int"), places) for k, v in kwargs.items()}
+    return args, kwargs
+
+
+def _in_field(arg: object, name: str, kind: str, places: Places) -> object:
+    if type(arg) is not TrackedFloat or kind not in ("", "float"):
+        return arg
+    found = field_of(arg)
+    if found is None:
+        return arg
+    place = place_of(places, name, found.element)
+    place.copy_from(found)
+    return place
+
+
+def place_of(places: Places, name: str, element: Type, kind: type[Field] = NumberField) -> Field:
+    """Return the field of a kernel that holds the number of a parameter in this thread."""
+    key = (name, element, threading.get_ident())
+    place = places.get(key)
+    free = (
+        place is not None
+        and place.storage.buffer.pool is current_session().pool
+        and not RECORDING.get().is_missed((place.storage,))  # by a tape of another task
+    )
+    if place is None or not free:
+        place = places[key] = number_field(element, (), kind)
+    return place
+
+
+def field_of(number: TrackedFloat) -> Field | None:
+    """Return a field that holds a number; None where no derivative passes to it.
+
+    The open recorder hears of the copies and launches that compute the field.
+    """
+    recorder = RECORDING.get().recorder
+    if not _is_of(number, recorder):
+        return None
+    todo = [number]
+    while todo:
+        origin = todo[-1].origin
+        assert origin is not None
+        if origin.cell is None:
+            numbers = [one for one in origin.operands if type(one) is TrackedFloat]
+            varying = [one for one in numbers if _is_of(one, recorder)]
+            missing = [one for one in varying if one.origin and one.origin.cell is None]
+            if missing:
+                todo += missing
+                continue
+            origin.cell = _computed(origin, recorder) if origin.op else _read_again(origin)
+            if origin.cell is None:
+                return None
+        todo.pop()
+    return number.origin and number.origin.cell
+
+
+def is_followed(number: TrackedFloat) -> bool:
+    """Tell whether the open recorder can follow a number."""
+    recording = RECORDING.get()
+    return not recording.constant and _is_of(number, recording.recorder)
+
+
+def _is_of(number: TrackedFloat, recorder: Recorder | None) -> bool:
+    """Tell whether a recorder can follow a number."""
+    return number.origin is not None and number.origin.recorder() is recorder
+
+
+def _read_again(origin: Origin) -> Field | None:
+    """Return a copy of an element that was read; None if it may have been written since."""
+    source = None if origin.source is None else origin.source()
+    if source is None or source.storage.buffer.contents.version is not origin.version:
+        return None
+    if not origin.where:
+        cell = number_field(source.element)
+        cell.copy_from(source)
+        return cell
+    if not current_session().on_host:
+        return None  # the copy takes another shape, which needs memory on the host
+    block = number_field(source.element, (1,) * len(origin.where))
+    block.copy_from(source[tuple(slice(k, k + 1) for k in origin.where)])
+    return block.under(())
+
+
+def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
+    """Return the result of an operation; None if derivatives do not pass it."""
+    operands = [
+        one.plain if type(one) is TrackedFloat and not _is_of(one, recorder) else one
+        for one in origin.operands
+    ]
+    assert Operations.apply is not None
+    return Operations.apply(origin.op, operands, origin.dtype)
+
+
+def warn_if_cut(number: TrackedFloat) -> None:
+    """Warn, at the user's line, if the open tape takes a number that varies for a constant."""
+    recorder = RECORDING.get().recorder
+    found = () if recorder is None else recorder.varying(number.reads)
+    if found:
+        title = f"The gradient is cut: the number given to dt.value() depends on {named(found)}."
+        hint = "compute it in a kernel; if a constant is meant, dt.value(float(...))."
+        warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
+
+
+# Numbers that come out
+
+
+def returned(launch: PreparedLaunch, values: Arguments) -> Any:
+    """Return the results of a launch, which know their origin if a recorder can follow them."""
+    result = launch.code.result
+    if result is None:
+        return None
+    recording = RECORDING.get()
+    recorder = None if recording.constant else recording.recorder
+    found = launch.code.returned()
+    results = tuple(
+        value if recorder is None else _tracked(recorder, launch, values, position, value)
+        for position, value in found
+    )
+    return results if result.several else results[0]
+
+
+def _tracked(
+    recorder: Recorder, launch: PreparedLaunch, values: Arguments, position: int, value: object
+) -> object:
+    read = recorder.result(launch, values, position)
+    if read is None:
+        return value
+    found = track(value, frozenset((read,)))
+    if type(found) is TrackedFloat and recorder.follows(launch, position):
+        hidden = field_at(values, position)
+        cell = number_field(hidden.element)
+        cell.copy_from(hidden)
+        found.origin = Origin(weakref.ref(recorder), cell=cell)
+    return found

@@ -1,0 +1,160 @@
+"""`dt.value`, and the operations on numbers that carry derivatives, as kernels.
+
+The kernels compute in double precision, as Python does, or in the precision of NumPy's numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+
+from difftile.compile.func import KernelValue
+from difftile.diagnostics import FieldError
+from difftile.fields.create import element_type
+from difftile.fields.field import Field
+from difftile.fields.number_field import number_field, value_field
+from difftile.fields.recording import RECORDING
+from difftile.fields.tracked import TrackedFloat
+from difftile.ir.types import F64, Scalar, is_float
+from difftile.runtime.funcs import func
+from difftile.runtime.kernel import Kernel
+from difftile.runtime.number_flow import Operations, Places, field_of, place_of, warn_if_cut
+from difftile.substrate import ti
+
+
+def _unary(op: KernelValue, a: KernelValue, out: KernelValue) -> None:
+    out[None] = op(a)
+
+
+def _binary(op: KernelValue, a: KernelValue, b: KernelValue, out: KernelValue) -> None:
+    out[None] = op(a, b)
+
+
+@func
+def _negative(a: KernelValue) -> KernelValue:
+    return -a
+
+
+@func
+def _add(a: KernelValue, b: KernelValue) -> KernelValue:
+    return a + b
+
+
+@func
+def _subtract(a: KernelValue, b: KernelValue) -> KernelValue:
+    return a - b
+
+
+@func
+def _multiply(a: KernelValue, b: KernelValue) -> KernelValue:
+    return a * b
+
+
+@func
+def _divide(a: KernelValue, b: KernelValue) -> KernelValue:
+    return a / b
+
+
+@func
+def _remainder(a: KernelValue, b: KernelValue) -> KernelValue:
+    return a % b
+
+
+@func
+def _power(a: KernelValue, b: KernelValue) -> KernelValue:
+    return a**b
+
+
+@func
+def _square(a: KernelValue) -> KernelValue:
+    return a * a
+
+
+@func
+def _positive(a: KernelValue) -> KernelValue:
+    return +a
+
+
+_UNARY: dict[str, Callable[..., Any]] = {
+    **{"negative": _negative, "positive": _positive, "square": _square, "absolute": abs},
+    **{"sqrt": ti.sqrt, "exp": ti.exp, "log": ti.log, "tanh": ti.tanh},
+    **{"sin": ti.sin, "cos": ti.cos, "tan": ti.tan},
+}
+_BINARY: dict[str, Callable[..., Any]] = {
+    **{"add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide},
+    **{"remainder": _remainder, "power": _power, "maximum": ti.max, "minimum": ti.min},
+}
+_MEANINGS = _UNARY | _BINARY
+_KERNELS: dict[str, Kernel] = {
+    **{name: Kernel(_unary) for name in _UNARY},
+    **{name: Kernel(_binary) for name in _BINARY},
+}
+_PLACES: Places = {}
+
+
+def apply(op: str, operands: Sequence[float], dtype: np.dtype[Any]) -> Field | None:
+    """Return a field that holds the result of an operation on numbers.
+
+    Args:
+        op: The operation, by NumPy's name.
+        operands: Numbers, some of which the open recorder follows.
+        dtype: The type of the result.
+
+    Returns:
+        The field; None where there is no such operation.
+    """
+    if op not in _MEANINGS:
+        return None
+    cell = number_field(element_type(dtype))
+    _compute(cell, op, operands)
+    return cell
+
+
+def _compute(target: Field, op: str, operands: Sequence[float]) -> None:
+    out = place_of(_PLACES, op, target.element, Field)  # the same in each launch of the kernel
+    _KERNELS[op](_MEANINGS[op], *operands, out)
+    target.copy_from(out)
+
+
+Operations.apply = apply
+
+
+def value(number: object, dtype: Any = None) -> Field:
+    """Return a field of shape () that holds a number, with the gradient that the number carries.
+
+    On a tape, the results of kernels, elements that Python reads from fields, and what Python
+    computes from these carry gradients: `h = dt.value(0.5 * cfl(x))` is a field that a kernel reads
+    as `h[None]`. Other numbers are constants.
+
+    Args:
+        number: The number. A field of one element is returned as it is.
+        dtype: The type of the field, `ti.f64` by default, as of Python's floats.
+
+    Raises:
+        FieldError: The value is not a number.
+    """
+    if isinstance(number, Field) and not number.shape:
+        return number
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (Real, np.number)):
+        raise FieldError(
+            f"dt.value() takes a number, such as the result of a kernel, not {number!r}."
+        )
+    plain = cast(float, number)
+    made = value_field(F64 if dtype is None else _float_type(dtype))
+    if isinstance(plain, TrackedFloat) and not RECORDING.get().constant:
+        if field_of(plain) is not None:
+            _compute(made, "positive", (plain,))
+            return made
+        warn_if_cut(plain)
+    made.buffer.fill(float(plain))
+    return made
+
+
+def _float_type(dtype: Any) -> Scalar:
+    element = element_type(dtype)
+    if not isinstance(element, Scalar) or not is_float(element):
+        raise FieldError(f"dt.value() makes fields of ti.f32, ti.f64 or ti.f16, not of {element}.")
+    return element
