@@ -57,16 +57,44 @@ def run(
         complex_step: Compute floats as complex numbers; float fields must then be complex arrays.
         watch: Called after each statement that has run.
     """
-    arrays = dict(fields)
+    arrays: dict[Array, Any] = dict(fields)
     for temp in program.temps:
-        element = temp.type.element
-        dtype = _dtype(scalar_of(element), complex_step)
-        arrays.setdefault(temp, np.zeros(shape_of(element), dtype))
+        if temp not in arrays:
+            arrays[temp] = memory_of(temp, arrays, complex_step=complex_step)
     machine = Machine(arrays, complex_step, watch)
     for var, number in (numbers or {}).items():
         machine.values[var] = machine.number(number, scalar_of(var.type))
     with np.errstate(all="ignore"):
         machine.block(program.body)
+
+
+def memory_of(temp: Array, arrays: Mapping[Any, Any], *, complex_step: bool) -> Any:
+    """Return zeros for a hidden field; memory of unknown extents grows as it is written."""
+    element, like = temp.type.element, temp.like
+    dtype = _dtype(scalar_of(element), complex_step)
+    if temp.type.ndim and like is None:
+        return _Growing(temp.type.ndim, np.zeros(shape_of(element), dtype))
+    outer = () if like is None else arrays[like].shape[: like.type.ndim]
+    return np.zeros((*outer, *shape_of(element)), dtype)
+
+
+class _Growing:
+    """Memory whose extents nobody knows before: the elements that were written."""
+
+    def __init__(self, ndim: int, element: npt.NDArray[Any]) -> None:
+        self.shape = (2**31,) * ndim
+        self._element = element
+        self._values: dict[tuple[int, ...], Any] = {}
+
+    def __getitem__(self, index: tuple[int, ...]) -> Any:
+        outer, inner = index[: len(self.shape)], index[len(self.shape) :]
+        return self._values.get(outer, self._element)[inner]
+
+    def __setitem__(self, index: tuple[int, ...], value: Any) -> None:
+        outer, inner = index[: len(self.shape)], index[len(self.shape) :]
+        if outer not in self._values:
+            self._values[outer] = self._element.copy()
+        self._values[outer][inner] = value
 
 
 def _dtype(scalar: Any, complex_step: bool) -> np.dtype[Any]:
@@ -80,7 +108,7 @@ class Machine:
 
     def __init__(
         self,
-        arrays: dict[Array, npt.NDArray[Any]],
+        arrays: dict[Array, Any],
         complex_step: bool,
         watch: Callable[[Stmt, Machine], None] | None,
     ) -> None:

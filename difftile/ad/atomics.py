@@ -13,7 +13,7 @@ reverse, which run the same operations, agree on every bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from difftile.ad.effects import without_effects
@@ -64,7 +64,7 @@ def prepare(r: Reverser, loop: ParallelFor) -> None:
     """
     found = {s.array: s for s in walk(loop.body) if isinstance(s, Combine) and s.array in r.bars}
     for array, stmt in found.items():
-        _check_other_accesses(loop, stmt)
+        _check_other_accesses(loop, stmt, r.after)
         if stmt.op in _WORDS:
             _Passes(r, loop, array).share(anew=_rounded(r, loop, array))
         elif stmt.op == "mul":
@@ -221,7 +221,9 @@ class _Passes:
         r.b.append(copy)
 
 
-def _check_other_accesses(loop: ParallelFor, combine: Combine) -> None:
+def _check_other_accesses(
+    loop: ParallelFor, combine: Combine, after: Mapping[Array, Array]
+) -> None:
     """Check that no other access of the loop disturbs the passes.
 
     They compare the contents of every element before the loop with those after it. Sums and loads
@@ -237,7 +239,9 @@ def _check_other_accesses(loop: ParallelFor, combine: Combine) -> None:
         return all(disjoint(place_of(one, defs), at, varying) for one in every)
 
     for other in walk(loop.body):
-        if not isinstance(other, (Load, *WRITES)) or other.array is not combine.array:
+        if not isinstance(other, (Load, *WRITES)):
+            continue
+        if other.array not in (combine.array, after.get(combine.array)):
             continue
         match other:
             case Combine(op=op):

@@ -25,7 +25,7 @@ from difftile.ad.local_terms import LocalTerms, TermLoop, local_terms
 from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.positive import Entries, positive_part
 from difftile.ad.pusher import Pusher
-from difftile.ad.reverser import Reverser
+from difftile.ad.reverser import Reverser, overwritten
 from difftile.ir.derived import After, Bar, Before, Derived, Role, Same
 from difftile.ir.nodes import Array, Block, Const, Load, ParallelFor, Program, Stmt, Value, Var
 from difftile.ir.types import FLOATS, I32, FieldType, Type, scalar_of, shape_of
@@ -43,6 +43,7 @@ from difftile.passes.optimise import simplify
 from difftile.passes.reciprocals import reciprocals
 
 _ROUNDING = 1e-14  # of matrices that are orthonormal, or have moderate entries
+_IN_PARTS = "compute the energy in locals; dt.hvp takes any function."
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,8 @@ class _Maker:
             (*hidden, *reverser.temps),
             bars,
         )
-        reverser.check_loads(derived.program)
+        for load in reverser.overwritten_loads(derived.program):
+            raise overwritten(*reverser.stale[load.out], _IN_PARTS)
         return derived, found
 
     def _term(self, r: Reverser, one: TermLoop) -> Term | None:

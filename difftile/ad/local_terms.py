@@ -51,9 +51,9 @@ from difftile.ir.walk import (
 )
 from difftile.ops.row import LINEAR
 from difftile.ops.table import OPS
-from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
 from difftile.passes.optimise import simplify
+from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect
 
 _LONGEST = 64  # loops that are unrolled, to tell the sites of their iterations apart

@@ -6,8 +6,9 @@ Adjoints of values are values; adjoints of fields are fields of the same shape, 
 before and after the launch: the adjoint of a store takes an element and leaves zero, the adjoint
 of a load adds to it.
 
-Every load reads the field as it was before the stage, or as it is after it (`passes.versions`).
-Stores of the primal are never repeated.
+Every load reads the field as it was before the stage, or as it is after it (`passes.versions`); the
+values that a load has found in between come from a log (`log`). Stores of the primal are never
+repeated.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from difftile.ad.activity import active_values
 from difftile.ad.atomics import prepare, slope
 from difftile.ad.checkpoints import LoopReversal
 from difftile.ad.induction import unset_while, without_induction
+from difftile.ad.log import log_of
 from difftile.ad.nonfinite import possibly_nonfinite
+from difftile.ad.positions import NoPosition
 from difftile.ad.reuse_results import reused_results
-from difftile.ad.reverser import Reverser, unrepeatable
+from difftile.ad.reverser import Reverser, overwritten, unrepeatable
 from difftile.ad.ruled import differentiated_again, reverse_ruled, unless_zero
-from difftile.ir.derived import After, Bar, Before, Derived, Role, Same
+from difftile.ir.derived import After, Bar, Before, Derived, Logged, Role, Same
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -52,10 +55,12 @@ from difftile.ops.build import zero
 from difftile.ops.formula import adjoints, multiplies
 from difftile.ops.table import ELEMENTWISE, OPS
 from difftile.passes.afterwards import overwritten_later, reads_late
-from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
 from difftile.passes.intervals import Intervals
+from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect
+
+_OF_RULES = "pass the value to the func as an argument, or launch one step of the loop at a time."
 
 
 def reverse(
@@ -81,41 +86,65 @@ def reverse(
     """
     fields = program.arrays
     bars = {f: Array(f"{f.name}_bar", f.type) for f in fields if f in wanted}
-    stale = stale_loads(program)
     after = {f: Array(f"{f.name}_new", f.type) for f in fields}
-    body = redirect(program.body, late_loads(program), after)
-    kept = reused_results(program) if read_back else {}
     all_bars = {**bars, **{after[f]: bar for f, bar in bars.items()}}
-    primal = replace(program, body=body)
-    reverser = Reverser(
-        RULES,
-        set() if constant else active_values(primal, all_bars.keys()),
-        all_bars,
-        possibly_nonfinite(primal),
-        stale,
-        {v: (after[array], index) for v, (array, index) in kept.items()},
-        after,
-        overwritten_later(program) if reads_late(program.body) else {},
-        Intervals(body),
-    )
-    reverser.sweep(body, {})
-    raw = Program(
-        f"{program.name}_adjoint",
-        (
-            *program.params,
-            *after.values(),
-            *(bars[f] for f in fields if f in bars and f not in program.temps),
-        ),
-        reverser.b.block(),
-        (*program.temps, *(bars[t] for t in program.temps if t in bars), *reverser.temps),
-    )
-    slim = dce(raw)
-    reverser.check_loads(slim)
+    late = late_loads(program)
+    stale = {v: found for v, found in stale_loads(program).items() if v not in late}
+    logged: list[Load] = []
+    while True:
+        try:
+            log = log_of(program, logged, stale, late, after) if logged else None
+        except NoPosition as error:
+            raise overwritten(*stale[error.load], _OF_RULES) from None
+        numbered = program if log is None else log.program
+        body = redirect(numbered.body, late, after)
+        kept = reused_results(numbered) if read_back else {}
+        primal = replace(numbered, body=body)
+        active = set[Var]() if constant else active_values(primal, all_bars.keys())
+        sources: dict[Var, Var] = {}
+        if log is not None:
+            body, sources = log.read(body)
+            active |= {source for out, source in sources.items() if out in active}
+        reverser = Reverser(
+            RULES,
+            active,
+            all_bars,
+            possibly_nonfinite(primal),
+            {v: found for v, found in stale.items() if all(v is not one.out for one in logged)},
+            {v: (after[array], index) for v, (array, index) in kept.items()},
+            after,
+            sources,
+            overwritten_later(program) if reads_late(program.body) else {},
+            Intervals(body),
+        )
+        if log is not None:
+            reverser.b.extend(log.fill)
+            reverser.temps += log.temps
+        reverser.sweep(body, {})
+        raw = Program(
+            f"{program.name}_adjoint",
+            (
+                *program.params,
+                *after.values(),
+                *(bars[f] for f in fields if f in bars and f not in program.temps),
+            ),
+            reverser.b.block(),
+            (*program.temps, *(bars[t] for t in program.temps if t in bars), *reverser.temps),
+        )
+        slim = dce(raw)
+        missing = reverser.overwritten_loads(slim)
+        if not missing:
+            break
+        logged += missing
     roles: dict[Array | Var, Role] = {
         p: Before(p) if isinstance(p, Array) else Same(p) for p in (*program.params, *program.temps)
     }
     roles |= {new: After(f) for f, new in after.items()}
-    return Derived(slim, roles | {bar: Bar(f) for f, bar in bars.items()})
+    if log is None:
+        return Derived(slim, roles | {bar: Bar(f) for f, bar in bars.items()})
+    extents = {array: Logged(cells) for array, cells in log.extents.items()}
+    adjoint = roles | {bar: Bar(f) for f, bar in bars.items()} | extents
+    return Derived(slim, adjoint, Derived(log.lengths, roles))
 
 
 def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
@@ -144,7 +173,11 @@ def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:
 
 def _load(r: Reverser, load: Load, bars: dict[Var, Value], loops: object) -> None:
     bar = bars.pop(load.out, None)
-    if bar is not None and load.array in r.bars:
+    if bar is None:
+        return
+    if load.out in r.logged:
+        r.add(bars, r.logged[load.out], bar)
+    elif load.array in r.bars:
         r.b.accumulate(r.bars[load.array], r.index(load.index), bar)
 
 

@@ -59,6 +59,7 @@ class Reverser:
         read_back: Values to be loaded instead of computed, and from where.
         after: The parameter that stands for the contents of each field after the stage; empty for
             derivatives inside a kernel, which run no stores.
+        logged: For each load from a log the load of the field, which gets the adjoint of the value.
         overwritten: Reads, by rules, of results of their calls that may find another value.
         intervals: The bounds of the primal's integers.
 
@@ -70,8 +71,8 @@ class Reverser:
             iterations of a parallel loop share, and weights.
         masked: Adjoints that may be zero because their value was not selected. Products with them
             are guarded, so that 0 * inf stays 0.
-        repeated: For each load that repeats one of the primal, that one. `check_loads` asks whether
-            it may be repeated after dead code is removed, since most copies are dead.
+        repeated: For each load that repeats one of the primal, that one. `overwritten_loads` asks
+            whether it may be repeated after dead code is removed, since most copies are dead.
         trips: For each `while` of the primal, by identity, the number of its iterations.
         weights: Where the adjoints of maxima and products find their share, by field.
         returned: The combinations whose old values the primal uses. A load stands for each in the
@@ -92,6 +93,7 @@ class Reverser:
         default_factory=dict[Var, "tuple[Array, tuple[Value, ...]]"]
     )
     after: Mapping[Array, Array] = field(default_factory=dict[Array, Array])
+    logged: Mapping[Var, Var] = field(default_factory=dict[Var, Var])
     overwritten: Mapping[Var, tuple[Load, Memory]] = field(
         default_factory=dict[Var, "tuple[Load, Memory]"]
     )
@@ -237,12 +239,13 @@ class Reverser:
                 self.add(seeds, result, bar)
         return seeds
 
-    def check_loads(self, adjoint: Program) -> None:
-        """Check that the adjoint repeats no load whose value has been overwritten.
+    def overwritten_loads(self, adjoint: Program) -> list[Load]:
+        """Return the loads whose values the adjoint needs, though they have been overwritten.
 
         Raises:
-            NotDifferentiable: It does.
+            NotDifferentiable: A value depends on the order of iterations.
         """
+        found: dict[Var, Load] = {}
         for stmt in walk(adjoint.body):
             if not isinstance(stmt, Load):
                 continue
@@ -252,18 +255,21 @@ class Reverser:
                 raise unrepeatable(
                     self.returned[original], f"{slots}and read 'slot[i]' in a later loop."
                 )
-            if original is None or original not in self.stale:
-                continue
-            load, write = self.stale[original]
-            raise NotDifferentiable(
-                load.span,
-                f"the value of '{load.array.name}' read here is needed, and it was written in "
-                "the same loop.",
-                "read after a write",
-                related=() if write.span is None else (Label(write.span, "written here"),),
-                hint="keep the running value in a local, or launch one step of the loop at a time: "
-                "a tape keeps what each launch overwrites.",
-            )
+            if original is not None and original in self.stale:
+                found[original] = self.stale[original][0]
+        return list(found.values())
+
+
+def overwritten(load: Load, write: Memory, hint: str) -> NotDifferentiable:
+    """Return the error for a value that is needed and cannot be had."""
+    return NotDifferentiable(
+        load.span,
+        f"the value of '{load.array.name}' read here is needed, and it was written in the same "
+        "loop.",
+        "read after a write",
+        related=() if write.span is None else (Label(write.span, "written here"),),
+        hint=hint,
+    )
 
 
 def unrepeatable(stmt: Combine, hint: str) -> NotDifferentiable:

@@ -8,8 +8,8 @@ from difftile.ad.forward import forward
 from difftile.ir.derived import Before, Derived, primal
 from difftile.ir.nodes import Array, Combine, Fail, Load, Print, Program, Stmt
 from difftile.ir.walk import WRITES, arrays_written, walk, without_stmts
-from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import dce
+from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect
 
 
@@ -31,7 +31,7 @@ def tangent_only(program: Program, wanted: frozenset[Array]) -> Derived | None:
     written = arrays_written(both.body)
     old = {a: Array(f"{a.name}_old", a.type) for a in program.arrays if a in written}
     early = {out for out, array in loads.items() if array in old and out not in late}
-    stale = stale_loads(both).keys()
+    stale = stale_loads(both).keys() - late
 
     def of_primal(stmt: Stmt) -> bool:
         return isinstance(stmt, (Print, Fail)) or (

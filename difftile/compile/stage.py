@@ -30,10 +30,11 @@ from difftile.ir.walk import WRITES, arrays_loaded, arrays_written, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.batch import batch
 from difftile.passes.bounds import confine
-from difftile.passes.conflicts import Doubt, clashes, stale_loads
+from difftile.passes.conflicts import Doubt, clashes
 from difftile.passes.extents import Extents, extents
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, pruned, simplify
+from difftile.passes.precedence import stale_loads
 from difftile.passes.promises import verify
 from difftile.passes.versions import late_loads, redirect
 from difftile.substrate import CompiledProgram, current_session
@@ -103,12 +104,14 @@ class DerivedCode:
         code: The compiled program.
         roles: The role of each of its parameters, in their order. Fields whose contents the program
             does not read have the role `Shape`.
+        lengths: The program that finds the extents of its logs; None if it has none.
     """
 
-    __slots__ = ("code", "derived", "roles")
+    __slots__ = ("code", "derived", "lengths", "roles")
 
     def __init__(self, derived: Derived) -> None:
         self.derived = derived
+        self.lengths = None if derived.lengths is None else DerivedCode(derived.lengths)
         self.code = _compiled(derived.program)
         loaded = arrays_loaded(self.code.program.body)
 
@@ -240,7 +243,7 @@ class Stage:
             again = reverse(self.program, wanted, read_back=False, constant=constant)
             if _loops(again.program) <= _loops(adjoint.program):
                 adjoint = again
-        return adjoint.with_program(simplify(adjoint.program))
+        return _simplified(adjoint)
 
     def _tangent(self, request: Tangent) -> Derived | None:
         of = primal(self.program) if request.of is None else self.derived(request.of)
@@ -253,9 +256,7 @@ class Stage:
         of = self.derived(request.of)
         if of is None:
             return None
-        own = {a for a in arrays_written(of.program.body) if a.size is None}
-        lanes = {*own, *of.of(Bar).values(), *of.of(Dot).values()}
-        batched = batch(of, lanes)
+        batched = batch(of, {*of.of(Bar).values(), *of.of(Dot).values()})
         return batched.with_program(simplify(batched.program))
 
     @cached_property
@@ -328,6 +329,11 @@ class Stage:
         return any(
             stmt.array is not array for stmt in active_writes(self.program, frozenset((array,)))
         )
+
+
+def _simplified(derived: Derived) -> Derived:
+    lengths = None if derived.lengths is None else _simplified(derived.lengths)
+    return replace(derived, program=simplify(derived.program), lengths=lengths)
 
 
 def _loops(program: Program) -> int:

@@ -9,10 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from difftile.interp import Machine
+from difftile.interp import Machine, memory_of
 from difftile.interp import run as run_plainly
 from difftile.ir.nodes import Array, Program, Stmt, Var
-from difftile.ir.types import numpy_dtype, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, silent, walk
 from difftile.substrate import CompiledProgram, current_session, silence, work_of
 
@@ -77,11 +76,7 @@ def add_temps(program: Program, contents: Contents) -> None:
     """Add the hidden fields of a program that are missing."""
     for temp in program.temps:
         if temp not in contents:
-            shape: tuple[int, ...] = ()
-            if temp.like is not None:
-                shape = contents[temp.like].shape[: temp.like.type.ndim]
-            element = temp.type.element
-            contents[temp] = np.zeros((*shape, *shape_of(element)), numpy_dtype(scalar_of(element)))
+            contents[temp] = memory_of(temp, contents, complex_step=False)
 
 
 def copies(contents: Contents) -> Contents:

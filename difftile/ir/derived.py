@@ -75,13 +75,24 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
+class Logged:
+    """Memory for the values of loads, whose extents another program finds (`Derived.lengths`).
+
+    Args:
+        extents: The hidden fields of that program with the extent along each axis.
+    """
+
+    extents: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A field of the primal of which only the shape matters."""
 
     array: Array
 
 
-Role: TypeAlias = Same | Before | After | Bar | Dot | Lane | Width | Scratch | Shape
+Role: TypeAlias = Same | Before | After | Bar | Dot | Lane | Width | Scratch | Logged | Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +102,12 @@ class Derived:
     Args:
         program: The program.
         roles: The role of each parameter and hidden field; the others are scratch memory.
+        lengths: The program that finds the extents of logs, to be run first.
     """
 
     program: Program
     roles: Mapping[Array | Var, Role]
+    lengths: Derived | None = None
 
     def role(self, param: Array | Var) -> Role:
         """Return the role of a parameter or hidden field."""
@@ -106,7 +119,7 @@ class Derived:
 
     def with_roles(self, program: Program, more: Mapping[Array | Var, Role]) -> Derived:
         """Return a program that was derived from this one, with the roles of new parameters."""
-        return Derived(program, {**self.roles, **more})
+        return replace(self, program=program, roles={**self.roles, **more})
 
     def with_program(self, program: Program) -> Derived:
         """Return the same roles for another form of the program."""

@@ -265,7 +265,7 @@ class _Parser(TokenCursor):
         if self.following in (",", "="):
             outs = self.several(self.name, "=")
             self.want("=")
-        elif self.following == ":":
+        elif self.following == ":" and self.token.text != "while":
             return self.typed(span)
         rule = _STATEMENTS.get(self.token.text)
         if rule is None:

@@ -213,8 +213,9 @@ def _stmt(stmt: Stmt, names: Names, depth: int) -> list[str]:
                 *_block(body, names, depth + 1),
             ]
         case While(cond=cond, body=body):
+            carried = _carried(stmt, names)
             return [
-                f"{pad}while {_carried(stmt, names)}{'  (ends)' if stmt.ends else ''}:",
+                f"{pad}while{f' {carried}' if carried else ''}{'  (ends)' if stmt.ends else ''}:",
                 *_block(cond, names, depth + 1),
                 f"{pad}do:",
                 *_block(body, names, depth + 1),

@@ -6,7 +6,7 @@ which slot, and fills them in at each launch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,9 +14,22 @@ from difftile.compile.arguments import Argument, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode
 from difftile.fields.field import Field, Storage
-from difftile.ir.derived import After, Bar, Before, Dot, Lane, Role, Same, Scratch, Shape, Width
+from difftile.ir.derived import (
+    After,
+    Bar,
+    Before,
+    Dot,
+    Lane,
+    Logged,
+    Role,
+    Same,
+    Scratch,
+    Shape,
+    Width,
+)
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type
+from difftile.ir.walk import arrays_loaded
 from difftile.substrate import Buffer, Launcher, current_session
 
 ProgramArgs: TypeAlias = list[Any]
@@ -63,7 +76,22 @@ class Temporary:
     shape: tuple[int, ...]
 
 
-Slot: TypeAlias = Live | Fixed | Passed | Kept | Temporary
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Memory that is taken for the launch, whose extents another program finds.
+
+    Args:
+        element: The type of its elements.
+        lead: The extents that are known.
+        extents: The hidden fields of that program with the other extents.
+    """
+
+    element: Type
+    lead: tuple[int, ...]
+    extents: tuple[Array, ...]
+
+
+Slot: TypeAlias = Live | Fixed | Passed | Kept | Temporary | Measured
 
 
 class Environment:
@@ -125,6 +153,10 @@ class Environment:
         """Return the slot of memory that the program needs while it runs."""
         return Temporary(param.type.element, () if like is None else self.field(like).shape)
 
+    def lead(self, param: Array, role: Logged) -> tuple[int, ...]:
+        """Return the extents of a log along axes that come before its own."""
+        return ()
+
     def slot(self, param: Array | Var, role: Role) -> Slot:
         """Return the slot of a parameter."""
         match role:
@@ -152,6 +184,8 @@ class Environment:
             assert isinstance(param, Array)
             while isinstance(role, (Dot, Lane)):
                 role = role.of
+            if isinstance(role, Logged):
+                return Measured(param.type.element, self.lead(param, role), role.extents)
             assert isinstance(role, Scratch)
             return self.scratch(param, role.like)
         return found
@@ -163,11 +197,13 @@ class Binding:
     Args:
         derived: The program.
         env: The slots of its parameters.
+        given: The memory of some parameters.
     """
 
     __slots__ = (
         "_args",
         "_code",
+        "_extents",
         "_is_plain",
         "_kept",
         "_launcher",
@@ -177,7 +213,9 @@ class Binding:
         "_temporary",
     )
 
-    def __init__(self, derived: DerivedCode, env: Environment) -> None:
+    def __init__(
+        self, derived: DerivedCode, env: Environment, given: Mapping[Array, Buffer] | None = None
+    ) -> None:
         self._code = derived.code
         self._launcher: Launcher | None = None
         # Arguments that are the same each time stand here, the others are filled in.
@@ -185,10 +223,12 @@ class Binding:
         self._live: list[tuple[int, Storage]] = []
         self._passed: list[tuple[int, int]] = []
         self._kept: list[tuple[int, int]] = []
-        self._temporary: list[tuple[int, Temporary]] = []
+        self._temporary: list[tuple[int, Temporary | Measured]] = []
+        self._extents = None if derived.lengths is None else _Extents(derived.lengths, env)
         self._shapes: list[tuple[int, tuple[int, ...]]] = []  # of fields that are views in shape
         for place, (param, role) in enumerate(zip(self._code.params, derived.roles, strict=True)):
-            match env.slot(param, role):
+            memory = given.get(param) if given and isinstance(param, Array) else None
+            match env.slot(param, role) if memory is None else Fixed(memory):
                 case Live(field):
                     self._live.append((place, field.storage))
                     self._note_shape(place, field)
@@ -199,7 +239,7 @@ class Binding:
                 case Kept(position, field):
                     self._kept.append((place, position))
                     self._note_shape(place, field)
-                case Temporary() as memory:
+                case Temporary() | Measured() as memory:
                     self._temporary.append((place, memory))
 
         self._is_plain = not (self._kept or self._shapes or self._temporary)
@@ -230,7 +270,8 @@ class Binding:
             kept: The buffers that the launch brings along.
         """
         if not self._is_plain:
-            self._launch_with_memory(self.arguments(values, kept))
+            extents = None if self._extents is None else self._extents.found(values, kept)
+            self._launch_with_memory(self.arguments(values, kept), extents)
             return
         args = self._args.copy()  # as in `arguments`, without a call: launches take microseconds
         for place, storage in self._live:
@@ -241,9 +282,8 @@ class Binding:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
 
-    def _launch_with_memory(self, args: ProgramArgs) -> None:
-        allocate = current_session().pool.allocate
-        memory = [allocate(one.element, one.shape) for _, one in self._temporary]
+    def _launch_with_memory(self, args: ProgramArgs, extents: Mapping[Array, int] | None) -> None:
+        memory = self._allocate(extents or {})
         for (place, _), buffer in zip(self._temporary, memory, strict=True):
             args[place] = buffer
         if self._launcher is None:
@@ -251,3 +291,48 @@ class Binding:
         self._launcher.launch(args)
         for buffer in memory:
             buffer.free()
+
+    def _allocate(self, extents: Mapping[Array, int]) -> list[Buffer]:
+        allocate = current_session().pool.allocate
+        memory: list[Buffer] = []
+        for _, one in self._temporary:
+            if isinstance(one, Temporary):
+                memory.append(allocate(one.element, one.shape))
+            else:
+                shape = *one.lead, *(extents[cell] for cell in one.extents)
+                memory.append(allocate(one.element, shape))
+        return memory
+
+
+class _Extents:
+    """The extents of the logs of a program, found by another one.
+
+    Args:
+        code: The program that finds them.
+        env: The slots of its parameters.
+    """
+
+    __slots__ = ("_binding", "_cells", "_constant", "_found", "_numbers")
+
+    def __init__(self, code: DerivedCode, env: Environment) -> None:
+        program = code.code.program
+        allocate = current_session().pool.allocate
+        cells = [
+            param
+            for param, role in zip(code.code.params, code.roles, strict=True)
+            if role == Scratch() and isinstance(param, Array)
+        ]
+        self._cells = {cell: allocate(cell.type.element, ()) for cell in cells}
+        self._binding = Binding(code, env, self._cells)
+        self._constant = not arrays_loaded(program.body)  # for the same numbers
+        self._numbers: list[float] | None = None
+        self._found: dict[Array, int] = {}
+
+    def found(self, values: Sequence[Argument], kept: Sequence[Buffer]) -> Mapping[Array, int]:
+        """Return the extents of a launch."""
+        numbers = [float(value) for value in values if isinstance(value, (int, float))]
+        if not self._constant or numbers != self._numbers:
+            self._binding.launch(values, kept)
+            self._found = {cell: int(buffer.read_at(())) for cell, buffer in self._cells.items()}
+            self._numbers = numbers
+        return self._found

@@ -13,7 +13,7 @@ from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage, make
 from difftile.fields.recording import Where
 from difftile.fields.window import Window
-from difftile.ir.derived import Bar, Dot, Role, Same
+from difftile.ir.derived import Bar, Dot, Logged, Role, Same
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -198,6 +198,9 @@ class _ManyEnvironment(Environment):
 
     def width(self) -> Slot:
         return Fixed(self._many.width)
+
+    def lead(self, param: Array, role: Logged) -> tuple[int, ...]:
+        return (self._many.width,) if param.type.ndim > len(role.extents) else ()
 
     def scratch(self, param: Array, like: Array | None) -> Slot:
         shape = () if like is None else self.field(like).shape

@@ -16,7 +16,7 @@ from difftile.compile.stage import Tangent
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.ir.derived import After, Bar, Before, Role, Scratch
+from difftile.ir.derived import After, Bar, Before, Logged, Role, Scratch
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 from difftile.launch.binding import Binding, Fixed, Slot
@@ -191,7 +191,7 @@ class DualReplay:
         own = (t for t in derived.program.temps if is_float(t.type.element))
         varying = frozenset(
             (
-                *(t for t in own if isinstance(derived.role(t), Scratch)),
+                *(t for t in own if isinstance(derived.role(t), (Scratch, Logged))),
                 *(
                     p
                     for p, role in zip(adjoint.code.params, adjoint.roles, strict=True)

@@ -27,6 +27,7 @@ from difftile.ir.types import BOOL, I32, FieldType
 from difftile.ir.walk import (
     Substitution,
     array_of,
+    arrays_written,
     definitions,
     substitute,
     uses,
@@ -44,14 +45,15 @@ def batch(derived: Derived, arrays: Collection[Array]) -> Derived:
     """Return the program for many directions, whose number is its last parameter.
 
     Args:
-        derived: A program all of whose writes are to the arrays.
-        arrays: The arrays that differ between directions.
+        derived: A program.
+        arrays: The arrays that differ between directions, such as gradients. So do all others to
+            which a top-level statement writes that touches one of these.
 
     Raises:
         Unbatchable: The bounds of a loop differ.
     """
     program = derived.program
-    batcher = _Batcher(set(arrays))
+    batcher = _Batcher(_varying(program.body, set(arrays)))
     batcher.run(program.body)
     new = batcher.to
 
@@ -66,6 +68,21 @@ def batch(derived: Derived, arrays: Collection[Array]) -> Derived:
     roles: dict[Array | Var, Role] = {wide: Lane(derived.role(a)) for a, wide in new.items()}
     roles |= {cell: Lane(Scratch()) for cell in batcher.cells.values()}
     return derived.with_roles(made, roles | {batcher.width: Width()})
+
+
+def _varying(body: Block, arrays: set[Array]) -> set[Array]:
+    """Return the arrays that differ between directions if some do."""
+    values: set[Var] = set()
+    while True:
+        before = len(arrays) + len(values)
+        for stmt in body.stmts:
+            one = Block((stmt,))
+            touched = {array_of(s) for s in walk(one)}
+            if not touched.isdisjoint(arrays) or not values.isdisjoint(uses(one)):
+                arrays |= {a for a in arrays_written(one) if a.size is None}
+                values.update(definitions(stmt))
+        if len(arrays) + len(values) == before:
+            return arrays
 
 
 @dataclass

@@ -10,25 +10,20 @@ from difftile.diagnostics import Label, Race
 from difftile.ir.nodes import (
     Accumulate,
     Array,
-    Block,
     Combine,
     Const,
-    For,
     Load,
     Memory,
     ParallelFor,
     Program,
-    Stmt,
     Store,
     Var,
-    While,
 )
 from difftile.ir.types import is_float
-from difftile.ir.walk import WRITES, defined_in, walk
+from difftile.ir.walk import WRITES, walk
 from difftile.passes.accesses import Access, Leaf, Scope, Task, accesses_of, leaves_of
 from difftile.passes.affine import (
     definitions_of,
-    differ,
     disjoint,
     owns,
     place_of,
@@ -200,51 +195,3 @@ def _kind(stmt: Memory) -> type[Memory] | str:
             return op
         case _:
             return type(stmt)
-
-
-def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
-    """Return the loads that may follow a write of the same stage, each with one such write.
-
-    Their values cannot be read again from the fields as they were before the stage.
-    """
-    defs = definitions_of(program.body)
-    stale: dict[Var, tuple[Load, Memory]] = {}
-    for task in program.body.stmts:
-        block = task.body if isinstance(task, ParallelFor) else Block((task,))
-        for accesses in accesses_of(block).values():
-            loads = [a for a in accesses if isinstance(a.stmt, Load)]
-            writes = [a for a in accesses if not isinstance(a.stmt, Load)]
-            for load in loads:
-                for write in writes:
-                    if _may_precede(write, load, defs):
-                        assert isinstance(load.stmt, Load)
-                        stale[load.stmt.out] = (load.stmt, write.stmt)
-    return stale
-
-
-def _may_precede(write: Access, load: Access, defs: dict[Var, Stmt]) -> bool:
-    """Tell whether the write may reach the load's element before the load, in one iteration."""
-    to, at = (place_of(access.stmt, defs) for access in (write, load))
-    common = [loop for loop in write.loops if any(loop is other for other in load.loops)]
-    if common and not disjoint(to, at, _varying(common)):
-        indices = tuple(loop.index for loop in common if isinstance(loop, For))
-        own_element = len(indices) == len(common) and owns(
-            [to, at], indices, _varying(common), ranges_of(common[0].body)
-        )
-        if not own_element:
-            return True
-    on_other_sides = any(
-        stmt is other and side != other_side
-        for stmt, side in write.branches
-        for other, other_side in load.branches
-    )
-    return write.order < load.order and not on_other_sides and not differ(to, at)
-
-
-def _varying(loops: list[For | While]) -> set[Var]:
-    found: set[Var] = set()
-    for loop in loops:
-        found |= defined_in(loop.body) | set(loop.carries)
-        if isinstance(loop, For):
-            found.add(loop.index)
-    return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import replace
 
 from difftile.ir.nodes import (
     Accumulate,
     Alloc,
+    Array,
     Block,
     Combine,
     Fail,
@@ -38,20 +39,30 @@ from difftile.ir.walk import (
 )
 
 
-def dce(program: Program) -> Program:
-    """Return the program without dead code; a second run would find no more."""
-    body, writes = program.body, (Store, Accumulate, Alloc)
+def dce(program: Program, scratch: Collection[Array] = ()) -> Program:
+    """Return the program without dead code; a second run would find no more.
+
+    Args:
+        program: The program.
+        scratch: Arrays whose contents nobody reads after the program.
+    """
+    local = {s.array for s in walk(program.body) if isinstance(s, Alloc)}.union(scratch)
+    needed: set[Array] = set()
     while True:
-        local = {stmt.array for stmt in walk(body) if isinstance(stmt, Alloc)}
-        unread = local - arrays_loaded(body)
-        if unread:
-            body = without_stmts(
-                body, lambda s, unread=unread: isinstance(s, writes) and s.array in unread
-            )
-        slimmer = _block(body, set())
-        if slimmer == body and not unread:
-            return replace(program, body=slimmer)
-        body = slimmer
+        # Arrays are needed for values outside them, and not for what is stored in themselves.
+        body = _without_writes(program.body, local - needed) if local - needed else program.body
+        while (slimmer := _block(body, set())) != body:
+            body = slimmer
+        more = (local - needed) & arrays_loaded(body)
+        if not more:
+            return replace(program, body=body)
+        needed |= more
+
+
+def _without_writes(block: Block, arrays: set[Array]) -> Block:
+    return without_stmts(
+        block, lambda s: isinstance(s, (Store, Accumulate, Alloc)) and s.array in arrays
+    )
 
 
 def slim_block(block: Block) -> Block:

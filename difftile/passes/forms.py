@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import product
 
-from difftile.ir.nodes import Const, If, Let, Load, Size, Stmt, Value, Var
+from difftile.ir.nodes import Array, Const, If, Let, Load, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, I32, I64, is_float, shape_of
-from difftile.passes.accesses import Leaf, Task
+from difftile.passes.accesses import Leaf, Scope
 from difftile.passes.integers import Case, Linear, System, at_least, number, zero
 
 _MOST_CASES = 16  # of one condition; more are taken for unknown
@@ -18,11 +18,25 @@ _WIDE = (I32, I64)  # narrower integers wrap
 
 
 class Question:
-    """The system of one pair of accesses."""
+    """The system of one pair of accesses.
 
-    def __init__(self, task: Task, known: Mapping[Leaf, int] | None) -> None:
-        self.task = task
-        self.scope = task.scope
+    Args:
+        scope: The origins of the values of the program.
+        varying: The values that may differ between the sides.
+        written: The arrays whose elements may differ between them.
+        known: The values of sizes and numbers that the kernel is given.
+    """
+
+    def __init__(
+        self,
+        scope: Scope,
+        varying: Set[Var],
+        written: Set[Array],
+        known: Mapping[Leaf, int] | None = None,
+    ) -> None:
+        self.scope = scope
+        self.varying = varying
+        self.written = written
         self.values: Mapping[Leaf, int] = {} if known is None else known
         self.system = System()
         # Whether each solution stands for two iterations that meet.
@@ -81,7 +95,7 @@ class Side:
         found = self.known.get(value)
         if found is None:
             q = self.question
-            fixed = value not in q.task.varying
+            fixed = value not in q.varying
             if value in q.values:
                 found = number(q.values[value])
             elif fixed and value in q.shared:
@@ -113,8 +127,8 @@ class Side:
             case Size(array=array, axis=axis):
                 known = q.values.get((array, axis))
                 return q.opaque(0) if known is None else number(known)
-            case Load(array=array, index=index) if array not in q.task.written:
-                if any(isinstance(i, Var) and i in q.task.varying for i in index):
+            case Load(array=array, index=index) if array not in q.written:
+                if any(isinstance(i, Var) and i in q.varying for i in index):
                     return q.opaque()
                 key = (array, tuple((i.value if isinstance(i, Const) else i) for i in index))
                 if key not in q.shared:
@@ -173,7 +187,7 @@ class Side:
             case _:
                 # The bool as a number: the same one wherever it is asked for.
                 if cond not in self.known:
-                    fixed = cond not in q.task.varying
+                    fixed = cond not in q.varying
                     as_number = q.shared.get(cond) if fixed else None
                     if as_number is None:
                         as_number = q.opaque(0, 1)

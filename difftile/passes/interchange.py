@@ -48,9 +48,9 @@ from difftile.ir.walk import (
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of
 from difftile.passes.blocked_sum import blocked_sum, wide, wide_type
-from difftile.passes.conflicts import stale_loads
 from difftile.passes.dce import slim_block
 from difftile.passes.exclusive import owned_arrays
+from difftile.passes.precedence import stale_loads
 from difftile.passes.slices import LARGEST, pure, slice_of
 
 _NUMBERS = 64  # numbers that one local array holds

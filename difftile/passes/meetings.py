@@ -40,7 +40,7 @@ def meeting(
         known: The values of sizes and numbers that the kernel is given; without them the answer
             is for all values.
     """
-    question = Question(task, known)
+    question = Question(task.scope, task.varying, task.written, known)
     sides = (Side(question, 0), Side(question, 1))
     system = question.system
     gaps: list[Linear] = []

@@ -43,7 +43,7 @@ from difftile.ir.walk import (
 )
 from difftile.ops.build import Expr, OpBuilder, zero
 from difftile.passes.affine import affine, definitions_of
-from difftile.passes.conflicts import stale_loads
+from difftile.passes.precedence import stale_loads
 from difftile.passes.slices import LARGEST, slice_of
 
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from difftile.ir.nodes import Array, Block, Load, Program, Var
 from difftile.ir.walk import arrays_written, walk, with_blocks
+from difftile.passes.precedence import final_loads, stale_loads
 
 
 def late_loads(program: Program) -> frozenset[Var]:
-    """Return the loads from fields that an earlier top-level statement of the stage has written.
+    """Return the loads that find what a field contains after the stage, and not before it.
 
-    A stage is cut so that no write to such a field follows: they read its final contents.
+    An earlier top-level statement of the stage has written the field, and the stage is cut so that
+    no write to it follows; or the same statement has written the element, and does not do so later.
     """
     written: set[Array] = set()
     late: set[Var] = set()
@@ -20,7 +22,8 @@ def late_loads(program: Program) -> frozenset[Var]:
         one = Block((stmt,))
         late |= {s.out for s in walk(one) if isinstance(s, Load) and s.array in written}
         written |= arrays_written(one)
-    return frozenset(late)
+    stale = stale_loads(program)
+    return frozenset(late | stale.keys() & final_loads(program) if stale else late)
 
 
 def redirect(block: Block, chosen: Collection[Var], to: Mapping[Array, Array]) -> Block:

@@ -255,19 +255,8 @@ class Runner:
             fields = {p: ran.before[key] for p, key in ran.of.items()}
             fields |= {new: ran.after[ran.of[p]] for p, new in adjoint.of(After).items()}
             fields |= {bar: bars[ran.of[p]] for p, bar in adjoint.of(Bar).items()}
-            fields |= self._scratch(code, fields)
             interp.run(code, fields, ran.numbers)
         return {name: bars[name] for name in weights}
-
-    def _scratch(self, code: Code, fields: Mapping[Array, np.ndarray]) -> dict[Array, np.ndarray]:
-        """Return the scratch memory of an adjoint, in the shapes of fields."""
-        found: dict[Array, np.ndarray] = {}
-        for temp in code.temps:
-            if temp not in fields and temp.like is not None:
-                outer = fields[temp.like].shape[: temp.like.type.ndim]
-                shape = (*outer, *shape_of(temp.type.element))
-                found[temp] = np.zeros(shape, numpy_dtype(scalar_of(temp.type.element)))
-        return found
 
 
 def directions_of(program: Program) -> Arrays:

@@ -66,15 +66,6 @@ def _contents(param: Array, given: str, rng: np.random.Generator) -> npt.NDArray
     return np.asarray(drawn, numpy_dtype(scalar))
 
 
-def memory_for(array: Array, fields: Mapping[Array, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return zeros for an array of a program's own, in the shape of the field that it is like."""
-    scalar, inner = scalar_of(array.type.element), shape_of(array.type.element)
-    dtype = np.dtype(np.complex128) if scalar in FLOATS else numpy_dtype(scalar)
-    like = array.like
-    outer = () if like is None else fields[like].shape[: like.type.ndim]
-    return np.zeros((*outer, *inner), dtype)
-
-
 class TooLong(Exception):
     """A program that takes more statements than a test has the time for."""
 
@@ -99,7 +90,7 @@ def run(
     for program in programs:
         for array in (*program.params, *program.temps):
             if isinstance(array, Array) and array not in fields:
-                fields[array] = memory_for(array, fields)
+                fields[array] = interp.memory_of(array, fields, complex_step=True)
         known = {p: numbers[p] for p in program.params if isinstance(p, Var) and p in numbers}
         with contextlib.redirect_stdout(printed):
             interp.run(program, fields, known, complex_step=True, watch=count)
@@ -220,7 +211,13 @@ def check_batch(
         if array in shared:
             fields[new] = np.stack([contents[array] for contents, _ in runs])
         else:
-            fields[new] = np.stack([memory_for(array, shared)] * count)
+            memory = interp.memory_of(array, shared, complex_step=True)
+            is_plain = isinstance(memory, np.ndarray)
+            fields[new] = (
+                np.stack([memory] * count)
+                if is_plain
+                else interp.memory_of(new, shared, complex_step=True)
+            )
     for new, array in of.items():
         if array is None:
             scalar, inner = scalar_of(new.type.element), shape_of(new.type.element)

@@ -20,6 +20,7 @@ from difftile.ad.induction import unset_while, without_induction
 from difftile.ad.internal_variables import internal_variables
 from difftile.ad.local_hessian import local_hessian
 from difftile.ad.local_terms import local_terms
+from difftile.ad.log import log_of
 from difftile.ad.missing_gradients import Flow, follow
 from difftile.ad.nonfinite import possibly_nonfinite
 from difftile.ad.reuse_results import reused_results
@@ -60,7 +61,7 @@ from difftile.ir.nodes import (
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
 from difftile.ir.types import shape_of
-from difftile.ir.walk import bound, definitions, walk, with_blocks
+from difftile.ir.walk import arrays_written, bound, definitions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
 from difftile.passes.afterwards import overwritten_later
@@ -69,7 +70,7 @@ from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.blocked_sum import blocked_sum
 from difftile.passes.bounds import confine, guard, unchecked
 from difftile.passes.componentwise import componentwise
-from difftile.passes.conflicts import Doubt, clashes, races, stale_loads
+from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
 from difftile.passes.drop_stop_grad import drop_stop_grad
@@ -85,6 +86,7 @@ from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
 from difftile.passes.optimise import finish, normalise, pruned, simplify
 from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
+from difftile.passes.precedence import final_loads, stale_loads
 from difftile.passes.promises import verify
 from difftile.passes.reach import reach
 from difftile.passes.reciprocals import reciprocals
@@ -442,12 +444,10 @@ def _affine(program: Program, options: Options) -> Result:
 
 
 def _conflicts(program: Program, options: Options) -> Result:
-    """Show races, stores that clash and stale loads; with sizes, the iterations that meet."""
+    """Show races and stores that clash; with sizes, the iterations that meet."""
     notes: list[str] = []
     for word, doubts in (("race", races(program)), ("clash", clashes(program))):
         notes += [f"{word}: {_doubt_text(doubt, options)}" for doubt in doubts]
-    for load, write in stale_loads(program).values():
-        notes.append(f"stale: {_shown(load)} after {_shown(write)}")
     return Result(notes=tuple(notes) or ("no conflicts",))
 
 
@@ -506,6 +506,31 @@ def _slices(program: Program, options: Options) -> Result:
             shown = Program(f"slice_{len(notes) + 1}", given, slice_of(stmt.body, adds[-1]))
             notes.append(print_program(shown).rstrip())
     return Result(notes=tuple(notes))
+
+
+def _precedence(program: Program, options: Options) -> Result:
+    """Show for each load of a field that is written which contents it finds."""
+    stale, final = stale_loads(program), final_loads(program)
+    notes: list[str] = []
+    for stmt in walk(program.body):
+        if isinstance(stmt, Load) and stmt.array in arrays_written(program.body):
+            if stmt.out not in stale:
+                notes.append(f"{_shown(stmt)}: from before")
+            elif stmt.out in final:
+                notes.append(f"{_shown(stmt)}: from after")
+            else:
+                write = stale[stmt.out][1]
+                notes.append(f"{_shown(stmt)}: in between, after {_shown(write)}")
+    return Result(notes=tuple(notes))
+
+
+def _log(program: Program, options: Options) -> Result:
+    """Show the statements that fill the logs of all stale loads, and what finds their extents."""
+    late = late_loads(program)
+    stale = {v: found for v, found in stale_loads(program).items() if v not in late}
+    log = log_of(program, [load for load, _ in stale.values()], stale, late, {})
+    fill = replace(program, name="fill", body=Block(log.fill), temps=(*program.temps, *log.temps))
+    return Result((log.program, fill, log.lengths))
 
 
 def _versions(program: Program, options: Options) -> Result:
@@ -677,6 +702,8 @@ PASSES: dict[str, Adapter] = {
     "component_logs": _reverse,
     "componentwise": _same(componentwise),
     "conflicts": _conflicts,
+    "log": _log,
+    "precedence": _precedence,
     "cse": _same(cse),
     "dce": _same(dce),
     "derive": _derive,
@@ -736,6 +763,7 @@ COVERED = {
     "known": "reach",
     "lives": "update_in_place",
     "meetings": "conflicts",
+    "positions": "log",
     "polynomials": "reach",
     "positive": "local_hessian",
     "projection": "reach",

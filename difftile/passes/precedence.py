@@ -1,0 +1,138 @@
+"""Loads and writes of one thread that touch the same element, in the order in which they run.
+
+A load finds the contents from before the stage if no write comes before it, and those from after it
+if no write comes after it. Of two accesses, one may come first in an earlier iteration of a loop
+around both, or in the same iteration of all of them, by the order of the text; each is a question
+about integers (`forms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from difftile.ir.nodes import Array, Block, For, Load, Memory, ParallelFor, Program, Stmt, Var
+from difftile.ir.walk import WRITES, arrays_written, defined_in, walk
+from difftile.passes.accesses import Access, Scope, accesses_of
+from difftile.passes.affine import definitions_of, differ, disjoint, place_of
+from difftile.passes.forms import Question, Side
+from difftile.passes.integers import Linear, number, solve, zero
+
+
+def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
+    """Return the loads that may follow a write of the same task, each with one such write.
+
+    Their values cannot be read again from the fields as they were before the stage.
+    """
+    found: dict[Var, tuple[Load, Memory]] = {}
+    for task in _tasks(program):
+        for load, writes in task.loads():
+            for write in writes:
+                if task.may_precede(write, load):
+                    assert isinstance(load.stmt, Load)
+                    found[load.stmt.out] = load.stmt, write.stmt
+                    break
+    return found
+
+
+def final_loads(program: Program) -> frozenset[Var]:
+    """Return the loads that no write to their element follows, of arrays that their task writes.
+
+    They find what the field contains after the stage.
+    """
+    found: set[Var] = set()
+    written: set[Array] = set()  # by later tasks
+    for task in reversed(_tasks(program)):
+        for load, writes in task.loads():
+            assert isinstance(load.stmt, Load)
+            if load.stmt.array not in written and not any(
+                task.may_precede(load, write) for write in writes
+            ):
+                found.add(load.stmt.out)
+        written |= arrays_written(task.block)
+    return frozenset(found)
+
+
+def _tasks(program: Program) -> list[_Task]:
+    defs, scope = definitions_of(program.body), Scope(program.body)
+    return [_Task(stmt, defs, scope) for stmt in program.body.stmts]
+
+
+class _Task:
+    """A top-level statement, each of whose parallel iterations is one thread."""
+
+    def __init__(self, stmt: Stmt, defs: dict[Var, Stmt], scope: Scope) -> None:
+        self.parallel = stmt if isinstance(stmt, ParallelFor) else None
+        self.block = Block((stmt,)) if self.parallel is None else self.parallel.body
+        self.defs = defs
+        self.scope = scope
+
+    def loads(self) -> list[tuple[Access, list[Access]]]:
+        """Return the loads of fields that the task writes, each with the writes to its field."""
+        if not any(isinstance(stmt, WRITES) for stmt in walk(self.block)):
+            return []
+        found: list[tuple[Access, list[Access]]] = []
+        for accesses in accesses_of(self.block).values():
+            writes = [a for a in accesses if not isinstance(a.stmt, Load)]
+            if writes:
+                found += [(a, writes) for a in accesses if isinstance(a.stmt, Load)]
+        return found
+
+    def may_precede(self, first: Access, second: Access) -> bool:
+        """Tell whether an access may touch an element before another one does, in one thread."""
+        at, to = (place_of(access.stmt, self.defs) for access in (first, second))
+        common = [loop for loop in first.loops if any(loop is other for other in second.loops)]
+        for loop in common:
+            varying = defined_in(loop.body) | set(loop.carries)
+            if isinstance(loop, For):
+                varying.add(loop.index)
+            if not disjoint(at, to, varying) and self._may_meet(first, second, loop, varying):
+                return True
+        if first.order > second.order or differ(at, to):
+            return False
+        own = [loop for a in (first, second) for loop in a.loops[len(common) :]]
+        varying = {v for loop in own for v in (*defined_in(loop.body), *loop.carries)}
+        varying |= {loop.index for loop in own if isinstance(loop, For)}
+        return self._may_meet(first, second, None, varying)
+
+    def _may_meet(
+        self, first: Access, second: Access, loop: Stmt | None, varying: Set[Var]
+    ) -> bool:
+        """Tell whether the accesses may touch one element.
+
+        Args:
+            first: An access.
+            second: Another.
+            loop: A loop around both, of which the second is in a later iteration; None if they are
+                in the same iteration of all loops around both.
+            varying: The values that may differ between them.
+        """
+        question = Question(self.scope, varying, arrays_written(self.block))
+        sides = (Side(question, 0), Side(question, 1))
+        system = question.system
+        if self.parallel is not None:
+            ends = zip(
+                self.parallel.indices, self.parallel.starts, self.parallel.stops, strict=True
+            )
+            for index, start, stop in ends:
+                here = question.between(sides[0].form(start), sides[0].form(stop).shifted(-1))
+                question.shared[index] = here
+        if isinstance(loop, For):
+            start, last = sides[0].form(loop.start), sides[0].form(loop.stop).shifted(-1)
+            here, there = (question.between(start, last) for _ in sides)
+            # The difference is an unknown of its own: most proofs are about differences.
+            gap = question.between(number(1), last.plus(start, -1))
+            system.constraints.append(zero(here.plus(gap).plus(there, -1)))
+            sides[0].known[loop.index], sides[1].known[loop.index] = here, there
+        elements: list[list[Linear]] = []
+        for side, access in zip(sides, (first, second), strict=True):
+            for one in access.loops:
+                if isinstance(one, For):
+                    side.form(one.index)  # which says that it runs
+            for branch, taken in access.branches:
+                side.hold(branch.cond, taken)
+            elements.append([side.form(i) for i in access.stmt.index])
+        # First, while the bounds of their terms are known one by one.
+        system.constraints[:0] = [
+            zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
+        ]
+        return solve(system) is not None
