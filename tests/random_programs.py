@@ -253,7 +253,11 @@ class _Writer:
     def kernel(self, name: str) -> str:
         self.write(0, f"def {name}({', '.join(ARGUMENTS)}):".replace(" n,", " n: int,"))
         outer: Scope = {}
-        for _ in range(self.rng.randrange(1, 3)):
+        for task in range(self.rng.randrange(1, 3)):
+            if task and self.rng.random() < 0.2:
+                self.roles = {}
+                self.write(1, f"if {self.expression('b', outer, 2)}:")
+                self.write(2, "return")
             if self.rng.random() < 0.3:
                 self.roles = {}
                 local = self.name("f")

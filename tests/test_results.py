@@ -86,3 +86,60 @@ def test_tape_says_nothing_where_no_gradient_is_cut() -> None:
     with dt.Tape():
         assert total(x) == 5.25
         assert stored_and_returned(x, y) == 5.25
+
+
+@dt.kernel
+def found(x, limit: float) -> tuple[int, float]:
+    """The first element above a limit; the last place and the sum if there is none."""
+    if limit < 0.0:
+        return -1, 0
+    best = 0.0
+    for i in x:
+        best += x[i]
+    ti.loop_config(serialize=True)
+    for i in x:
+        if x[i] > limit:
+            return i, x[i]
+    return x.shape[0], best
+
+
+@dt.kernel
+def undeclared(x, y):
+    if x[0] > 1.0:
+        return x[0], True
+    else:
+        s = 2.0 * x[0]
+    for i in y:
+        y[i] += s
+    return 0, y[1] > 1.0
+
+
+def test_returns_in_branches_and_loops() -> None:
+    x = dt.from_numpy(np.array([1.0, 3.0, 5.0]))
+    assert found(x, 2.0) == (1, 3.0)
+    assert found(x, 4.0) == (2, 5.0)
+    assert found(x, 9.0) == (3, 9.0)
+    assert found(x, -1.0) == (-1, 0.0)
+    y = dt.zeros(3, dtype=ti.f64, grad=True)
+    assert undeclared(dt.full(1, 3.0, dtype=ti.f64), y) == (3.0, True)
+    x = dt.full(1, 0.75, dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        assert undeclared(x, y) == (0.0, True)
+    tape.backward({y: np.ones(3)})
+    assert x.grad[0] == 6
+    assert y.to_numpy().tolist() == [1.5, 1.5, 1.5]
+
+
+@dt.kernel
+def squared(a: float, loss):
+    loss[None] = a * a
+
+
+def test_gradient_of_an_early_result() -> None:
+    y, loss = dt.zeros(3, dtype=ti.f64, grad=True), dt.zeros((), dtype=ti.f64, grad=True)
+    for start, expected in ((3.0, 6.0), (0.75, 0.0)):
+        x = dt.full(1, start, dtype=ti.f64, grad=True)
+        with dt.Tape(loss):
+            result, _ = undeclared(x, y)
+            squared(result, loss)
+        assert x.grad[0] == expected

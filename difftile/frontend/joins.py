@@ -65,6 +65,7 @@ class _Join:
 
     Args:
         cx: The context.
+        cond: The condition.
         sides: The two branches.
         span: The place of the `if`.
         results: The value of each result in the two branches.
@@ -72,6 +73,7 @@ class _Join:
     """
 
     cx: Context
+    cond: Value
     sides: tuple[Branch, Branch]
     span: Span
     results: list[tuple[Value, Value]] = field(default_factory=list[tuple[Value, Value]])
@@ -116,6 +118,8 @@ class _Join:
                 related=rest,
                 hint=type_hint(name, *types),
             )
+        if values == [Const(True, BOOL), Const(False, BOOL)]:
+            return self.cond  # a flag that is set on one side only
         out = Var(name.replace(" ", "_"), types[0])
         self.outs.append(out)
         self.results.append((values[0], values[1]))
@@ -142,7 +146,7 @@ def join_branches(cx: Context, cond: Value, sides: tuple[Branch, Branch], span: 
             side.stmts.extend(made)
         cx.draws.pending = 0
     env = dict(cx.env)
-    joined = _Join(cx, sides, span)
+    joined = _Join(cx, cond, sides, span)
     for name in {**env, **then.env, **orelse.env}:
         first, second = then.env.get(name), orelse.env.get(name)
         if first is second and first is not None:

@@ -8,14 +8,18 @@ loops unrolled by `ti.static`, needs no test: later statements are lowered or le
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
-from difftile.frontend.context import Context
+from difftile.frontend.context import Branch, Context
 from difftile.frontend.convert import truth
-from difftile.frontend.joins import branch, join_branches
-from difftile.ir.nodes import Const, Stmt, Value
+from difftile.frontend.draws import DRAWS
+from difftile.frontend.items import FieldRef, Item, Static, Unbound, leaves, regrown
+from difftile.frontend.joins import branch, holds_numbers, join_branches
+from difftile.frontend.logic import tested
+from difftile.ir.nodes import Const, Stmt, Value, Var
 from difftile.ir.types import BOOL
+from difftile.ops.build import zero
 
 # No Python name has a space.
 BROKE = "broke out"
@@ -34,8 +38,56 @@ def run_body(cx: Context, stmts: Sequence[ast.stmt]) -> None:
         if isinstance(stmt, (ast.Break, ast.Continue, ast.Return)):
             return  # nothing after it ever runs
         if rest and any(True for _ in jumps([stmt])):
-            unless_left(cx, stmt, partial(run_body, cx, rest))
+            if cx.scope.top_level and may_have_returned(cx):
+                _run_at_top(cx, rest)
+            else:
+                unless_left(cx, stmt, partial(run_body, cx, rest))
             return
+
+
+def may_have_returned(cx: Context) -> bool:
+    """Tell whether only a `return` that is taken at run time decides if the code here runs."""
+    known = [flag for flag in FLAGS if flag in cx.env and isinstance(cx.env[flag], Const)]
+    unknown = [flag for flag in FLAGS if flag in cx.env and flag not in known]
+    return unknown == [RETURNED] and not any(cx.env[flag] == _YES for flag in known)
+
+
+def _run_at_top(cx: Context, stmts: Sequence[ast.stmt]) -> None:
+    """Lower statements of a kernel after a `return` that may have been taken.
+
+    Loops stay at the top level, where they are parallel, and test for themselves. The statements
+    between them run under one test.
+    """
+    position = 0
+    while position < len(stmts):
+        if not may_have_returned(cx):
+            run_body(cx, stmts[position:])
+            return
+        end = position
+        while end < len(stmts) and not _needs_top(stmts[end]):
+            end += 1
+        group, position = stmts[position:end], end
+        if group:
+            unless_left(cx, group[0], partial(run_body, cx, group), forgotten=True)
+        elif _runs_at_top(cx, stmts[position]):
+            cx.run([stmts[position]])
+            position += 1
+        else:
+            one, position = stmts[position : position + 1], position + 1
+            unless_left(cx, one[0], partial(run_body, cx, one), forgotten=True)
+
+
+def _needs_top(stmt: ast.stmt) -> bool:
+    """Tell whether a statement has a loop, or a `return` after which another test is needed."""
+    return any(isinstance(node, (ast.For, ast.Return)) for node in ast.walk(stmt))
+
+
+def _runs_at_top(cx: Context, stmt: ast.stmt) -> bool:
+    """Tell whether a statement is a loop, or an `if` that is decided while compiling."""
+    found: list[Item] = []
+    if isinstance(stmt, ast.If):
+        cx.branch(lambda: found.append(tested(cx, stmt.test)))  # nothing of it is kept
+    return isinstance(stmt, ast.For) or any(isinstance(item, Static) for item in found)
 
 
 def jumps(stmts: Sequence[ast.stmt]) -> Iterator[ast.Break | ast.Continue | ast.Return]:
@@ -111,8 +163,17 @@ def unless_set(cx: Context, flags: Sequence[str], stmts: list[Stmt], cond: Value
     return runs if always else branch(cx, runs, (stmts, cond), ([], _NO))
 
 
-def unless_left(cx: Context, stmt: ast.stmt, lower: Callable[[], None]) -> None:
-    """Lower statements that run only if a statement before them took none of its jumps."""
+def unless_left(
+    cx: Context, stmt: ast.stmt, lower: Callable[[], None], *, forgotten: bool = False
+) -> None:
+    """Lower statements that run only if a statement before them took none of its jumps.
+
+    Args:
+        cx: The context.
+        stmt: The first statement, or the one before.
+        lower: Lowers them.
+        forgotten: No local is read where they have not run.
+    """
     flags = [flag for flag in FLAGS if flag in cx.env]
     known = [cx.env[flag] for flag in flags if isinstance(cx.env[flag], Const)]
     if any(flag.value for flag in known if isinstance(flag, Const)):
@@ -132,4 +193,32 @@ def unless_left(cx: Context, stmt: ast.stmt, lower: Callable[[], None]) -> None:
 
     with cx.nested():
         sides = (cx.branch(then), cx.branch(lambda: None))
+    if forgotten:
+        _forget(*sides)
     join_branches(cx, runs, sides, cx.source.span(stmt))
+
+
+def forget_after_jumps(first: Branch, second: Branch) -> None:
+    """Give the locals that only one of two branches binds a value in the other, if that jumps."""
+    for side, other in ((first, second), (second, first)):
+        if any(side.env.get(flag) == _YES for flag in FLAGS):
+            new = {name for name in other.env if isinstance(side.env.get(name), Unbound | None)}
+            _forget(other, side, new)
+
+
+def _forget(ran: Branch, skipped: Branch, names: Collection[str] | None = None) -> None:
+    """Let locals be anything, such as zero, in a branch after which nobody reads them."""
+    for name, item in ran.env.items():
+        same = skipped.env.get(name) is item or isinstance(item, Unbound)
+        if same or name in (*FLAGS, DRAWS) or (names is not None and name not in names):
+            continue
+        parts = leaves(item)
+        if holds_numbers(item):
+            zeros = (zero(part.type) if isinstance(part, (Var, Const)) else part for part in parts)
+            skipped.env[name] = regrown(item, zeros)
+        elif all(isinstance(part, Static) or _is_whole(part) for part in parts):
+            skipped.env[name] = item
+
+
+def _is_whole(item: Item) -> bool:
+    return isinstance(item, FieldRef) and item.view is None

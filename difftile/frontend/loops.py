@@ -42,6 +42,7 @@ from difftile.frontend.jumps import (
     jumps,
     leaving,
     loop,
+    may_have_returned,
     stays,
     unless_left,
     unless_set,
@@ -51,8 +52,9 @@ from difftile.frontend.random_calls import only_on_one_side
 from difftile.frontend.ranges import ONE, Box, at_step, box_of, steps_of
 from difftile.frontend.shared_locals import SharedLocals, cells_of, shared_locals
 from difftile.frontend.threads import in_parallel
-from difftile.ir.nodes import Block, Const, For, Value, Var, While
+from difftile.ir.nodes import Block, Const, For, If, Size, Value, Var, While
 from difftile.ir.types import FLOATS, I32, scalar_of, shape_of
+from difftile.ir.walk import Substitution, definitions
 
 _IN_LOOP = "it has a value inside the loop only"
 _AFTER_LOOP = "a loop variable ends with its loop"
@@ -66,13 +68,20 @@ def for_statement(cx: Context, node: ast.For) -> None:
     if cx.special(node.iter) == "static":
         loop(cx, node.body, partial(_unroll, cx, node))
         return
-    box = box_of(cx, node.iter)
-    names = _targets(cx, node, box)
     if cx.scope.top_level and not serialize:
         shared = shared_locals(cx, node, _bound_names(node))
         if not shared.carried:
-            _parallel(cx, node, box, names, shared)
+            _parallel(cx, node, shared)
             return
+    if cx.scope.top_level and may_have_returned(cx):
+        unless_left(cx, node, partial(_serial, cx, node), forgotten=True)
+    else:
+        _serial(cx, node)
+
+
+def _serial(cx: Context, node: ast.For) -> None:
+    box = box_of(cx, node.iter)
+    names = _targets(cx, node, box)
     with cx.nested():
         loop(cx, node.body, partial(_nest, cx, node, box, names, []))
         cx.unbind([n for n in _bound_names(node) if n not in cx.scope.reductions], _AFTER_LOOP)
@@ -354,15 +363,42 @@ def _while(cx: Context, node: ast.While) -> None:
 # Parallel loops
 
 
-def _parallel(cx: Context, node: ast.For, box: Box, names: list[str], shared: SharedLocals) -> None:
-    bounds = box
-    if box.step != ONE:
-        bounds = Box((Const(0, I32),), (steps_of(cx, box),))
+def _bounds(cx: Context, node: ast.For) -> tuple[Box, Box]:
+    """Return the box of a loop, and the box of the threads, which count steps.
+
+    Where the kernel may have returned before the loop, they are computed only if it has not.
+    """
+    with cx.b.region() as stmts:
+        box = box_of(cx, node.iter)
+        threads = box if box.step == ONE else Box((Const(0, I32),), (steps_of(cx, box),))
+    if not may_have_returned(cx) or all(isinstance(stmt, Size) for stmt in stmts):
+        for stmt in stmts:
+            cx.b.append(stmt)
+        return box, threads
+    inner = {v for stmt in stmts for v in definitions(stmt)}
+    used = dict.fromkeys((*box.starts, *box.stops, box.step, *threads.stops))
+    values = tuple(v for v in used if isinstance(v, Var) and v in inner)
+    outs = {value: Var(value.name, I32) for value in values}
+    skipped = Block((), (Const(0, I32),) * len(values))
+    runs = stays(cx, [RETURNED])
+    span = cx.keyword_span(node)
+    cx.b.append(If(runs, Block(tuple(stmts), values), skipped, tuple(outs.values()), span))
+    known = Substitution(outs)
+    boxes = [
+        replace(one, starts=known.all(one.starts), stops=known.all(one.stops), step=known(one.step))
+        for one in (box, threads)
+    ]
+    return boxes[0], boxes[1]
+
+
+def _parallel(cx: Context, node: ast.For, shared: SharedLocals) -> None:
+    box, threads = _bounds(cx, node)
+    names = _targets(cx, node, box)
     before, places = dict(cx.env), dict(cx.bound_at)
     cells = cells_of(cx, shared.totals)
     span = cx.keyword_span(node)
     within = cx.within(replace(cx.scope, reductions=dict(cells)))
-    with within, in_parallel(cx, names, bounds.starts, bounds.stops, span) as indices:
+    with within, in_parallel(cx, names, threads.starts, threads.stops, span) as indices:
         values: list[Value] = list(indices)
         if box.step != ONE:
             values = [at_step(cx, box, indices[0], names[0])]
@@ -371,7 +407,7 @@ def _parallel(cx: Context, node: ast.For, box: Box, names: list[str], shared: Sh
             if isinstance(jump, ast.Break):
                 what = "'break' of a parallel loop"
                 raise UnsupportedSyntax(cx.keyword_span(jump), what, _SERIAL_HINT)
-        iteration(cx, node.body)
+        unless_left(cx, node, partial(iteration, cx, node.body))
         for name in shared.kept:
             check_kept(cx, name, before[name], places.get(name))
     new = [name for name in cx.env if name not in before]

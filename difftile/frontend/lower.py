@@ -13,15 +13,15 @@ from difftile.frontend.context import Context, FunctionScope, Result
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.field_views import element_of, hidden, view_of
 from difftile.frontend.items import FieldRef, Item, Record, Static, Tuple
-from difftile.frontend.jumps import run_body
+from difftile.frontend.jumps import RETURNED, returns, run_body
 from difftile.frontend.mapping import Form, Mapped, called_from_python, form_of, run_mapping
-from difftile.frontend.results import check_declared
+from difftile.frontend.results import finished
 from difftile.frontend.rule_scope import RuleScope
 from difftile.frontend.source import Source, source_of
 from difftile.frontend.statements import STATEMENTS
 from difftile.frontend.threads import run_threads
-from difftile.ir.nodes import Array, Load, Program, Var
-from difftile.ir.types import I32, FieldType, Scalar, Type
+from difftile.ir.nodes import Array, Const, Load, Program, Var
+from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.views import ViewKind
 from difftile.ir.walk import WRITES, walk
 from difftile.ops.vocabulary import FieldMeaning, Meanings, PythonFunction
@@ -150,12 +150,14 @@ def lower(
     def run(cx: Context) -> None:
         name = next((n for n, given in signature.items() if isinstance(given, Threads)), None)
         if name is None:
+            if any(True for _ in returns(source.tree.body)):
+                cx.env[RETURNED] = Const(False, BOOL)
             run_body(cx, source.tree.body)
         else:
             sizes = cx.env[name]
             assert isinstance(sizes, Tuple)
             run_threads(cx, name, [cx.value(size) for size in sizes.items])
-        check_declared(cx)
+        cx.result = finished(cx)
 
     scope = FunctionScope(source, rule=rule)
     cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)

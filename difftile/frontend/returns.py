@@ -104,7 +104,7 @@ def _types(
                 )
     if not _parts(first):
         return ()
-    if not _always_returns(body):
+    if not always_returns(body):
         raise KernelError(
             f"Func '{cx.source.name}' returns a value on some paths only.",
             cx.keyword_span(body[-1]),
@@ -180,7 +180,7 @@ def _branches(cx: Context, stmt: ast.If, rest: Sequence[ast.stmt]) -> None:
         return
     cond = condition(cx, stmt.test, test)
     then, orelse = (
-        cx.branch(partial(_body, cx, block if _always_returns(block) else [*block, *rest]))
+        cx.branch(partial(_body, cx, block if always_returns(block) else [*block, *rest]))
         for block in (stmt.body, stmt.orelse)
     )
     for side, other in ((then, orelse), (orelse, then)):
@@ -227,14 +227,15 @@ def _cast_results(cx: Context, sides: tuple[Branch, Branch]) -> None:
         side.env[_RESULT] = regrown(results[k], iter([pair[k] for pair in pairs]))
 
 
-def _always_returns(body: Sequence[ast.stmt]) -> bool:
+def always_returns(body: Sequence[ast.stmt]) -> bool:
+    """Tell whether no path leads to the end of some statements without a `return`."""
     if not body:
         return False
     last = body[-1]
     if isinstance(last, ast.Return):
         return True
     if isinstance(last, ast.If):
-        return _always_returns(last.body) and _always_returns(last.orelse)
+        return always_returns(last.body) and always_returns(last.orelse)
     if isinstance(last, ast.While) and isinstance(last.test, ast.Constant):
         return bool(last.test.value) and not breaks(last.body)
     return False

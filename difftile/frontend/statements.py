@@ -25,7 +25,7 @@ from difftile.frontend.items import (
     is_number,
 )
 from difftile.frontend.joins import join_branches
-from difftile.frontend.jumps import jump_statement, run_body
+from difftile.frontend.jumps import forget_after_jumps, jump_statement, run_body
 from difftile.frontend.logic import tested
 from difftile.frontend.loops import for_statement, while_statement
 from difftile.frontend.name_lookup import depend, lookup
@@ -109,6 +109,7 @@ def _if(cx: Context, node: ast.If) -> None:
     with cx.nested():
         then = cx.branch(partial(run_body, cx, node.body))
         orelse = cx.branch(partial(run_body, cx, node.orelse))
+    forget_after_jumps(then, orelse)
     join_branches(cx, cond, (then, orelse), cx.source.span(node))
 
 

@@ -118,3 +118,78 @@ def return_at_the_top(x):
         return
     for i in x:
         x[i] = 0
+
+
+@program(
+    x=array([1, 2, 3]),
+    y=array([0, 0, 0]),
+    loss=floats(),
+    n=0,
+    expected={"y": [0, 0, 0]},
+    gradients={"x": [0, 0, 0]},
+)
+def a_kernel_that_has_nothing_to_do(x, y, loss, n: int):
+    if n == 0:
+        return
+    for i in x:
+        y[i] = x[i] * x[i]
+        loss[None] += y[i]
+
+
+@program(x=floats(6), y=floats(6), at=floats(6), loss=floats(), flag=array(0.5), n=3, m=0)
+def a_kernel_with_several_returns(x, y, at, loss, flag, n: int, m: int):
+    """Loops after a `return` stay parallel; bounds and code between them run only if reached."""
+    if n < 0:
+        return
+    elif n == 0:
+        k = 1.0
+        return
+    else:
+        k = 0.5 * n
+    scale = ti.sin(flag[None]) * k
+    total = 0.0
+    for i in x:
+        y[i] += scale * x[i]
+        total += y[i] * y[i]
+    if m > 0:
+        if total < 100.0:
+            return
+    last = total * x[n - 1]
+    for r in ti.static(range(2)):
+        for i in range(n // (m + 1)):
+            if x[i] < -0.5:
+                continue
+            x[i] = x[i] * ti.cos(last) + r + 0.1 * dt.rand()
+        if n == 7 + r:
+            return
+    count = 0
+    while count < 4:
+        last = ti.sin(last) * total
+        count += 1
+        if last > 50.0:
+            loss[None] = last
+            return
+    ti.loop_config(serialize=True)
+    for i in range(1, n + 3):
+        if at[i] > 5.0:
+            return
+        loss[None] += last * at[i] + x[i]
+    for i in x:
+        at[i] = x[i] * x[i] + loss[None]
+    if flag[None] > 0.0:
+        return
+    for i in x:
+        x[i] = 0.0
+
+
+@program(x=floats(4), n=2, m=5, y=floats(4))
+def a_return_that_bounds_depend_on(x, n: int, m: int, y):
+    """Where the kernel returns, nothing after it runs: neither a division nor a read outside."""
+    k = m - 5
+    if k == 0:
+        y[0] = x[0] * x[0]
+        return
+    step = n // k
+    for i in range(x.shape[0] // k, step):
+        y[i] = x[i * step]
+    y[10 * n] = x[m]
