@@ -356,6 +356,69 @@ def test_arithmetic_of_fields_is_recorded() -> None:
     npt.assert_array_equal(x.grad.to_numpy(), [0.5, 1])
 
 
+def loss_of_numbers(reg: Any, loss: Any, n: Any) -> Any:
+    """Combine numbers by every operator, with numbers of Python and of NumPy on both sides."""
+    found = loss / n + 0.5 * reg - np.float32(2) ** -reg + (3 - loss) * np.float64(0.25)
+    found += abs(-loss * reg) ** 1.5 / (1 + found**2)
+    found = -(+found) % 7 + 2**33 / (loss * 10**10) + 5.5 % (reg + np.int64(1))
+    found *= found - True
+    found /= np.float64(3)
+    found -= reg
+    return found**2 - reg ** (loss / 2) + 2**found
+
+
+def test_numbers_in_fields_are_combined_as_by_numpy() -> None:
+    values: dict[str, Any] = {"reg": 0.7, "loss": 1.3, "n": 4}
+
+    def at(name: str, value: Any) -> Any:
+        return {**values, name: value}
+
+    for types in ((ti.f64,) * 3, (ti.f64, ti.f32, ti.i32), (ti.f32, ti.f64, ti.f64)):
+        fields: dict[str, Any] = {
+            name: dt.full((), value, type_, grad=type_ != ti.i32)
+            for (name, value), type_ in zip(values.items(), types, strict=True)
+        }
+        for name, one in fields.items():
+            values[name] = 4 if name == "n" else np.float64(one[None])
+        with dt.Tape() as tape:
+            total = loss_of_numbers(**fields)
+        rtol = 1e-12 if types == (ti.f64,) * 3 else 1e-5
+        npt.assert_allclose(total[None], loss_of_numbers(**values), rtol=rtol)
+        tape.backward({total: 1.0})
+        for name in ("reg", "loss"):
+            h = 1e-5 * values[name]
+            ends = [loss_of_numbers(**at(name, values[name] + s * h)) for s in (-2, -1, 1, 2)]
+            slope = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+            npt.assert_allclose(fields[name].grad[None], slope, rtol=max(rtol, 1e-9))
+
+
+def test_second_derivatives_of_numbers_in_fields() -> None:
+    def f(reg: Any, loss: Any) -> Any:
+        return loss_of_numbers(reg, loss, 4)
+
+    start = (np.array(0.7), np.array(1.3))
+    bend = dt.hessian(f)(*start)
+    slope = dt.grad(f)
+    ends = [slope(start[0] + h, start[1]) for h in (-1e-5, 1e-5)]
+    npt.assert_allclose(bend, (ends[1] - ends[0]) / 2e-5, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda x: x < 1,
+        lambda x: 1.5 >= x,
+        lambda x: x > x,
+        lambda x: np.float64(1) <= x,
+        lambda x: min(x, 0.0),
+    ],
+)
+def test_fields_are_not_compared(compare: Callable[[Any], object]) -> None:
+    with pytest.raises(dt.FieldError, match=r"only numbers can be: read them, 'x\[None\] "):
+        compare(field(1.0))
+    assert (field([1, 2]) < np.array([2, 1])).tolist() == [True, False]
+
+
 def test_parts_are_updated_in_place() -> None:
     x, loss = field([1, 2, 3]), field(0.0)
     with dt.Tape(loss):

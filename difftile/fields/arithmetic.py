@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from difftile.diagnostics import FieldError
 from difftile.fields.tracked import replaced
 
+_I32_LIMIT = 2**31
 BinaryMethod: TypeAlias = Callable[[object, object], Any]
 
 
@@ -40,6 +42,17 @@ def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:
     return on_left, on_right, in_place
 
 
+def _comparison(word: str) -> Callable[[object, object], Any]:
+    """Return the method of a comparison, which leaves arrays to NumPy."""
+
+    def compare(self: object, other: object) -> Any:
+        if isinstance(other, Arithmetic) or np.ndim(other) == 0:  # pyright: ignore[reportArgumentType]
+            raise _not_compared(word, self, other)
+        return NotImplemented
+
+    return compare
+
+
 class Arithmetic:
     """The operators of fields; each is one launch, which an open tape records.
 
@@ -53,13 +66,18 @@ class Arithmetic:
     __sub__, __rsub__, __isub__ = _binary("subtract")
     __mul__, __rmul__, __imul__ = _binary("multiply")
     __truediv__, __rtruediv__, __itruediv__ = _binary("divide")
+    __mod__, __rmod__, __imod__ = _binary("remainder")
     __pow__, __rpow__, __ipow__ = _binary("power")
+    __lt__, __le__, __gt__, __ge__ = (_comparison(word) for word in ("<", "<=", ">", ">="))
 
     def __neg__(self) -> Any:
         return operated("negative", self)
 
     def __pos__(self) -> Any:
         return operated("positive", self)
+
+    def __abs__(self) -> Any:
+        return operated("absolute", self)
 
     # A number of NumPy is a number; with an array of NumPy a field is an array.
 
@@ -68,10 +86,13 @@ class Arithmetic:
             found = operated(ufunc.__name__, *inputs)
             if found is not NotImplemented:
                 return found
-        if ufunc.__name__ in _EQUALITY and all(
-            isinstance(one, Arithmetic) or np.ndim(one) == 0 for one in inputs
-        ):
-            return _EQUALITY[ufunc.__name__](*map(id, inputs))  # as for Python's numbers
+        if all(isinstance(one, Arithmetic) or np.ndim(one) == 0 for one in inputs):
+            if ufunc.__name__ in _EQUALITY:
+                return _EQUALITY[ufunc.__name__](*map(id, inputs))  # as for Python's numbers
+            if ufunc.__name__ in _COMPARISONS and not all(
+                isinstance(one, Arithmetic) for one in inputs
+            ):
+                raise _not_compared(_COMPARISONS[ufunc.__name__], *inputs)
         return getattr(ufunc, method)(*_as_arrays(inputs), **_as_arrays(kwargs))
 
     def __array_function__(
@@ -81,14 +102,32 @@ class Arithmetic:
 
 
 _EQUALITY = {"equal": operator.eq, "not_equal": operator.ne}
-_OPERATORS = ("add", "subtract", "multiply", "divide", "power", "negative", "positive")
+_COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
+_OPERATORS = (
+    *("add", "subtract", "multiply", "divide", "remainder", "power", "negative", "positive"),
+)
 
 
 def operated(name: str, *operands: object, into: object = None) -> Any:
     """Return the result of an operator; `NotImplemented` for operands of other kinds."""
     if Operators.apply is None or not all(isinstance(one, (Arithmetic, Real)) for one in operands):
         return NotImplemented
-    return Operators.apply(name, operands, into)
+    return Operators.apply(name, tuple(_in_range(one) for one in operands), into)
+
+
+def _in_range(operand: object) -> object:
+    """Return an operand with integers that kernels do not take as floats."""
+    large = isinstance(operand, int) and not -_I32_LIMIT <= operand < _I32_LIMIT
+    return float(operand) if large else operand  # pyright: ignore[reportArgumentType]
+
+
+def _not_compared(word: str, *operands: object) -> FieldError:
+    """Return the error of a comparison: fields have no order, and the numbers in them do."""
+    field = next(one for one in operands if isinstance(one, Arithmetic))
+    return FieldError(
+        f"{field!r} is compared by '{word}', and only numbers can be: read them, 'x[None] {word} ...' "
+        f"for a field of shape (), or 'x.to_numpy() {word} ...'."
+    )
 
 
 def _as_arrays(value: Any) -> Any:

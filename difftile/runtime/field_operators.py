@@ -33,6 +33,12 @@ def divide(a: KernelValue, b: KernelValue) -> KernelValue:
 
 
 @func
+def remainder(a: KernelValue, b: KernelValue) -> KernelValue:
+    """Return a modulo b, with the sign of b."""
+    return a % b
+
+
+@func
 def power(a: KernelValue, b: KernelValue) -> KernelValue:
     """Return a to the power b."""
     return a**b
@@ -42,6 +48,12 @@ def power(a: KernelValue, b: KernelValue) -> KernelValue:
 def negative(a: KernelValue) -> KernelValue:
     """Return -a."""
     return -a
+
+
+@func
+def absolute(a: KernelValue) -> KernelValue:
+    """Return the absolute value of a."""
+    return abs(a)
 
 
 @func
@@ -55,7 +67,9 @@ _FUNCS = {
     "subtract": subtract,
     "multiply": multiply,
     "divide": divide,
+    "remainder": remainder,
     "power": power,
+    "absolute": absolute,
     "negative": negative,
     "positive": positive,
 }
