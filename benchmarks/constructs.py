@@ -590,11 +590,8 @@ def recursion(x, y):
 # Numbers and vectors from Python
 
 
-def sum_of_squares(x) -> ti.f64:
-    s = 0.0
-    for i in x:
-        s += x[i] * x[i]
-    return s
+def product(x) -> ti.f64:
+    return x[0] * x[1]
 
 
 def scaled(x, y, h: ti.f64):
@@ -605,11 +602,11 @@ def scaled(x, y, h: ti.f64):
 @case(
     "a number returned by one kernel and passed to the next",
     [2.0, 3.0],
-    [13.0 + 5 * 4.0, 13.0 + 5 * 6.0],
-    kernels=[sum_of_squares, scaled],
+    [3.0 * 5.0 + 6.0, 2.0 * 5.0 + 6.0],
+    kernels=[product, scaled],
 )
-def number_through_python(x, y, sum_of_squares, scaled):
-    scaled(x, y, sum_of_squares(x))
+def number_through_python(x, y, product, scaled):
+    scaled(x, y, product(x))
 
 
 def shifted(x, y, g: ti.types.vector(2, ti.f64)):
