@@ -1,4 +1,4 @@
-"""The constructs of docs/peers.md in difftile: `benchmarks/constructs.py` has them, and Taichi's."""
+"""The constructs of docs/peers.md in difftile; `benchmarks/constructs.py` has the kernels."""
 
 from __future__ import annotations
 

@@ -125,8 +125,8 @@ def _not_compared(word: str, *operands: object) -> FieldError:
     """Return the error of a comparison: fields have no order, and the numbers in them do."""
     field = next(one for one in operands if isinstance(one, Arithmetic))
     return FieldError(
-        f"{field!r} is compared by '{word}', and only numbers can be: read them, 'x[None] {word} ...' "
-        f"for a field of shape (), or 'x.to_numpy() {word} ...'."
+        f"{field!r} is compared by '{word}', and only numbers can be: read them, "
+        f"'x[None] {word} ...' for a field of shape (), or 'x.to_numpy() {word} ...'."
     )
 
 
