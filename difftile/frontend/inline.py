@@ -19,6 +19,8 @@ from difftile.frontend.returns import lower_body
 from difftile.frontend.source import Source, source_of
 from difftile.ops.vocabulary import PythonFunction
 
+_DEEPEST = 32  # calls of a func inside each other; Python's own stack ends not much later
+
 Argument: TypeAlias = tuple[ast.expr, Item]
 
 
@@ -54,18 +56,9 @@ def bind_call(
     Raises:
         KernelError: The arguments do not fit, or the func is being lowered already.
     """
-    active = [source.function for source in (*cx.scope.callers, cx.source)]
-    if function in active:
-        through = [one.__name__ for one in active[active.index(function) + 1 :]]
-        what = f" through '{through[0]}'" if through else ""
-        raise KernelError(
-            f"Func '{function.__name__}' calls itself{what}.",
-            cx.span(node),
-            "recursion",
-            hint="write it as a loop: funcs are put in place of their calls.",
-        )
     source = source_of(function).called(cx.source, node)
     tree, name = source.tree.args, function.__name__
+    _check_recursion(cx, node, function, tree)
     for starred, mark in ((tree.vararg, "*"), (tree.kwarg, "**")):
         if starred is not None:
             raise CallMismatch(
@@ -126,6 +119,36 @@ def bind_call(
         with cx.at(node):
             env[parameter] = captured(cx, value, Path(function, (("default", parameter),)))
     return source, env, {name: where for name, where in places.items() if name in references}
+
+
+def _check_recursion(
+    cx: Context, node: ast.Call, function: PythonFunction, tree: ast.arguments
+) -> None:
+    """Check that a func that calls itself may end, by a `ti.template()` number, and before long.
+
+    Raises:
+        KernelError: It may not.
+    """
+    active = [source.function for source in (*cx.scope.callers, cx.source)]
+    if function not in active:
+        return
+    others = [one for one in active[active.index(function) :] if one is not function]
+    what = f" through '{others[0].__name__}'" if others else ""
+    if not by_reference(tree, method=False):
+        raise KernelError(
+            f"Func '{function.__name__}' calls itself{what}.",
+            cx.span(node),
+            "recursion",
+            hint="write it as a loop; or count down a parameter 'n: ti.template()', which "
+            "'if ti.static(n == 0):' ends.",
+        )
+    if active.count(function) >= _DEEPEST:
+        raise KernelError(
+            f"Func '{function.__name__}' calls itself{what} more than {_DEEPEST} times.",
+            cx.span(node),
+            "recursion",
+            hint="end it by a condition that is known while compiling: 'if ti.static(n == 0):'.",
+        )
 
 
 def run_func(cx: Context, source: Source, env: Env) -> tuple[Item, Env]:

@@ -204,3 +204,46 @@ def in_a_loop(x, y, n: int):
         for _ in range(n):
             s = early(0.9 * s) * 0.5 + 0.2
         y[i] = s
+
+
+@ti.func
+def raised(a, n: ti.template()):
+    if ti.static(n == 0):
+        return 1.0
+    elif ti.static(n % 2 == 1):
+        return a * raised(a, n - 1)
+    else:
+        half = raised(a, n // 2)
+        return half * half
+
+
+@dt.func
+def tree_sum(x, low: ti.template(), high: ti.template()):
+    """Add up elements pair by pair."""
+    if low == high:
+        return ti.sin(x[low])
+    middle = ti.static((low + high) // 2)
+    return tree_sum(x, low, middle) + tree_sum(x, middle + 1, high)
+
+
+@dt.func
+def descend(x, total: ti.template(), i, depth: ti.template()):
+    """Change the caller's local on the way down, through another func and a loop."""
+    if ti.static(depth > 0):
+        for k in range(2):
+            total += x[(i + k) % 5] * total
+            lower(x, total, i + k, depth - 1)
+
+
+@dt.func
+def lower(x, total: ti.template(), i, depth: ti.template()):
+    total *= 0.9
+    descend(x, total, i, depth)
+
+
+@program(x=floats(5), y=floats(5))
+def recursion_that_ends_while_compiling(x, y):
+    for i in x:
+        t = 1.0
+        descend(x, t, i, 2)
+        y[i] = raised(x[i], 5) + tree_sum(x, 0, 4) * x[i] + t
