@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import math
+import os
+import random
 import warnings
 import weakref
 from collections.abc import Callable
@@ -147,6 +149,33 @@ def test_transformations() -> None:
     bend = (dt.grad(loss_of)(START + eps) - dt.grad(loss_of)(START - eps)) / 2e-5
     npt.assert_allclose(dt.hvp(loss_of, (START,), (along,))[0], bend, rtol=1e-6)
     npt.assert_allclose(dt.hessian(loss_of)(START) @ along, bend, rtol=1e-6)
+
+
+def test_functions_that_return_numbers() -> None:
+    def f(x: Any) -> Any:
+        return limit(x) * x[1]
+
+    def refer(x: Any) -> Any:
+        return x[1] / np.sum(x * x)
+
+    want, along = slopes(refer, START), np.cos(np.arange(5))
+    found, slope = dt.value_and_grad(f)(START)
+    assert found == pytest.approx(refer(START), rel=1e-14)
+    npt.assert_allclose(slope, want, rtol=1e-12)
+    npt.assert_allclose(dt.jvp(f, (START,), (along,)), (refer(START), want @ along), rtol=1e-12)
+    both, pull = dt.vjp(lambda x: {"a": f(x), "b": [limit(x)]}, START)
+    assert both == {"a": pytest.approx(refer(START)), "b": [pytest.approx(1 / np.sum(START**2))]}
+    both["b"][0] = 0.0
+    npt.assert_allclose(pull({**both, "a": 3.0})[0], 3 * want, rtol=1e-12)
+    bend = [dt.grad(f)(START + s * 1e-5 * along) for s in (-1, 1)]
+    npt.assert_allclose(dt.hessian(f)(START) @ along, (bend[1] - bend[0]) / 2e-5, rtol=1e-6)
+    x, loss = field(START), field(0.0)
+    with dt.Tape(loss):  # a gradient inside
+        energy(dt.grad(f)(x), loss)
+    ends = [np.sum(slopes(refer, START + s * 1e-5 * along) ** 2) for s in (-1, 1)]
+    npt.assert_allclose(x.grad.to_numpy() @ along, (ends[1] - ends[0]) / 2e-5, rtol=1e-6)
+    with pytest.raises(dt.LaunchError, match="a constant for every derivative"):
+        dt.vjp(lambda x: np.cbrt(limit(x)), START)[1](1.0)
 
 
 def test_gradcheck() -> None:
@@ -354,3 +383,62 @@ def test_a_number_keeps_neither_field_nor_tape() -> None:
     gc.collect()
     assert alive[1]() is None
     assert len(kept) == 2
+
+
+# Random expressions
+
+UNARY: list[Callable[[Any], Any]] = [
+    lambda a: -a,
+    np.sin,
+    lambda a: np.exp(-a * a),
+    lambda a: np.sqrt(a * a + 1),
+    lambda a: np.tanh(a) / 2,
+    lambda a: np.log(2 + np.square(a)),
+]
+BINARY: list[Callable[[Any, Any], Any]] = [
+    lambda a, b: a + b,
+    lambda a, b: a - 0.5 * b,
+    lambda a, b: a * b,
+    lambda a, b: a / (1 + b * b),
+    lambda a, b: a if a.real < b.real else b,
+    lambda a, b: (1 + a * a) ** (b / 3),
+    lambda a, b: 2**a - b,
+]
+
+
+def expression(numbers: list[Any], rng: random.Random) -> Any:
+    """Return a number computed from some by random operations; some results are used again."""
+    numbers = list(numbers)
+    for _ in range(rng.randint(1, 8)):
+        if rng.random() < 0.4:
+            numbers.append(rng.choice(UNARY)(rng.choice(numbers)))
+        else:
+            numbers.append(rng.choice(BINARY)(rng.choice(numbers), rng.choice(numbers)))
+    return numbers[-1] * 0.1 + rng.choice(numbers) * 0.05
+
+
+def test_random_expressions() -> None:
+    for seed in range(int(os.environ.get("DIFFTILE_NUMBER_PROGRAMS", "40"))):
+
+        def refer(start: Any, seed: int = seed) -> Any:
+            x, rng, old = start + 0, random.Random(seed), 0.25 + 0 * start[0]
+            for _ in range(3):
+                parts = [np.sum(np.sin(x)), np.sum(x**3) / 2, x[1], old]
+                old = expression([*parts, rng.uniform(-1, 1) + 0 * x[0]], rng)
+                x = x + old * np.sin(x)
+            return np.sum(x * x)
+
+        def run(x: Any, loss: Any, seed: int = seed) -> None:
+            rng, old = random.Random(seed), 0.25
+            for _ in range(3):
+                first, _, second = several(x, 2)
+                old = expression([first, second, x[1], old, rng.uniform(-1, 1)], rng)
+                step(x, old)
+            energy(x, loss)
+
+        x, loss = field(START), field(0.0)
+        with dt.Tape(loss, memory=[None, "20 kB"][seed % 2]):
+            run(x, loss)
+        npt.assert_allclose(loss[None], refer(START), rtol=1e-12, err_msg=f"program {seed}")
+        want = slopes(refer, START)
+        npt.assert_allclose(x.grad.to_numpy(), want, rtol=1e-9, err_msg=f"program {seed}")

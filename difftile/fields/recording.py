@@ -230,7 +230,9 @@ def as_read(field: Field, where: Where, values: Any) -> Any:
     found = track(values, frozenset((read,)))
     if type(found) is TrackedFloat and isinstance(where, tuple):
         version = field.storage.buffer.contents.version
-        found.origin = Origin(weakref.ref(recording.recorder), weakref.ref(field), where, version)
+        found.origin = Origin(
+            weakref.ref(recording.recorder), found.plain, weakref.ref(field), where, version
+        )
     return found
 
 

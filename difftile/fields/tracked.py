@@ -52,11 +52,12 @@ class Origin:
 
     Args:
         recorder: The recorder that was open.
+        value: The number.
         source: The field from which it was read, if it still lives; None for other numbers.
         where: The element that was read.
         version: The version of the contents that were read.
         op: The operation, by NumPy's name.
-        operands: The numbers that it was applied to.
+        operands: The numbers that it was applied to; the origins of those that have one.
         dtype: The type of its result.
         order: Later reads have a higher number.
 
@@ -65,11 +66,12 @@ class Origin:
     """
 
     recorder: weakref.ref[Any]
+    value: float
     source: weakref.ref[Field] | None = None
     where: tuple[int, ...] = ()
     version: object = None
     op: str = ""
-    operands: tuple[float, ...] = ()
+    operands: tuple[float | Origin, ...] = ()
     dtype: np.dtype[Any] = np.dtype(np.float64)  # noqa: RUF009 - a constant
     order: int = field(default_factory=_COUNT.__next__)
     cell: Field | None = None
@@ -184,11 +186,20 @@ def _following(found: Any, op: str, operands: tuple[Any, ...]) -> Any:
         known = [origin for origin in origins if origin is not None]
         if len(known) == len(origins):
             latest = max(known, key=lambda origin: origin.order)
-            dtype = np.asarray(found.plain).dtype
             found.origin = Origin(
-                latest.recorder, op=op, operands=operands, dtype=dtype, order=latest.order
+                latest.recorder,
+                found.plain,
+                op=op,
+                operands=tuple(_origin_or_number(one) for one in operands),
+                dtype=np.asarray(found.plain).dtype,
+                order=latest.order,
             )
     return found
+
+
+def _origin_or_number(one: Any) -> float | Origin:
+    origin = one.origin if type(one) is TrackedFloat else None
+    return float(one) if origin is None else origin
 
 
 _NUMBERS = {

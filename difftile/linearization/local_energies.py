@@ -156,7 +156,7 @@ class LocalEnergies(StepRecorder):
         for k in step.prepared.tracked:
             reads = {r for r in reads_in(values[k]) if r.recorder is self._identity}
             if reads:
-                warn_of_number(step.prepared, k, reads, stacklevel=5)
+                warn_of_number(step.prepared, k, reads)
         for stage, prepared in zip(code.stages, step.prepared.stages, strict=True):
             self._check_unchanged(self._written(code, stage, values))
             run = None if RECORDING.get().constant else self._run_of(code, stage, values)

@@ -51,6 +51,7 @@ class Pullback(StepRecorder):
         self.steps: list[tuple[TapeStep, bool]] = []
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
+        self._returned: dict[str, HostRead] = {}
         self._identity = object()
         self._linear: dict[frozenset[Field], tuple[Sequence[StepRecord], Replay]] = {}
         self._snapshots = Snapshots()
@@ -93,7 +94,8 @@ class Pullback(StepRecorder):
         field = field_at(values, position)
         if not is_float(field.element):
             return None
-        read = HostRead(self._identity, result_of(launch.code.name))
+        name = launch.code.name
+        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
 

@@ -27,6 +27,7 @@ class Pushforward(StepRecorder):
 
     def __init__(self, tangents: Mapping[Field, HostArray]) -> None:
         self._identity = object()
+        self._returned: dict[str, HostRead] = {}
         self._dots = Tangents(frozenset(one.origin for one in tangents))
         for one, values in tangents.items():
             self._dots.of(one).buffer.write(values)
@@ -48,7 +49,9 @@ class Pushforward(StepRecorder):
         """Return a read of a result of a launch that varies."""
         field = field_at(values, position)
         varies = field in self._dots.active and is_float(field.element)
-        return HostRead(self._identity, result_of(launch.code.name)) if varies else None
+        name = launch.code.name
+        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
+        return read if varies else None
 
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
         """Return those of some reads that are of fields that vary."""

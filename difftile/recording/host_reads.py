@@ -49,6 +49,7 @@ class HostReads:
         self.seen: dict[Storage, dict[tuple[int, ...], HostRead]] = {}
         self.permissive = False
         self._ungraded: dict[HostRead, Storage] = {}
+        self._returned: dict[str, HostRead] = {}
 
     def read(self, field: Field, where: Where, held: Container[Storage]) -> HostRead | None:
         """Return a read to be tracked, or None where a constant is read.
@@ -72,7 +73,9 @@ class HostReads:
 
     def returned(self, kernel: str) -> HostRead:
         """Return a read of a result of a kernel that varies."""
-        return HostRead(self._identity, result_of(kernel))
+        if kernel not in self._returned:
+            self._returned[kernel] = HostRead(self._identity, result_of(kernel))
+        return self._returned[kernel]
 
     def _is_constant(self, field: Field, where: Where) -> bool:
         constant = self.constant.get(field.storage)

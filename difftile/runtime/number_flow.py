@@ -38,7 +38,7 @@ class Operations:
             type; None where there is no such operation.
     """
 
-    apply: Callable[[str, Sequence[float], np.dtype[Any]], Field | None] | None = None
+    apply: Callable[[str, Sequence[Field | float], np.dtype[Any]], Field | None] | None = None
 
 
 # Numbers that go in
@@ -68,10 +68,13 @@ def _in_field(arg: object, name: str, kind: str, places: Places) -> object:
     if type(arg) is not TrackedFloat or kind not in ("", "float"):
         return arg
     found = field_of(arg)
-    if found is None:
-        return arg
-    place = place_of(places, name, found.element)
-    place.copy_from(found)
+    return arg if found is None else put(places, name, found)
+
+
+def put(places: Places, name: str, number: Field) -> Field:
+    """Return the field in which a kernel reads a parameter in this thread, with a copy in it."""
+    place = place_of(places, name, number.element)
+    place.copy_from(number)
     return place
 
 
@@ -95,16 +98,18 @@ def field_of(number: TrackedFloat) -> Field | None:
     The open recorder hears of the copies and launches that compute the field.
     """
     recorder = RECORDING.get().recorder
-    if not _is_of(number, recorder):
+    first = number.origin
+    if first is None or first.recorder() is not recorder:
         return None
-    todo = [number]
+    todo = [first]
     while todo:
-        origin = todo[-1].origin
-        assert origin is not None
+        origin = todo[-1]
         if origin.cell is None:
-            numbers = [one for one in origin.operands if type(one) is TrackedFloat]
-            varying = [one for one in numbers if _is_of(one, recorder)]
-            missing = [one for one in varying if one.origin and one.origin.cell is None]
+            missing = [
+                one
+                for one in origin.operands
+                if isinstance(one, Origin) and one.cell is None and one.recorder() is recorder
+            ]
             if missing:
                 todo += missing
                 continue
@@ -112,18 +117,13 @@ def field_of(number: TrackedFloat) -> Field | None:
             if origin.cell is None:
                 return None
         todo.pop()
-    return number.origin and number.origin.cell
+    return first.cell
 
 
 def is_followed(number: TrackedFloat) -> bool:
     """Tell whether the open recorder can follow a number."""
-    recording = RECORDING.get()
-    return not recording.constant and _is_of(number, recording.recorder)
-
-
-def _is_of(number: TrackedFloat, recorder: Recorder | None) -> bool:
-    """Tell whether a recorder can follow a number."""
-    return number.origin is not None and number.origin.recorder() is recorder
+    recording, origin = RECORDING.get(), number.origin
+    return not recording.constant and origin is not None and origin.recorder() is recording.recorder
 
 
 def _read_again(origin: Origin) -> Field | None:
@@ -144,10 +144,13 @@ def _read_again(origin: Origin) -> Field | None:
 
 def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
     """Return the result of an operation; None if derivatives do not pass it."""
-    operands = [
-        one.plain if type(one) is TrackedFloat and not _is_of(one, recorder) else one
-        for one in origin.operands
-    ]
+    operands: list[Field | float] = []
+    for one in origin.operands:
+        if isinstance(one, Origin):  # of another recorder it is a constant
+            followed = one.cell if one.recorder() is recorder else None
+            operands.append(one.value if followed is None else followed)
+        else:
+            operands.append(one)
     assert Operations.apply is not None
     return Operations.apply(origin.op, operands, origin.dtype)
 
@@ -191,5 +194,5 @@ def _tracked(
         hidden = field_at(values, position)
         cell = number_field(hidden.element)
         cell.copy_from(hidden)
-        found.origin = Origin(weakref.ref(recorder), cell=cell)
+        found.origin = Origin(weakref.ref(recorder), found.plain, cell=cell)
     return found

@@ -21,7 +21,7 @@ from difftile.fields.tracked import TrackedFloat
 from difftile.ir.types import F64, Scalar, is_float
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
-from difftile.runtime.number_flow import Operations, Places, field_of, place_of, warn_if_cut
+from difftile.runtime.number_flow import Operations, Places, field_of, place_of, put, warn_if_cut
 from difftile.substrate import ti
 
 
@@ -95,12 +95,12 @@ _KERNELS: dict[str, Kernel] = {
 _PLACES: Places = {}
 
 
-def apply(op: str, operands: Sequence[float], dtype: np.dtype[Any]) -> Field | None:
+def apply(op: str, operands: Sequence[Field | float], dtype: np.dtype[Any]) -> Field | None:
     """Return a field that holds the result of an operation on numbers.
 
     Args:
         op: The operation, by NumPy's name.
-        operands: Numbers, some of which the open recorder follows.
+        operands: Numbers, and fields that hold some which the open recorder follows.
         dtype: The type of the result.
 
     Returns:
@@ -113,9 +113,14 @@ def apply(op: str, operands: Sequence[float], dtype: np.dtype[Any]) -> Field | N
     return cell
 
 
-def _compute(target: Field, op: str, operands: Sequence[float]) -> None:
-    out = place_of(_PLACES, op, target.element, Field)  # the same in each launch of the kernel
-    _KERNELS[op](_MEANINGS[op], *operands, out)
+def _compute(target: Field, op: str, operands: Sequence[Field | float]) -> None:
+    # The kernel is given the same fields in each launch, which is then prepared once.
+    given = [
+        put(_PLACES, f"{op} {k}", one) if isinstance(one, Field) else one
+        for k, one in enumerate(operands)
+    ]
+    out = place_of(_PLACES, op, target.element, Field)
+    _KERNELS[op](_MEANINGS[op], *given, out)
     target.copy_from(out)
 
 
@@ -145,8 +150,9 @@ def value(number: object, dtype: Any = None) -> Field:
     plain = cast(float, number)
     made = value_field(F64 if dtype is None else _float_type(dtype))
     if isinstance(plain, TrackedFloat) and not RECORDING.get().constant:
-        if field_of(plain) is not None:
-            _compute(made, "positive", (plain,))
+        held = field_of(plain)
+        if held is not None:
+            _compute(made, "positive", (held,))
             return made
         warn_if_cut(plain)
     made.buffer.fill(float(plain))

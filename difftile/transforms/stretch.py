@@ -8,9 +8,21 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
+from difftile.fields.tracked import TrackedFloat
 from difftile.ir.types import is_float
 from difftile.linearization.pullback import Pullback
-from difftile.transforms.trees import Array, Tree, TreeLeaf, aligned, lifted, outputs_in, rebuilt
+from difftile.runtime.number_flow import field_of
+from difftile.runtime.number_operations import value
+from difftile.transforms.trees import (
+    Array,
+    Tree,
+    TreeLeaf,
+    aligned,
+    lifted,
+    mapped,
+    outputs_in,
+    rebuilt,
+)
 
 Argnums: TypeAlias = int | Sequence[int]
 
@@ -69,7 +81,7 @@ class Stretch:
             if not isinstance(found, tuple) or len(found) != 2:  # pyright: ignore[reportUnknownArgumentType]
                 raise LaunchError("has_aux=True is for functions that return a pair.")
             found, self.aux = found  # pyright: ignore[reportUnknownVariableType]
-        self.value = found
+        self.value = _with_numbers_in_fields(found)
 
     def number(self) -> Field:
         """Return the one number that the function has returned, a field with one element.
@@ -123,6 +135,26 @@ class Stretch:
         """Return a field for each leaf in the nesting and of the kind of the arguments."""
         pairs = zip(self.leaves, fields, strict=True)
         return self.nested([leaf.like(one) for leaf, one in pairs])
+
+
+def _with_numbers_in_fields(tree: Tree) -> Tree:
+    """Return the result of a function with the numbers that carry derivatives in fields.
+
+    Without a recorder only values are asked for, and all numbers are held by fields.
+    """
+    every = RECORDING.get().recorder is None
+    carried: list[float] = []
+
+    def note(one: Any, name: str) -> None:
+        follows = isinstance(one, TrackedFloat) and field_of(one) is not None
+        if follows or (every and isinstance(one, float)):
+            carried.append(one)
+
+    def in_field(one: Any, name: str) -> Any:
+        return value(one) if any(one is other for other in carried) else one
+
+    mapped(tree, note, "")
+    return mapped(tree, in_field, "") if carried else tree
 
 
 def refuse_nesting(name: str, instead: str) -> None:
