@@ -12,11 +12,6 @@ from benchmarks.constructs import CASES, Case, run_in_difftile
 
 PAGE = Path(__file__).parents[1] / "docs" / "peers.md"
 REFUSED = {
-    "early return in a kernel's branch": (
-        "Early `return` in a kernel's branch",
-        "'return' in a loop or branch of a kernel",
-    ),
-    "recursion by a template number": ("Recursion by a template number", "calls itself"),
     "vector as an argument": ("Vectors as arguments from Python", "'g' is a Vector"),
 }
 """What is refused: its row on the page, and a part of the message."""
