@@ -295,10 +295,16 @@ def same(a: Sequence[object], b: Sequence[object]) -> bool:
 
 def walk(block: Block) -> Iterator[Stmt]:
     """Yield every statement of the block and of its regions, outer ones first."""
-    for stmt in block.stmts:
-        yield stmt
-        for region in regions(stmt):
-            yield from walk(region)
+    open_blocks = [iter(block.stmts)]
+    while open_blocks:
+        for stmt in open_blocks[-1]:
+            yield stmt
+            inner = regions(stmt)
+            if inner:
+                open_blocks.extend(iter(region.stmts) for region in reversed(inner))
+                break
+        else:
+            open_blocks.pop()
 
 
 def size_of(program: Program) -> int:

@@ -1,4 +1,8 @@
-"""Dead code: values that no effect or result depends on are removed, carries of loops included."""
+"""Dead code: values that no effect or result depends on are removed, carries of loops included.
+
+What is alive is marked from the effects and results on, each variable and statement once, as in
+Cytron et al., Efficiently Computing Static Single Assignment Form (1991), section 7.1.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,13 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
-    Fail,
+    Derivative,
     For,
     If,
+    Load,
     ParallelFor,
-    Print,
     Program,
+    Rule,
     Ruled,
     Stmt,
     Store,
@@ -25,17 +30,17 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.walk import (
-    arrays_loaded,
+    EFFECTS,
+    bound,
     definitions,
     free_variables,
-    has_effects,
     keep_carries,
     operands,
     regions,
+    rules,
     same,
     walk,
-    with_blocks,
-    without_stmts,
+    with_rules,
 )
 
 
@@ -47,81 +52,177 @@ def dce(program: Program, scratch: Collection[Array] = ()) -> Program:
         scratch: Arrays whose contents nobody reads after the program.
     """
     local = {s.array for s in walk(program.body) if isinstance(s, Alloc)}.union(scratch)
-    needed: set[Array] = set()
-    while True:
-        # Arrays are needed for values outside them, and not for what is stored in themselves.
-        body = _without_writes(program.body, local - needed) if local - needed else program.body
-        while (slimmer := _block(body, set())) != body:
-            body = slimmer
-        more = (local - needed) & arrays_loaded(body)
-        if not more:
-            return replace(program, body=body)
-        needed |= more
-
-
-def _without_writes(block: Block, arrays: set[Array]) -> Block:
-    return without_stmts(
-        block, lambda s: isinstance(s, (Store, Accumulate, Alloc)) and s.array in arrays
-    )
+    return replace(program, body=_without_dead(program.body, local))
 
 
 def slim_block(block: Block) -> Block:
     """Return a block without the statements that neither its effects nor its results depend on."""
-    return _block(block, set())
+    return _without_dead(block, set())
 
 
-def _live(values: tuple[Value, ...]) -> set[Var]:
-    return {value for value in values if isinstance(value, Var)}
+def _without_dead(block: Block, local: set[Array]) -> Block:
+    """Return what effects and results depend on; writes into local arrays are no effects."""
+    alive = _Alive(local)
+    alive.note(block, None, alive.effects)
+    alive.mark(block.results)
+    for stmt in alive.effects:
+        alive.stay(stmt)
+    alive.spread()
+    return _kept(block, alive)
 
 
-def _block(block: Block, live_after: set[Var]) -> Block:
-    """Return the statements that must stay, given the variables read after the block."""
-    live = set(live_after) | _live(block.results)
-    kept: list[Stmt] = []
-    for stmt in reversed(block.stmts):
-        slim = _stmt(stmt, live)
-        if slim is None:
-            continue
-        kept.append(slim)
-        live.update(_live(operands(slim)))
-        for region in regions(slim):
-            live.update(free_variables(region))
-    kept.reverse()
-    return block if same(kept, block.stmts) else replace(block, stmts=tuple(kept))
+class _Alive:
+    """The variables and statements that effects and results depend on.
+
+    Args:
+        local: Arrays whose contents are read nowhere else. They are needed for values outside them,
+            and not for what is stored in themselves.
+
+    Attributes:
+        effects: The statements that stay whatever else does.
+    """
+
+    def __init__(self, local: set[Array]) -> None:
+        self.effects: list[Stmt] = []
+        self._writes: dict[Array, list[Stmt]] = {array: [] for array in local}
+        self._variables: set[Var] = set()
+        self._stmts: dict[int, Stmt] = {}
+        self._origins: dict[Var, tuple[Stmt, int]] = {}
+        self._around: dict[int, list[Stmt]] = {}
+        self._of_rules: dict[int, list[Stmt]] = {}
+        self._due: list[Var | Stmt] = []
+
+    def __contains__(self, one: Var | Stmt) -> bool:
+        return one in self._variables if isinstance(one, Var) else id(one) in self._stmts
+
+    def note(self, block: Block, inside: Stmt | None, effects: list[Stmt]) -> None:
+        """Note where variables come from and what stays in a block inside a statement."""
+        for stmt in block.stmts:
+            if inside is not None:
+                self._around.setdefault(id(stmt), []).append(inside)
+            for k, out in enumerate(definitions(stmt)):
+                self._origins[out] = stmt, k
+            inner = regions(stmt)
+            if not inner:
+                if isinstance(stmt, (Store, Accumulate, Alloc)) and stmt.array in self._writes:
+                    self._writes[stmt.array].append(stmt)
+                elif isinstance(stmt, (*EFFECTS, Alloc)):
+                    effects.append(stmt)
+                continue
+            match stmt:
+                case For(carries=carries) | While(carries=carries):
+                    for k, carry in enumerate(carries):
+                        self._origins[carry] = stmt, k
+                    if isinstance(stmt, For):
+                        self._origins[stmt.index] = stmt, -1
+                    elif not stmt.ends:
+                        effects.append(stmt)  # it may run for ever
+                case Ruled(body=body):
+                    self.note(body, stmt, effects)
+                    own = self._of_rules[id(stmt)] = list[Stmt]()
+                    for rule in rules(stmt):
+                        self.note(rule.block, stmt, own)
+                    continue
+                case Derivative():
+                    continue
+                case _:
+                    for variable in bound(stmt):
+                        self._origins[variable] = stmt, -1
+            for region in inner:
+                self.note(region, stmt, effects)
+
+    def mark(self, values: Sequence[Value]) -> None:
+        """Mark values as alive."""
+        for value in values:
+            if isinstance(value, Var) and value not in self._variables:
+                self._variables.add(value)
+                self._due.append(value)
+
+    def stay(self, stmt: Stmt) -> None:
+        """Mark a statement as one that stays."""
+        if id(stmt) not in self._stmts:
+            self._stmts[id(stmt)] = stmt
+            self._due.append(stmt)
+
+    def spread(self) -> None:
+        """Mark all that marked variables and statements depend on."""
+        while self._due:
+            one = self._due.pop()
+            if not isinstance(one, Var):
+                self._spread_from(one)
+            elif one in self._origins:
+                stmt, k = self._origins[one]
+                self.stay(stmt)
+                if k < 0:
+                    continue
+                match stmt:
+                    case If(then=then, orelse=orelse):
+                        self.mark((then.results[k], orelse.results[k]))
+                    case For(body=body) | While(body=body):
+                        self.mark((stmt.carries[k], stmt.outs[k], stmt.inits[k], body.results[k]))
+                    case _:
+                        pass
+
+    def _spread_from(self, stmt: Stmt) -> None:
+        for around in self._around.get(id(stmt), ()):
+            self.stay(around)
+        match stmt:
+            case Load() | Combine():
+                self.mark(operands(stmt))
+                for write in self._writes.get(stmt.array, ()):
+                    self.stay(write)
+            case For(start=start, stop=stop):
+                self.mark((start, stop))
+            case While(cond=cond):
+                self.mark(cond.results)
+            case Ruled(body=body):
+                self.mark((*stmt.args, *body.results))
+                for rule in rules(stmt):
+                    self.mark(rule.block.results)
+                for effect in self._of_rules[id(stmt)]:
+                    self.stay(effect)
+            case Derivative():
+                self.mark(operands(stmt))
+                for region in regions(stmt):
+                    self.mark(tuple(free_variables(region)))
+            case _:
+                self.mark(operands(stmt))
 
 
-def _stmt(stmt: Stmt, live: set[Var]) -> Stmt | None:
+def _kept(block: Block, alive: _Alive, results: Sequence[int] | None = None) -> Block:
+    """Return the part of a block that is alive, with all of its results or some."""
+    stmts = tuple(_slim(stmt, alive) for stmt in block.stmts if stmt in alive)
+    wanted = block.results if results is None else tuple(block.results[k] for k in results)
+    unchanged = same(stmts, block.stmts) and len(wanted) == len(block.results)
+    return block if unchanged else Block(stmts, wanted)
+
+
+def _slim(stmt: Stmt, alive: _Alive) -> Stmt:
     match stmt:
-        case Store() | Accumulate() | Combine() | Alloc() | Print() | Fail():
-            return stmt
         case If(outs=outs):
-            kept = [k for k, out in enumerate(outs) if out in live]
-            then, orelse = _yielding(stmt.then, kept), _yielding(stmt.orelse, kept)
-            if not kept and not has_effects(then) and not has_effects(orelse):
-                return None
+            kept = [k for k, out in enumerate(outs) if out in alive]
+            then, orelse = _kept(stmt.then, alive, kept), _kept(stmt.orelse, alive, kept)
+            if then is stmt.then and orelse is stmt.orelse:
+                return stmt
             return replace(stmt, then=then, orelse=orelse, outs=tuple(outs[k] for k in kept))
         case For() | While():
-            tests = free_variables(stmt.cond) if isinstance(stmt, While) else set[Var]()
-            pairs = zip(stmt.outs, stmt.carries, strict=True)
-            kept = [k for k, (out, carry) in enumerate(pairs) if out in live or carry in tests]
-            kept = closed(
-                stmt.carries, kept, lambda kept: free_variables(_yielding(stmt.body, kept)) | tests
-            )
-            body = _yielding(stmt.body, kept)
-            loop, idle = stmt, not kept
-            if isinstance(stmt, While):  # stays unless it is known to end
-                loop = replace(stmt, cond=_block(stmt.cond, set()))
-                idle = stmt.ends and live.isdisjoint(stmt.outs) and not has_effects(stmt.cond)
-            return None if idle and not has_effects(body) else keep_carries(loop, kept, body)
+            kept = [k for k, carry in enumerate(stmt.carries) if carry in alive]
+            body = _kept(stmt.body, alive, kept)
+            if isinstance(stmt, While):
+                cond = _kept(stmt.cond, alive)
+                stmt = stmt if cond is stmt.cond else replace(stmt, cond=cond)
+            return stmt if body is stmt.body else keep_carries(stmt, kept, body)
         case ParallelFor():
-            slim = replace(stmt, body=_block(stmt.body, set()))
-            return slim if has_effects(slim.body) else None
+            body = _kept(stmt.body, alive)
+            return stmt if body is stmt.body else replace(stmt, body=body)
         case Ruled():
-            if not any(out in live for out in stmt.outs) and not has_effects(stmt.body):
-                return None
-            return with_blocks(stmt, slim_block)
+
+            def slim(rule: Rule) -> Rule:
+                return replace(rule, block=_kept(rule.block, alive))
+
+            return replace(with_rules(stmt, slim), body=_kept(stmt.body, alive))
         case _:
-            return stmt if any(out in live for out in definitions(stmt)) else None
+            return stmt
 
 
 def closed(
@@ -140,8 +241,3 @@ def closed(
         if more == kept:
             return kept
         kept = more
-
-
-def _yielding(block: Block, kept: list[int]) -> Block:
-    """Return the block with only the results at some positions, and the statements they need."""
-    return _block(replace(block, results=tuple(block.results[k] for k in kept)), set())
