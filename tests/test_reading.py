@@ -5,8 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 import taichi as ti
+from taichi._lib import core
 from taichi.lang import impl, kernel_impl
 from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
@@ -65,6 +67,31 @@ def test_taichi_is_as_before_after_an_error() -> None:
         assert state() != before
         raise ZeroDivisionError
     assert state() == before
+
+
+def test_an_assignment_is_one_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taichi goes through the statements of a block once for each variable."""
+    builder: Any = core.ASTBuilder
+    made: list[object] = []
+    makes = builder.expr_var
+
+    def make(*args: object) -> object:
+        made.append(args)
+        return makes(*args)
+
+    monkeypatch.setattr(builder, "expr_var", make)
+
+    @dt.kernel
+    def measured(x, y):
+        for i in x:
+            a = x[i] + 1.0
+            b = ti.sqrt(a) * a
+            y[i] = (ti.Vector([a, b]) * b).norm() + ti.select(a < b and b > 2.0, a, b)
+
+    x, y = dt.ones(2), dt.zeros(2)
+    measured(x, y)
+    np.testing.assert_allclose(y.to_numpy(), 2 * 2**0.5 * (4 + 8) ** 0.5 + 2, rtol=1e-6)
+    assert len(made) == 3  # two locals, and the vector whose components are squared
 
 
 def test_other_threads_read_kernels_of_plain_taichi_as_ever() -> None:

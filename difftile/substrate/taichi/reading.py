@@ -25,15 +25,24 @@ users have too: they are set for each compilation and put back.
 
 from __future__ import annotations
 
+import ast
+import builtins
 import functools
 import linecache
+import textwrap
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 from taichi.lang import impl, kernel_impl
+from taichi.lang.any_array import AnyArray
+from taichi.lang.ast.ast_transformer import ASTTransformer
 from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
+
+from difftile.substrate.taichi.operations import Operations
+from difftile.substrate.taichi.reader import Reader
 
 _LONGEST_SEARCHED = 256  # lines in which common subexpressions are looked for
 
@@ -51,16 +60,21 @@ _taichis_lines = kernel_impl.getsourcelines
 _taichis_inside_class = kernel_impl._inside_class
 _context: Any = ASTTransformerContext
 _taichis_place = _context.get_pos_info
+_taichis_transform = kernel_impl.transform_tree
 _library_lines = functools.cache(_taichis_lines)
+
+
+def _is_emitted(function: Any) -> bool:
+    return function.__code__.co_filename.startswith("<difftile ")
 
 
 def _lines(function: Any) -> tuple[list[str], int]:
     """Return the lines of a kernel or func and the number of the first."""
     if not _NOW.reads:
         return _taichis_lines(function)
-    code = function.__code__
-    if not code.co_filename.startswith("<"):
+    if not _is_emitted(function):
         return _library_lines(function)
+    code = function.__code__
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     after = [k for k, line in enumerate(lines) if k > 0 and line.startswith("@")]
     return lines[: after[0] if after else None], code.co_firstlineno
@@ -76,7 +90,40 @@ def _place(context: Any, node: Any) -> str:
     return "" if _NOW.no_places else _taichis_place(context, node)
 
 
+def _transform(tree: Any, context: Any) -> Any:
+    """Append the statements of a kernel or func."""
+    if not (_NOW.reads and context.is_kernel and _is_emitted(context.func.func)):
+        return _taichis_transform(tree, context)
+    (kernel,) = tree.body
+    body = kernel.body
+    kernel.body = [ast.copy_location(ast.Pass(), body[0])]
+    with impl.get_runtime().src_info_guard(""), context.variable_scope_guard():
+        ASTTransformer()(context, kernel)  # which declares the parameters
+        to = Operations(context.ast_builder)
+        parameters = {
+            name: value if isinstance(value, AnyArray) else to.free(value.ptr)
+            for name, value in context.current_scope().items()
+        }
+        outside = {**vars(builtins), **context.global_vars}
+        Reader(to, parameters, outside, _definition, context.get_pos_info).block(body)
+    return None
+
+
+def _definition(function: FunctionType) -> ast.FunctionDef:
+    """Return the definition of a function of Taichi's language."""
+    return _parsed(function) if _is_emitted(function) else _library_definition(function)
+
+
+def _parsed(function: FunctionType) -> ast.FunctionDef:
+    (found,) = ast.parse(textwrap.dedent("".join(_lines(function)[0]))).body
+    assert isinstance(found, ast.FunctionDef)
+    return found
+
+
+_library_definition = functools.cache(_parsed)
+
 kernel_impl.getsourcelines = _lines
+kernel_impl.transform_tree = _transform
 kernel_impl._inside_class = _inside_class
 _context.get_pos_info = _place
 
