@@ -61,8 +61,7 @@ class CompiledKernel:
 
         try:
             program: Any = impl.get_runtime().prog
-            lines = emitted.text.count("\n")
-            with reading_emitted_source(lines, as_written=as_written) as config:
+            with reading_emitted_source(as_written=as_written) as config:
                 self._kernel: Any = read()
                 caps = program.get_device_caps()
                 self._compiled: Any = program.compile_kernel(config, caps, self._kernel)

@@ -83,12 +83,14 @@ class Operations:
 
     Attributes:
         place: Where the kernel's source is read, for messages of debug mode.
+        made: How many expressions there are.
     """
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
         self.place: Any = core.DebugInfo("")
         program: Any = impl.get_runtime().prog
+        self.made = 0
         self._config: Any = program.config()
         self._constants: dict[tuple[str, str], Expression] = {}
         self._free: dict[int, Expression] = {}
@@ -97,6 +99,7 @@ class Operations:
 
     def typed(self, expression: Expression) -> Expression:
         """Return a new expression, whose type is found."""
+        self.made += 1
         expression.type_check(self._config)
         return expression
 

@@ -63,8 +63,7 @@ class Reader:
 
     def block(self, stmts: Sequence[ast.stmt]) -> _Returned | None:
         """Append statements; the names that they declare end with them."""
-        before, self._declared = self._declared, []
-        try:
+        with self.scope():
             for stmt in stmts:
                 place = self.place(stmt)
                 if place:
@@ -72,11 +71,18 @@ class Reader:
                 returned = _STATEMENTS[type(stmt)](self, stmt)
                 if returned is not None:
                     return returned
+        return None
+
+    @contextmanager
+    def scope(self) -> Generator[None]:
+        """End the names that are declared while this is open."""
+        before, self._declared = self._declared, []
+        try:
+            yield
         finally:
             for name in self._declared:
                 del self.names[name]
             self._declared = before
-        return None
 
     def declare(self, name: str, value: Value) -> None:
         """Let a name stand for a value until the end of the block."""
@@ -215,7 +221,7 @@ def _for(reader: Reader, stmt: ast.For) -> None:
     args = reader.static(stmt.iter)
     if args is not None:
         for value in reader.known(args):
-            with _inner(reader):
+            with reader.scope():
                 reader.assign(stmt.target, value, static=True)
                 reader.block(stmt.body)
         return
@@ -224,7 +230,7 @@ def _for(reader: Reader, stmt: ast.For) -> None:
     to = reader.to
     *start, stop = (_bound(to, reader.value(arg)) for arg in stmt.iter.args)
     index = to.builder.make_id_expr("")
-    with _inner(reader):
+    with reader.scope():
         reader.declare(stmt.target.id, to.free(to.typed(index)))
         first = start[0] if start else to.constant(0)
         to.builder.begin_frontend_range_for(index, first, stop, to.place)
@@ -235,18 +241,6 @@ def _for(reader: Reader, stmt: ast.For) -> None:
 def _bound(to: Operations, value: Value) -> Expression:
     bound = to.of(value)
     return bound if bound.get_rvalue_type() == ti.i32 else to.cast(bound, ti.i32)
-
-
-@contextmanager
-def _inner(reader: Reader) -> Generator[None]:
-    """End the names that are declared while this is open."""
-    before, reader._declared = reader._declared, []
-    try:
-        yield
-    finally:
-        for name in reader._declared:
-            del reader.names[name]
-        reader._declared = before
 
 
 def _while(reader: Reader, stmt: ast.While) -> None:
@@ -364,7 +358,7 @@ def _comprehension(reader: Reader, node: ast.ListComp) -> list[Value]:
         over = generators[0].iter
         args = reader.static(over)
         for value in reader.known([over] if args is None else args):
-            with _inner(reader):
+            with reader.scope():
                 reader.assign(generators[0].target, value, static=True)
                 unroll(generators[1:])
 

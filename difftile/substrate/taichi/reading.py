@@ -1,11 +1,11 @@
-"""Taichi's reading of emitted source, without needless work and without one of its passes.
+"""How Taichi reads and compiles emitted source: by our own reader, and without needless passes.
 
-For every node of a kernel, Taichi writes out the line and marks the place, in case of an error, and
-for every call of a function of its own library it cuts the text out of the file again. Emitted
-source has no errors that a user should see, and the library does not change; together that is two
-thirds of the time that Taichi spends in Python.
+A kernel in emitted source is read by `reader`; Taichi only declares its parameters. Functions of
+Taichi's library that it calls are Taichi's to read. For each of their nodes, Taichi writes out the
+line and marks the place, in case of an error, and cuts the text out of the file again at each call.
+Emitted source has no errors that a user should see, and the library does not change.
 
-Three functions of Taichi are therefore replaced, once, when this module is imported. The
+Four functions of Taichi are therefore replaced, once, when this module is imported. The
 replacements are Taichi's own functions except in a thread that compiles emitted source, so that
 kernels that users write for Taichi itself keep their messages, in other threads too.
 
@@ -44,7 +44,7 @@ from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 from difftile.substrate.taichi.operations import Operations
 from difftile.substrate.taichi.reader import Reader
 
-_LONGEST_SEARCHED = 256  # lines in which common subexpressions are looked for
+_LARGEST_SEARCHED = 768  # expressions among which equal ones are looked for
 
 
 class _Now(threading.local):
@@ -106,6 +106,9 @@ def _transform(tree: Any, context: Any) -> Any:
         }
         outside = {**vars(builtins), **context.global_vars}
         Reader(to, parameters, outside, _definition, context.get_pos_info).block(body)
+    if to.made > _LARGEST_SEARCHED:
+        program: Any = impl.get_runtime().prog
+        program.config().opt_level = 0
     return None
 
 
@@ -129,11 +132,10 @@ _context.get_pos_info = _place
 
 
 @contextmanager
-def reading_emitted_source(lines: int, *, as_written: bool = False) -> Iterator[Any]:
+def reading_emitted_source(*, as_written: bool = False) -> Iterator[Any]:
     """While this is open, let Taichi compile with the configuration that is handed out.
 
     Args:
-        lines: The length of the source.
         as_written: Compile without fast math, whatever the session has.
     """
     program: Any = impl.get_runtime().prog
@@ -143,7 +145,6 @@ def reading_emitted_source(lines: int, *, as_written: bool = False) -> Iterator[
     # Under debug, Taichi's message about an access out of range holds the place.
     _NOW.no_places = not config.debug
     config.cfg_optimization = False
-    config.opt_level = min(config.opt_level, int(lines <= _LONGEST_SEARCHED))
     config.fast_math = config.fast_math and not as_written
     try:
         yield config
