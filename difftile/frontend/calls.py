@@ -52,6 +52,7 @@ from difftile.frontend.matrix_calls import (
     constant_matrix,
     decomposition,
     diagonal_call,
+    eig_call,
     eye_call,
     unit_call,
 )
@@ -312,6 +313,7 @@ _SPECIAL: dict[str, Callable[[Context, ast.Call, str], Item]] = {
     "diag": diagonal_call,
     "unit": unit_call,
     "svd": decomposition("svd", "msm"),
+    "eig": eig_call,
     "sym_eig": decomposition("sym_eig", "vm"),
     "polar": decomposition("polar", "mm"),
     "zero_like": constant_like(0),

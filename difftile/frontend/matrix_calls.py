@@ -11,8 +11,20 @@ from difftile.frontend.context import Context
 from difftile.frontend.convert import counted_arguments, floats
 from difftile.frontend.items import Item, Static, Tuple, describe, is_number
 from difftile.ir.nodes import Const, Value
-from difftile.ir.types import BOOL, F16, F32, FLOATS, I32, Matrix, Scalar, Vector, scalar_of
+from difftile.ir.types import (
+    BOOL,
+    F16,
+    F32,
+    FLOATS,
+    I32,
+    Matrix,
+    Scalar,
+    Vector,
+    scalar_of,
+    shape_of,
+)
 from difftile.ops.build import zero
+from difftile.ops.formula import composite
 
 
 def constant_matrix(entry: Callable[[int, int], float]) -> Callable[..., Item]:
@@ -111,13 +123,7 @@ def decomposition(op: str, kinds: str) -> Callable[[Context, ast.Call, str], Ite
     """
 
     def handler(cx: Context, node: ast.Call, name: str) -> Item:
-        matrix, *target = counted_arguments(cx, node, 1, 2)
-        (value,) = floats(cx, [cx.numeric(matrix)])
-        if target:
-            value = cx.b.cast(value, scalar_of(type_of(cx, target[0])))
-        half = scalar_of(value.type) == F16
-        if half:
-            value = cx.b.cast(value, F32)
+        value, half = _decomposed(cx, node)
         packed = cx.call(op, value)
         assert isinstance(value.type, Matrix)
         n = value.type.n
@@ -135,3 +141,40 @@ def decomposition(op: str, kinds: str) -> Callable[[Context, ast.Call, str], Ite
         return Tuple(tuple(cx.b.cast(part, F16) if half else part for part in parts))
 
     return handler
+
+
+def eig_call(cx: Context, node: ast.Call, name: str) -> Item:
+    """Lower `ti.eig(A)`: complex numbers in rows of two, eigenvectors in columns of pairs."""
+    value, half = _decomposed(cx, node)
+    if shape_of(value.type) != (2, 2):
+        raise TypeMismatch(
+            cx.span(node),
+            f"'{ast.unparse(node.func)}' takes a 2x2 matrix.",
+            f"{value.type}",
+            hint="use 'ti.sym_eig', which takes a symmetric 3x3 matrix too.",
+        )
+    a, b, c, d = (cx.call("extract", value, *_at(i, j)) for i in range(2) for j in range(2))
+    scalar = scalar_of(value.type)
+    m, p = (cx.call("mul", Const(0.5, scalar), cx.call(op, a, d)) for op in ("add", "sub"))
+    w = cx.call("add", cx.call("mul", p, p), cx.call("mul", b, c))
+    signs = (Const(1.0, scalar), Const(-1.0, scalar))
+    values = [composite(cx.b, "eig_value", (m, w, s)) for s in signs]
+    vectors = [composite(cx.b, "eig_vector", (p, w, b, c, s)) for s in signs]
+    rows = [cx.call("extract", v, *_at(k)) for v in values for k in range(2)]
+    columns = [cx.call("extract", v, *_at(k)) for k in range(4) for v in vectors]
+    parts = (cx.b.matrix((2, 2), tuple(rows)), cx.b.matrix((4, 2), tuple(columns)))
+    return Tuple(tuple(cx.b.cast(part, F16) if half else part for part in parts))
+
+
+def _at(*index: int) -> tuple[Const, ...]:
+    return tuple(Const(k, I32) for k in index)
+
+
+def _decomposed(cx: Context, node: ast.Call) -> tuple[Value, bool]:
+    """Return the matrix that is given, and whether its factors are of half precision."""
+    matrix, *target = counted_arguments(cx, node, 1, 2)
+    (value,) = floats(cx, [cx.numeric(matrix)])
+    if target:
+        value = cx.b.cast(value, scalar_of(type_of(cx, target[0])))
+    half = scalar_of(value.type) == F16
+    return (cx.b.cast(value, F32) if half else value), half

@@ -142,9 +142,37 @@ _COMPLEX = {
     ),
 }
 
+# Eigenvalues and eigenvectors of [[m + p, b], [c, m - p]], whose eigenvalues are m + s sqrt(w) for
+# s = 1 and s = -1, with w = p^2 + b c. An eigenvector is the first column of the matrix without the
+# other eigenvalue, as in Taichi; where it would lose its digits, (p + s q) (q - s p) = b c gives it
+# divided by |c|. Complex numbers are pairs. At a multiple of the identity any vectors will do.
+_EIGENVALUES = {
+    "eig_value": Composite(
+        ("m", "w", "s"),
+        "select(w >= 0, vec(m + s * sqrt(abs(w)), 0), vec(m, s * sqrt(abs(w))))",
+    ),
+    "eig_column": Composite(
+        ("p", "q", "b", "c", "s"),
+        "select(s * p >= 0, vec(p + s * q, c),"
+        " select(c < 0, -1, 1) * vec(s * b / (q + abs(p)), 1))",
+    ),
+    "eig_direction": Composite(
+        ("p", "q", "b", "c", "s"),
+        "select(q + abs(p) + abs(c) > 0, normalized(eig_column(p, q, b, c, s)),"
+        " select(b == 0, vec(0.5 - 0.5 * s, 0.5 + 0.5 * s), vec(1, 0)))",
+    ),
+    "eig_pairs": Composite(("v",), "vec(v[0], 0, v[1], 0)"),
+    "eig_vector": Composite(
+        ("p", "w", "b", "c", "s"),
+        "select(w >= 0, eig_pairs(eig_direction(p, sqrt(abs(w)), b, c, s)),"
+        " normalized(vec(p, s * sqrt(abs(w)), c, 0)))",
+    ),
+}
+
 COMPOSITES: dict[str, Composite] = {
     **_SCALAR,
     **_GEOMETRY,
     **_TRANSFORMS,
     **_COMPLEX,
+    **_EIGENVALUES,
 }

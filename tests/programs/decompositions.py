@@ -84,3 +84,10 @@ def equal_singular_values(f, y):
         y[i] = (
             sigma.trace() + values.sum() + u[0, 1] + v[1, 0] + q[0, 1] + u[0, 0] * v[1, 1] + q[1, 1]
         )
+
+
+@program(f=floats(4, element=(2, 2)), w=floats(4, element=(2, 2)), y=floats(4))
+def eigenvalues_of_any_matrix(f, w, y):
+    for i in f:
+        values, vectors = ti.eig(f[i])
+        y[i] = (values * w[i]).sum() * vectors[0, 0] + vectors[3, 1] * vectors[2, 0]

@@ -90,6 +90,7 @@ _SPECIAL: list[tuple[Any, str]] = [
     (_TI.eye, "eye"),
     (ti.svd, "svd"),
     (ti.sym_eig, "sym_eig"),
+    (ti.eig, "eig"),
     (ti.polar_decompose, "polar"),
     (ti.zero, "zero_like"),
     (ti.one, "one_like"),
@@ -109,11 +110,6 @@ _REFUSED: list[tuple[Any, str, str]] = [
     (builtins.enumerate, "'enumerate'", "loop over an index: 'for i in range(n)'."),
     (builtins.zip, "'zip'", "loop over an index: 'for i in range(n)'."),
     (builtins.sorted, "'sorted'", "sort in Python before the launch."),
-    (
-        ti.eig,
-        "'ti.eig'",
-        "use 'ti.sym_eig' of a symmetric matrix.",
-    ),
 ]
 
 
