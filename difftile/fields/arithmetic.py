@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from difftile.diagnostics import FieldError
-from difftile.fields.tracked import replaced
+from difftile.fields.tracked import TrackedFloat, replaced
 
 _I32_LIMIT = 2**31
 BinaryMethod: TypeAlias = Callable[[object, object], Any]
@@ -22,9 +22,12 @@ class Operators:
     Attributes:
         apply: Returns the result of an operator for its name, its operands, and a field for the
             result or None.
+        store: Writes a number that carries derivatives into an element of a field, or with None
+            into all; returns False where derivatives do not pass.
     """
 
     apply: Callable[[str, tuple[Any, ...], Any], Any] | None = None
+    store: Callable[[Any, Any, TrackedFloat], bool] | None = None
 
 
 def _binary(name: str) -> tuple[BinaryMethod, BinaryMethod, BinaryMethod]:

@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
+from difftile.fields.arithmetic import Operators
 from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.recording import as_read, note_read, note_write
+from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
@@ -204,6 +206,8 @@ class Field(ArrayLike):
 
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
+        if type(value) is TrackedFloat and Operators.store and Operators.store(self, None, value):
+            return
         wanted = shape_of(self.element) if as_array(value).ndim else ()
         element = self._constants(value, wanted)
         buffer = self.before_write(None, element)
@@ -240,6 +244,8 @@ class Field(ArrayLike):
             assign_part(self[index], value)
             return
         where = as_index(self, self.shape, index)
+        if type(value) is TrackedFloat and Operators.store and Operators.store(self, where, value):
+            return
         array = self._constants(value, shape_of(self.element))
         self.before_write(where, array).write_at(where, array)
 

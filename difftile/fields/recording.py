@@ -70,6 +70,10 @@ class Recorder:
         """Tell whether derivatives pass to a result that is tracked."""
         return False
 
+    def carries_into(self, field: Field) -> bool:
+        """Tell whether derivatives pass to numbers that Python writes into a field."""
+        return False
+
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
         """Return those of some reads that are known to be of varying values."""
         return []

@@ -99,6 +99,10 @@ class Pullback(StepRecorder):
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
 
+    def carries_into(self, field: Field) -> bool:
+        """Tell whether derivatives pass to numbers that Python writes into a field."""
+        return is_float(field.element)
+
     def follows(self, launch: PreparedLaunch, position: int) -> bool:
         """Tell that derivatives pass to results of launches."""
         return True

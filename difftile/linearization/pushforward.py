@@ -63,6 +63,10 @@ class Pushforward(StepRecorder):
             if reads := self.varying(reads_in(values[k])):
                 warn_of_number(launch, k, reads)
 
+    def carries_into(self, field: Field) -> bool:
+        """Tell whether derivatives pass to numbers that Python writes into a field."""
+        return is_float(field.element)
+
     def follows(self, launch: PreparedLaunch, position: int) -> bool:
         """Tell that tangents pass to results of launches."""
         return True

@@ -13,16 +13,17 @@ import numpy as np
 
 from difftile.compile.func import KernelValue
 from difftile.diagnostics import FieldError
+from difftile.fields.arithmetic import Operators
 from difftile.fields.create import element_type
 from difftile.fields.field import Field
 from difftile.fields.number_field import number_field, value_field
 from difftile.fields.recording import RECORDING
 from difftile.fields.tracked import TrackedFloat
-from difftile.ir.types import F64, Scalar, is_float
+from difftile.ir.types import F64, Scalar, is_float, shape_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.number_flow import Operations, Places, field_of, place_of, put, warn_if_cut
-from difftile.substrate import ti
+from difftile.substrate import current_session, ti
 
 
 def _unary(op: KernelValue, a: KernelValue, out: KernelValue) -> None:
@@ -124,7 +125,32 @@ def _compute(target: Field, op: str, operands: Sequence[Field | float]) -> None:
     target.copy_from(out)
 
 
+def store(target: Field, where: tuple[int, ...] | None, number: TrackedFloat) -> bool:
+    """Write a number into an element of a field, or with None into all, with its derivative.
+
+    Returns:
+        Whether that was done: a recorder follows the number, and derivatives pass to the field.
+    """
+    recording = RECORDING.get()
+    if recording.constant or recording.recorder is None or shape_of(target.element):
+        return False
+    held = field_of(number) if recording.recorder.carries_into(target) else None
+    if held is None or (where and not current_session().on_host):
+        return False
+    ones = (1,) * len(where or ())
+    cell = number_field(target.element, ones)
+    _compute(cell.under(()), "positive", (held,))
+    if where is None:
+        target.copy_from(cell.broadcast_to(target.shape))
+    elif where:
+        target[tuple(slice(k, k + 1) for k in where)].copy_from(cell)
+    else:
+        target.copy_from(cell)
+    return True
+
+
 Operations.apply = apply
+Operators.store = store
 
 
 def value(number: object, dtype: Any = None) -> Field:

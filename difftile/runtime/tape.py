@@ -322,6 +322,10 @@ class Tape(StepRecorder):
         """Tell whether gradients pass to a result that varies."""
         return launch.plans().followed
 
+    def carries_into(self, field: Field) -> bool:
+        """Tell whether gradients pass to numbers that Python writes into a field."""
+        return field.has_grads
+
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
         """Return those of some reads that are of fields with gradients."""
         return self.reads.varying(reads)
