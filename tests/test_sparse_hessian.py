@@ -167,6 +167,11 @@ def test_several_energies_add_up(rng: Any) -> None:
     agree(dt.sparse_hessian(f)(x), wanted)
     agree_with_differences(f, x, dt.sparse_hessian(f)(x), 1e-7)
 
+    def once(x: Any) -> Any:
+        total = number()
+        bend(x, hinges, 0.7, total)
+        return total
+
     def again(x: Any) -> Any:
         total = number()
         bend(x, hinges, 3.0, total)
@@ -174,7 +179,7 @@ def test_several_energies_add_up(rng: Any) -> None:
         bend(x, hinges, 0.7, total)
         return total
 
-    agree(dt.sparse_hessian(again)(x), dense(again, x))
+    agree(dt.sparse_hessian(again)(x), dt.sparse_hessian(once)(x).toarray())
 
 
 def test_a_kernel_that_returns_the_sum(rng: Any) -> None:
@@ -250,3 +255,162 @@ def test_terms_made_positive_semidefinite(rng: Any, case: str) -> None:
     agree(found, wanted)
     assert np.linalg.eigvalsh(found.toarray())[0] > -1e-12 * np.abs(wanted).max()
     assert np.linalg.eigvalsh(dense(of(lists), x))[0] < -1e-3 * np.abs(wanted).max()
+
+
+# Fields, types and what a term may compute
+
+
+@dt.kernel
+def chain(x, k: float, energy):
+    for i in range(x.shape[0] - 1):
+        energy[None] += ti.exp(x[i + 1] - x[i]) + k * x[i] ** 4
+
+
+@dt.kernel
+def grid(u, masks, energy):
+    for i, j in ti.ndrange((1, 4), u.shape[1] - 1):
+        right, down = u[i, j + 1] - u[i, j], u[i - 1, j] - u[i, j]
+        if masks[i, j] > 0:
+            energy[None] += ti.sqrt(1.0 + right**2 + down**2)
+
+
+@dt.kernel
+def matrices(f, energy):
+    for i in range(f.shape[0] - 1):
+        energy[None] += f[i].determinant() ** 2 + (f[i] @ f[i + 1]).trace()
+
+
+@dt.kernel
+def components(x, energy):
+    for i in range(x.shape[0] - 1):
+        energy[None] += x[i][0] * x[i + 1][2] ** 2 + ti.sin(x[i][0])
+
+
+def test_fields_of_numbers_and_matrices_and_grids(rng: Any) -> None:
+    cases: list[tuple[Any, Any, tuple[Any, ...]]] = [
+        (chain, dt.from_numpy(rng.normal(size=5)), (0.7,)),
+        (grid, dt.from_numpy(rng.normal(size=(5, 4))), (integers(rng.integers(0, 2, (5, 4))),)),
+        (components, points(rng), ()),
+    ]
+    f = dt.field(dt.mat(2, 2, ti.f64), 4)
+    f.from_numpy(rng.normal(size=(4, 2, 2)))
+    cases.append((matrices, f, ()))
+    for kernel, x, rest in cases:
+
+        def of(x: Any, kernel: Any = kernel, rest: Any = rest) -> Any:
+            total = number()
+            kernel(x, *rest, total)
+            return total
+
+        found = dt.sparse_hessian(kernel)(x, *rest, number())
+        agree(found, dense(of, x))
+    # Components that no term uses together have no entries but zeros.
+    assert np.count_nonzero(dt.sparse_hessian(components)(points(rng), number()).toarray()) > 0
+
+
+def test_single_precision_and_arrays(rng: Any) -> None:
+    values = rng.normal(size=6).astype(np.float32)
+    exact = dt.sparse_hessian(chain)(values.astype(np.float64), 0.7, number())
+    found = dt.sparse_hessian(chain)(values, 0.7, number(ti.f32))
+    assert found.dtype == np.float32 and exact.dtype == np.float64
+    np.testing.assert_allclose(found.toarray(), exact.toarray(), rtol=0, atol=1e-4)
+    wide = dt.sparse_hessian(chain)(values, 0.7, number())  # a sum in double precision
+    np.testing.assert_allclose(wide.toarray(), exact.toarray(), rtol=0, atol=1e-4)
+
+
+@dt.func
+def cube(x):
+    return x * x * x
+
+
+@cube.backward
+def _(x, d_out):
+    return 3.0 * x * x * d_out
+
+
+@dt.func
+def root(y):
+    """The root of z + z^3 = y, by Newton's method."""
+    z = 0.0
+    for _ in range(12):
+        z -= (z + z**3 - y) / (1.0 + 3.0 * z**2)
+    return z
+
+
+@dt.kernel
+def computed(x, ends, energy):
+    for e in range(ends.shape[0]):
+        a, b = x[ends[e, 0]], x[ends[e, 1]]
+        parts = ti.Vector([0.0, 0.0])
+        for k in range(2):
+            parts[k] = (a - b) * (k + 1)
+        lowest = a if a < b else b
+        energy[None] += root(cube(parts[1]) + parts[0]) ** 2 + lowest**3
+
+
+def test_terms_with_loops_branches_and_rules(rng: Any) -> None:
+    x, ends = dt.from_numpy(rng.normal(size=5)), integers([[0, 1], [3, 1], [2, 4], [2, 2]])
+
+    def f(x: Any) -> Any:
+        total = number()
+        computed(x, ends, total)
+        return total
+
+    agree(dt.sparse_hessian(f)(x), dense(f, x), 1e-11)
+    agree_with_differences(f, x, dt.sparse_hessian(f)(x), 1e-7)
+
+
+def test_the_pattern_stays_while_indices_do(rng: Any) -> None:
+    x, energy = points(rng), number()
+    edges, rest = integers([[0, 1], [1, 2], [5, 3]]), dt.ones(3, dtype=ti.f64)
+    hessian = dt.sparse_hessian(stretch)
+    first = hessian.fields(x, edges, rest, 1.0, energy)
+    assert first.shape == (21, 21) and first.data.shape == first.indices.shape
+    rest.fill(2.0)
+    x.from_numpy(x.to_numpy() + 0.1)
+    second = hessian.fields(x, edges, rest, 3.0, energy)
+    assert second.indices is first.indices and second.indptr is first.indptr
+    edges[0, 1] = 4
+    third = hessian.fields(x, edges, rest, 3.0, energy)
+    assert third.indices is not first.indices
+    parts = tuple(one.to_numpy() for one in third[:3])
+    given = sparse.csr_matrix(parts, shape=third.shape)
+    agree(given, hessian(x, edges, rest, 3.0, energy).toarray())
+    edges.from_numpy(edges.to_numpy())  # written, and the same
+    assert hessian.fields(x, edges, rest, 3.0, energy).indices is third.indices
+    none = integers(np.full((POINTS, 3), -1))
+    empty = dt.sparse_hessian(near)(x, none, 1.0, energy)
+    assert empty.nnz == 0 and empty.shape == (21, 21)
+
+
+def test_random_meshes(rng: Any) -> None:
+    """One kernel on random connections: vertices repeated, left out, and behind a condition."""
+    for _ in range(12):
+        n, m = rng.integers(1, 9), rng.integers(1, 12)
+        x = vectors(rng.normal(size=(n, 3)))
+        lists = integers(rng.integers(-1, n, (n, 3)))
+        edges, rest = integers(rng.integers(0, n, (m, 2))), dt.ones(int(m), dtype=ti.f64)
+
+        def f(x: Any, lists: Any = lists, edges: Any = edges, rest: Any = rest) -> Any:
+            total = number()
+            near(x, lists, 1.5, total)
+            stretch(x, edges, rest, 2.0, total)
+            return 2.0 * total
+
+        found, wanted = dt.sparse_hessian(f)(x), dense(f, x)
+        np.testing.assert_allclose(found.toarray(), wanted, rtol=0, atol=1e-11)
+
+
+def test_under_debug(rng: Any) -> None:
+    try:
+        dt.init(debug=True)
+        x, energy = points(rng), number()
+        edges, rest = integers([[0, 1], [1, 2]]), dt.ones(2, dtype=ti.f64)
+        hessian = dt.sparse_hessian(stretch)
+        found = hessian(x, edges, rest, 1.0, energy)
+        assert found.nnz == 7 * 9
+        edges[1, 1] = POINTS
+        with pytest.raises(IndexError):
+            hessian(x, edges, rest, 1.0, energy)
+    finally:
+        dt.init()

@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 from typing import TypeAlias
 
 from difftile.ir.nodes import Alloc, Array, Block, Const, For, Value, Var
-from difftile.ir.types import I32, FieldType, scalar_of
+from difftile.ir.types import F32, F64, I32, FieldType, scalar_of
 from difftile.ops.build import Expr, OpBuilder, zero
 
 Entries: TypeAlias = dict[tuple[int, int], Value]
@@ -19,6 +19,7 @@ Entries: TypeAlias = dict[tuple[int, int], Value]
 
 _CLOSED = 3  # matrices up to this size have an op
 _SWEEPS = 12  # Jacobi's method converges quadratically: more than doubles need up to 16 x 16
+_NEGLIGIBLE = {F32: 1e-10, F64: 1e-19}  # entries off the diagonal, relative to the norm
 
 
 def positive_part(b: OpBuilder, entries: Entries, count: int) -> Entries:
@@ -79,9 +80,12 @@ def _by_rotations(b: OpBuilder, full: list[Value], n: int) -> Entries:
 
         _loop(b, "k", 0, n, one)
 
+    total = _sum(b, [b.call("mul", value, value) for value in full])
+    tiny = b.expr(total).call("sqrt") * _NEGLIGIBLE[type_]
+
     def rotate(p: Expr, q: Expr) -> None:
         off = at(a, p, q)
-        with b.branch(off.call("ne", 0.0).value):
+        with b.branch((off.call("abs") > tiny).value):
             theta = (at(a, q, q) - at(a, p, p)) / (off + off)
             root = (theta * theta + 1.0).call("sqrt") + theta.call("abs")
             tangent = (theta < 0.0).select((-1.0 / root).value, (1.0 / root).value)
@@ -120,6 +124,13 @@ def _by_rotations(b: OpBuilder, full: list[Value], n: int) -> Entries:
         (i, j): b.load(result, (Const(i * n + j, I32),))
         for i, j in combinations_with_replacement(range(n), 2)
     }
+
+
+def _sum(b: OpBuilder, values: list[Value]) -> Value:
+    total = values[0]
+    for value in values[1:]:
+        total = b.call("add", total, value)
+    return total
 
 
 def _loop(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from difftile.ad.local_hessian import LocalHessian, local_hessian
 from difftile.compile.arguments import Arguments, field_at
@@ -246,39 +247,33 @@ class LocalCode:
         return [role.array for role in self.blocks.roles if isinstance(role, Bar)]
 
 
-class LocalCodes:
-    """The compiled Hessians of stages, made once for each role of the parameters.
+_CODES: WeakKeyDictionary[Stage, dict[object, LocalCode | None]] = WeakKeyDictionary()
+"""The compiled Hessians of stages, by the roles of their parameters and the kind of Hessian."""
+
+
+def local_code(
+    run: StageRun, outputs: frozenset[Array], element: Type, *, psd: bool
+) -> LocalCode | None:
+    """Return the compiled Hessian of a stage; None where it adds no terms and passes no weights on.
 
     Args:
+        run: The stage.
+        outputs: The parameters that hold the sum.
         element: The type of an element of the field.
         psd: Whether the negative eigenvalues of each term are replaced by zero.
+
+    Raises:
+        NotLocal: The stage is not a sum of local terms.
     """
-
-    def __init__(self, element: Type, *, psd: bool) -> None:
-        self._element = element
-        self._psd = psd
-        self._known: dict[object, LocalCode | None] = {}
-
-    def of(self, run: StageRun, outputs: frozenset[Array]) -> LocalCode | None:
-        """Return the code for a stage; None where it adds no terms and passes no weights on.
-
-        Raises:
-            NotLocal: The stage is not a sum of local terms.
-        """
-        key = (run.stage, run.wrt, run.varying, outputs)
-        if key not in self._known:
-            found = local_hessian(
-                run.stage.program,
-                run.wrt,
-                outputs,
-                run.varying,
-                self._element,
-                psd=self._psd,
-            )
-            self._known[key] = found and LocalCode(
-                found, *(DerivedCode(one) for one in (found.bounds, found.gather, found.blocks))
-            )
-        return self._known[key]
+    known = _CODES.setdefault(run.stage, {})
+    key = (run.wrt, run.varying, outputs, element, psd)
+    if key not in known:
+        program = run.stage.program
+        found = local_hessian(program, run.wrt, outputs, run.varying, element, psd=psd)
+        known[key] = found and LocalCode(
+            found, *(DerivedCode(one) for one in (found.bounds, found.gather, found.blocks))
+        )
+    return known[key]
 
 
 class Weights:

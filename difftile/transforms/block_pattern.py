@@ -42,7 +42,7 @@ class BlockPattern:
         size: The rows and columns of a block.
         shape: The shape of the matrix, in numbers.
         indptr: Where each row of numbers starts.
-        indices: The column of each number.
+        indices: The column of each number; one element that is not used where there are none.
         parts: Where the slots of each block start in `slots`, and after the last.
         slots: The first slot of each part; of a part that is transposed it is -1 minus that.
         rows: For each block the place of its first number, and the distance of its rows.
@@ -58,7 +58,7 @@ class BlockPattern:
 
     def add_up(self, slots: Field, data: Field) -> None:
         """Fill the numbers of the matrix from the slots of the terms."""
-        if self.slots.shape[0]:
+        if self.parts.shape[0] > 1:
             n = self.size
             cells = tuple((i * n + j, j * n + i, i, j) for i in range(n) for j in range(n))
             _add_up(slots, self.parts, self.slots, self.rows, data, cells)
@@ -96,12 +96,18 @@ def block_pattern(found: Sequence[Sites], size: int, elements: int) -> BlockPatt
     return BlockPattern(
         size,
         (elements * size, elements * size),
-        from_numpy(np.concatenate([indptr.ravel(), [len(indices)]]).astype(np.int32)),
-        from_numpy(indices),
-        from_numpy(np.concatenate([starts, [len(keys)]]).astype(np.int32)),
-        from_numpy(slots[order].astype(np.int32)),
-        from_numpy(np.stack([first, stride], axis=1).astype(np.int32)),
+        _field(np.append(indptr, len(indices))),
+        _field(indices),
+        _field(np.append(starts, len(keys))),
+        _field(slots[order]),
+        _field(np.stack([first, stride], axis=1)),
     )
+
+
+def _field(values: npt.NDArray[Any]) -> Field:
+    """Return a field of integers; it has an element even if there are none."""
+    least = values if values.size else np.zeros((1, *values.shape[1:]))
+    return from_numpy(least.astype(np.int32))
 
 
 def _entries(one: Sites, size: int) -> list[tuple[Any, Any, Any]]:

@@ -17,10 +17,10 @@ from difftile.ir.nodes import Var
 from difftile.ir.types import I32, is_float, scalar_of, shape_of
 from difftile.linearization.local_energies import (
     LocalCode,
-    LocalCodes,
     LocalEnergies,
     StageRun,
     Weights,
+    local_code,
     run_local,
 )
 from difftile.runtime.kernel import Kernel
@@ -105,7 +105,7 @@ class SparseHessian:
     def fields(self, *args: Tree, **kwargs: Any) -> CsrFields:
         """Return the Hessian in compressed rows, as fields.
 
-        The columns and rows are good until the pattern changes, and are not to be written.
+        The fields are good until the next call, and are not to be written.
         """
         refuse_nesting("sparse_hessian", "jvp of dt.grad")
         given = list(args)
@@ -185,12 +185,13 @@ class _Plan:
         self._element = wrt.element
         self._shape = wrt.shape
         self._session = session
-        self._codes = LocalCodes(wrt.element, psd=psd)
+        self._psd = psd
         self._sources: list[tuple[object, ...]] | None = None
         self._firsts: list[dict[Var, int]] = []
         self._sites: list[Sites] = []
         self._pattern: BlockPattern | None = None
         self._slots: Field | None = None
+        self._data: Field | None = None
 
     def fits(self, wrt: Field, session: Session) -> bool:
         """Tell whether the plan is for such a field."""
@@ -203,8 +204,8 @@ class _Plan:
         steps = self._steps(seen, weights)
         pieces = [one for one in steps if isinstance(one, _Piece)]
         pattern = self._arranged(pieces)
-        slots = self._slots
-        assert slots is not None
+        slots, data = self._slots, self._data
+        assert slots is not None and data is not None
         firsts = iter(self._firsts)
         for one in steps:
             if isinstance(one, Storage):
@@ -212,8 +213,6 @@ class _Plan:
                 continue
             memory = {one.code.hessian.slots: slots}
             run_local(one.run, one.code.blocks, memory, next(firsts), weights)
-        with scratch():
-            data = make(scalar_of(self._element), pattern.indices.shape)
         pattern.add_up(slots, data)
         return CsrFields(data, pattern.indices, pattern.indptr, pattern.shape)
 
@@ -225,7 +224,9 @@ class _Plan:
                 steps.append(run)
                 continue
             outputs = run.held(weights) - run.wrt
-            code = self._codes.of(run, outputs) if outputs else None
+            if not outputs:
+                continue
+            code = local_code(run, outputs, self._element, psd=self._psd)
             if code is not None:
                 steps.append(_Piece(run, code))
                 for array in code.weighted:
@@ -247,8 +248,10 @@ class _Plan:
         if self._pattern is None or not _same(found, self._sites):
             size, elements = prod(shape_of(self._element)), prod(self._shape)
             self._pattern = block_pattern(found, size, elements)
+            number = scalar_of(self._element)
             with scratch():
-                self._slots = make(scalar_of(self._element), (max(slots, 1),))
+                self._slots = make(number, (max(slots, 1),))
+                self._data = make(number, self._pattern.indices.shape)
         self._sources, self._firsts, self._sites = sources, firsts, found
         return self._pattern
 
