@@ -200,13 +200,13 @@ def check(cloth: SoftCloth, seed: int, eps: float = 1e-6) -> tuple[float, float]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
-    parser = make_parser("cloth-newton", __doc__, steps=24, iterations=1, memory=False)
+    parser = make_parser("cloth-newton", __doc__, steps=20, iterations=1, memory=False)
     say = "default: %(default)s"
     parser.add_argument(
         "--masses", type=positive_int, default=100, help=f"in a row and in a column; {say}"
     )
     parser.add_argument(
-        "--time-step", type=positive_float, default=0.01, help=f"of implicit Euler [s]; {say}"
+        "--time-step", type=positive_float, default=0.012, help=f"of implicit Euler [s]; {say}"
     )
     options = start(parser, argv)
     if options.masses < 3:

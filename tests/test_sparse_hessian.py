@@ -205,6 +205,12 @@ def test_a_kernel_that_returns_the_sum(rng: Any) -> None:
 
     found = dt.sparse_hessian(membrane)(x, triangles, inverse, mass, target)
     agree(found, dense(f, x))
+
+    def halves(x: Any) -> Any:
+        first = membrane(x, triangles, inverse, mass, target)
+        return 0.25 * first + membrane(x, triangles, inverse, mass, target) * 0.75
+
+    agree(dt.sparse_hessian(halves)(x), found.toarray())
     part = vectors(rng.normal(size=(POINTS + 2, 3)))
     with pytest.raises(dt.LaunchError, match="is a view of a field"):
         dt.sparse_hessian(membrane)(part[1:-1], triangles, inverse, mass, target)

@@ -24,12 +24,13 @@ from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Active
-from difftile.recording.host_reads import computed_by_python, warn_of_number
+from difftile.recording.host_reads import computed_by_python, result_of, warn_of_number
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
-from difftile.recording.steps import HostCopy, HostStep, HostWrite, Launch, TapeStep
-from difftile.recording.work_fields import zeros_of
+from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
+from difftile.recording.work_fields import add_to, zeros_of
 from difftile.substrate import Buffer, unpin
 
 _HVP = "Or use dt.hvp, which takes any function."
@@ -91,6 +92,14 @@ class StageRun:
                     pass
 
 
+@dataclass(frozen=True, slots=True)
+class FieldCopy:
+    """A copy of a whole field that varies into another one."""
+
+    source: Field
+    target: Field
+
+
 class LocalEnergies(StepRecorder):
     """A recorder that remembers the stages which compute something from one field.
 
@@ -98,15 +107,14 @@ class LocalEnergies(StepRecorder):
         wrt: The field.
 
     Attributes:
-        runs: The stages, and the memory of fields that Python wrote, in their order.
-        results: What the latest kernel returned, while it lasts.
+        runs: The stages, and between them copies and writes from Python, in their order.
     """
 
     def __init__(self, wrt: Field) -> None:
-        self.runs: list[StageRun | Storage] = []
-        self.results: list[Field] = []
+        self.runs: list[StageRun | FieldCopy | Storage] = []
         self._wrt = wrt
         self._identity = object()
+        self._returned: dict[str, HostRead] = {}
         self._active = Active([wrt])
 
     def misses(self, storage: Storage) -> bool:
@@ -118,6 +126,27 @@ class LocalEnergies(StepRecorder):
         varies = field in self._active and is_float(field.element)
         return HostRead(self._identity, repr(field)) if varies else None
 
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Return a read of a result of a launch that varies."""
+        field = field_at(values, position)
+        name = launch.code.name
+        read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
+        return read if field in self._active and is_float(field.element) else None
+
+    def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
+        """Return those of some reads that are of fields that vary."""
+        return [read for read in reads if read.recorder is self._identity]
+
+    def numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
+        """Warn of numbers that a launch takes for constants, and that vary."""
+        for k in () if RECORDING.get().constant else launch.tracked:
+            if reads := self.varying(reads_in(values[k])):
+                warn_of_number(launch, k, reads)
+
+    def follows(self, launch: PreparedLaunch, position: int) -> bool:
+        """Tell that weights pass to results of launches."""
+        return True
+
     def host_write(self, field: Field, where: Where, values: HostArray) -> bool:
         """Hear that Python is about to write constants.
 
@@ -125,7 +154,7 @@ class LocalEnergies(StepRecorder):
             TapeError: The values were computed from the field.
             LaunchError: It writes into the field.
         """
-        reads = [read for read in reads_in(values) if read.recorder is self._identity]
+        reads = self.varying(reads_in(values))
         if reads and is_float(field.element) and not RECORDING.get().constant:
             raise computed_by_python(field, reads)
         return super().host_write(field, where, values)
@@ -215,11 +244,16 @@ class LocalEnergies(StepRecorder):
     def _host(self, step: HostStep) -> None:
         self._check_unchanged((step.field.storage,))
         if isinstance(step, HostCopy) and step.source.base in self._active:
-            raise LaunchError(
-                f"The energy function copies {step.source!r}, which varies. Pass it to the "
-                f"kernels as it is. {_HVP}"
-            )
-        if isinstance(step, HostWrite) and step.field.storage in self._active.storages:
+            source, target = step.source, step.field
+            if source.base is self._wrt or not isinstance(source, Field) or step.where is not None:
+                raise LaunchError(
+                    f"The energy function copies {source!r}, which varies. Pass it to the "
+                    f"kernels as it is. {_HVP}"
+                )
+            self.runs.append(FieldCopy(source, target))
+            self._active.storages.add(target.storage)
+            return
+        if step.field.storage in self._active.storages:
             if step.where is not None and step.field.shape:
                 raise LaunchError(
                     f"The energy function writes a part of {step.field!r}, which holds a sum. "
@@ -292,6 +326,12 @@ class Weights:
         if found is None:
             found = self._known[one.storage] = zeros_of(one)
         return found
+
+    def copied(self, step: FieldCopy) -> None:
+        """Hear that a field was copied into another one, whose weight it has from there."""
+        passed = self.of(step.target)
+        add_to(self.of(step.source), passed.buffer.read())
+        passed.buffer.fill(0.0)
 
     def written(self, storage: Storage) -> None:
         """Hear that Python wrote into a field: what it held before has no weight."""

@@ -13,9 +13,11 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.field import Field, Storage, make, scratch
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fields.structs import StructField
+from difftile.fields.tracked import TrackedFloat
 from difftile.ir.nodes import Var
 from difftile.ir.types import I32, is_float, scalar_of, shape_of
 from difftile.linearization.local_energies import (
+    FieldCopy,
     LocalCode,
     LocalEnergies,
     StageRun,
@@ -23,7 +25,7 @@ from difftile.linearization.local_energies import (
     local_code,
     run_local,
 )
-from difftile.runtime.kernel import Kernel
+from difftile.runtime.number_operations import value as field_with
 from difftile.substrate import Session, current_session
 from difftile.transforms.block_pattern import BlockPattern, Sites, block_pattern
 from difftile.transforms.stretch import refuse_nesting
@@ -56,8 +58,8 @@ def sparse_hessian(f: Callable[..., Any], argnum: int = 0, *, psd: bool = False)
     thread of the iteration, and stored without atomic additions.
 
     Args:
-        f: A function as for `dt.grad`, which returns the sum as a field with one element; or a
-            kernel, which returns the sum or adds it to an argument of one element.
+        f: A function as for `dt.grad`, which returns the sum; or a kernel that returns the sum, or
+            adds it to an argument of one element.
         argnum: The position of the field.
         psd: Replace the negative eigenvalues of each term by zero, so that the sum is positive
             semidefinite, as Newton's method needs. They are those of the Hessian by the internal
@@ -121,6 +123,8 @@ class SparseHessian:
         try:
             with Recording(seen, observer=RECORDING.get().observer):
                 value = self._f(*given, **kwargs)
+                if isinstance(value, TrackedFloat):
+                    value = field_with(value)
             with Recording():
                 return plan.evaluated(seen, self._output(value, given, seen))
         finally:
@@ -135,8 +139,6 @@ class SparseHessian:
         name = getattr(self._f, "__name__", "the function")
         if isinstance(value, Field):
             found = [value]
-        elif isinstance(self._f, Kernel) and isinstance(value, float):
-            found = seen.results
         elif value is None:
             found = [one for one in given if isinstance(one, Field) and seen.varies(one)]
         else:
@@ -146,8 +148,8 @@ class SparseHessian:
             return sums[0]
         several = "several fields of one element" if sums else f"{value!r} and no sum"
         raise LaunchError(
-            f"dt.sparse_hessian takes a function that returns the sum of its energies as a field "
-            f"with one element; {name} returns {several}."
+            f"dt.sparse_hessian takes a function that returns the sum of its energies, as a number "
+            f"or a field with one element; {name} returns {several}."
         )
 
 
@@ -211,17 +213,22 @@ class _Plan:
             if isinstance(one, Storage):
                 weights.written(one)
                 continue
+            if isinstance(one, FieldCopy):
+                weights.copied(one)
+                continue
             memory = {one.code.hessian.slots: slots}
             run_local(one.run, one.code.blocks, memory, next(firsts), weights)
         pattern.add_up(slots, data)
         return CsrFields(data, pattern.indices, pattern.indptr, pattern.shape)
 
-    def _steps(self, seen: LocalEnergies, weights: Weights) -> list[_Piece | Storage]:
-        """Return the stages that add to the sum, the last one first, and the writes from Python."""
-        steps: list[_Piece | Storage] = []
+    def _steps(self, seen: LocalEnergies, weights: Weights) -> list[_Piece | FieldCopy | Storage]:
+        """Return the stages that add to the sum, the last one first, and what Python wrote."""
+        steps: list[_Piece | FieldCopy | Storage] = []
         for run in reversed(seen.runs):
-            if isinstance(run, Storage):
+            if isinstance(run, (Storage, FieldCopy)):
                 steps.append(run)
+                if isinstance(run, FieldCopy) and run.target in weights:
+                    weights.of(run.source)
                 continue
             outputs = run.held(weights) - run.wrt
             if not outputs:
