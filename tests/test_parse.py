@@ -43,7 +43,7 @@ def _derived(stage: Program) -> Iterator[Program]:
         found.append(reverse(stage, wanted).program)
     except NotDifferentiable:
         pass
-    alone = tangent_only(stage, wanted)
+    alone = tangent_only(primal(stage), wanted)
     if alone is not None:
         found.append(alone.program)
     yield from found

@@ -11,8 +11,10 @@ import taichi as ti
 import difftile as dt
 from difftile.compile.stage import Adjoint, Stage
 from difftile.ir.derived import Derived
+from difftile.linearization import batched_second
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
+from difftile.transforms import jacobians
 
 N = 20
 
@@ -134,3 +136,74 @@ def test_threads_that_derive_a_stage_at_once_get_the_same_program(
 def raced(x, loss):
     for i in x:
         loss[None] += x[i] * x[i]
+
+
+@dt.kernel
+def strained(x, y, k, loss):
+    """Sums in locals, a maximum, a local array and two stages."""
+    total = 0.0
+    for i in x:
+        total += x[i].norm_sqr()
+    for i in x:
+        near = x[(i + 1) % x.shape[0]]
+        y[i] = x[i] + 0.1 * total * ti.sin(near) * k[None]
+    for i in x:
+        x[i] = y[i]
+        ti.atomic_max(loss[1], x[i].dot(x[i]) + total)
+    for i in x:
+        loss[0] += ti.exp(-x[i].norm_sqr()) * total
+
+
+@dt.kernel
+def scanned(x, loss):
+    """A serial loop that carries a value along the field."""
+    for _ in range(1):
+        sum = ti.Vector([0.0, 0.0])
+        for i in range(x.shape[0]):
+            sum = 0.5 * sum * x[i] + x[i].yx
+            loss[0] += sum.x**2 * sum.y
+
+
+@dt.kernel
+def summed(loss, out):
+    out[None] = loss[0] * loss[1] + loss[0] ** 2
+
+
+def strain(x: Any, k: Any) -> Any:
+    y, loss, out = dt.zeros_like(x), dt.zeros(2, ti.f64), dt.zeros((), ti.f64)
+    for step in range(3):
+        strained(x, y, k, loss)
+        if step == 1:
+            x[2:4].copy_from(x[0:2])
+            x[4] = [0.3, 0.2]
+    scanned(x, loss)
+    summed(loss, out)
+    return out
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("chunk", [None, 3])
+def test_many_columns_of_a_hessian_at_once(
+    monkeypatch: pytest.MonkeyPatch, chunk: int | None, wide: bool
+) -> None:
+    """One adjoint for all directions, or one for each, against one direction after the other."""
+    start = np.random.default_rng(3).uniform(-0.6, 0.6, (5, 2))
+    x = dt.from_numpy(start, dt.vec(2, ti.f64))
+    expected = dt.hessian(strain, (0, 1), chunk=1)(x, 0.7)
+    reached: list[bool] = []
+    if wide:
+        monkeypatch.setattr(batched_second, "_apart", lambda record: False)
+    apart = batched_second.push_pull_many
+
+    def counted(*args: Any) -> Any:
+        found = apart(*args)
+        reached.append(True)
+        return found
+
+    monkeypatch.setattr(jacobians, "push_pull_many", counted)
+    found = dt.hessian(strain, (0, 1), chunk=chunk)(x, 0.7)
+    assert reached
+    for row, other in zip(found, expected, strict=True):
+        for block, wanted in zip(row, other, strict=True):
+            np.testing.assert_allclose(block, wanted, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found[0][1], found[1][0], rtol=1e-10, atol=1e-12)

@@ -77,16 +77,17 @@ class Tangent:
 
 @dataclass(frozen=True, slots=True)
 class TangentOnly:
-    """The tangents of some fields, to be pushed after the stage has run."""
+    """The tangents of the stage or of its adjoint alone, to be pushed after that has run."""
 
     wanted: frozenset[Array]
+    of: Adjoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Batched:
-    """An adjoint or the tangents for many directions at once."""
+    """An adjoint or tangents for many directions at once."""
 
-    of: Adjoint | TangentOnly
+    of: Adjoint | Tangent | TangentOnly
 
 
 Request: TypeAlias = Primal | Renamed | Adjoint | Tangent | TangentOnly | Batched
@@ -221,7 +222,8 @@ class Stage:
             case Tangent():
                 return self._tangent(request)
             case TangentOnly(wanted):
-                return tangent_only(self.program, wanted)
+                of = self._of(request)
+                return None if of is None else tangent_only(of, wanted)
             case Batched():
                 return self._batched(request)
 
@@ -245,8 +247,12 @@ class Stage:
                 adjoint = again
         return _simplified(adjoint)
 
+    def _of(self, request: Tangent | TangentOnly) -> Derived | None:
+        """Return the stage or the adjoint that tangents are asked for."""
+        return primal(self.program) if request.of is None else self.derived(request.of)
+
     def _tangent(self, request: Tangent) -> Derived | None:
-        of = primal(self.program) if request.of is None else self.derived(request.of)
+        of = self._of(request)
         if of is None:
             return None
         tangent = forward(of, request.wanted)
@@ -256,7 +262,9 @@ class Stage:
         of = self.derived(request.of)
         if of is None:
             return None
-        batched = batch(of, {*of.of(Bar).values(), *of.of(Dot).values()})
+        several = Dot if isinstance(request.of, TangentOnly) else (Bar, Dot)
+        lanes = (p for p, role in of.roles.items() if isinstance(role, several))
+        batched = batch(of, [p for p in lanes if isinstance(p, Array)])
         return batched.with_program(simplify(batched.program))
 
     @cached_property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from difftile.compile.arguments import Arguments, field_at
-from difftile.compile.stage import Batched, TangentOnly
+from difftile.compile.stage import Batched, Stage, Tangent, TangentOnly
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage, make
@@ -17,12 +17,14 @@ from difftile.ir.derived import Bar, Dot, Logged, Role, Same
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Slot, Temporary
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.tangents import make_writable
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.sweep import Sweep
-from difftile.passes.batch import Unbatchable
+from difftile.linearization.sweep import Sweep, record_launch
+from difftile.linearization.tangents import push_step, run_step
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.replay import AdjointEnvironment
-from difftile.recording.steps import HostStep, Launch, LaunchRecord
+from difftile.recording.replayed_fields import reverse_opaque
+from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord
 from difftile.substrate import unpin
 
 
@@ -38,13 +40,11 @@ def pull_many(
         wrt: The fields whose cotangents are wanted.
 
     Raises:
-        Unbatchable: A step has to be reversed for each of them.
+        Unbatchable: Loops have bounds that differ between directions.
     """
     fields = [one.origin for one in wrt]
     records = stretch.records(fields)
-    if any(isinstance(record, OpaqueRecord) for record in records):
-        raise Unbatchable
-    replay = _Many(len(seeds))
+    replay = ManyDirections(len(seeds))
     replay.gradient(output).buffer.write(np.asarray(seeds))
     for record in reversed(records):
         record.reverse(replay)
@@ -66,16 +66,16 @@ def push_many(
         outputs: The fields whose tangents are wanted.
 
     Raises:
-        Unbatchable: A step has to be run again for each of them.
+        Unbatchable: Loops have bounds that differ between directions.
     """
     stretch.check_writes(frozenset((one.origin,)))
-    dots = _Many(len(tangents))
+    dots = ManyDirections(len(tangents))
     dots.gradient(one).buffer.write(np.asarray(tangents))
-    _ManyPush(stretch, frozenset((one.origin,)), dots).over(stretch)
+    ManyPush(stretch, frozenset((one.origin,)), dots).over(stretch)
     return {out: dots.gradient(out).to_numpy() for out in outputs}
 
 
-class _Many:
+class ManyDirections:
     """Gradients or tangents with one axis more."""
 
     def __init__(self, width: int) -> None:
@@ -84,13 +84,17 @@ class _Many:
 
     def gradient(self, field: Field) -> Field:
         """Return the gradients of a field, which are zero to begin with."""
+        return self.lanes(field).under((self.width, *field.shape))
+
+    def lanes(self, field: Field) -> Field:
+        """Return the gradients of a field in the shape of its origin."""
         work = self._work.get(field.storage)
         if work is None:
             work = self._work[field.storage] = make(
                 field.element, (self.width, *field.origin.shape)
             )
             work.buffer.fill(0.0)
-        return work.under((self.width, *field.shape))
+        return work
 
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
@@ -99,8 +103,37 @@ class _Many:
         Binding(adjoint, _ManyGradients(self, record)).launch(record.values, record.kept)
 
     def opaque(self, record: OpaqueRecord) -> None:
-        """Refuse an opaque step, which takes one direction at a time."""
-        raise Unbatchable
+        """Run the reverse of an opaque step, for one direction after the other."""
+        for gradient in self.each():
+            reverse_opaque(record, gradient)
+
+    def each(self) -> Iterator[Callable[[Field], Field]]:
+        """Yield a function for each direction, which returns the gradients of a field to work on.
+
+        They are taken over when the next one is asked for.
+        """
+        for k in range(self.width):
+            work: dict[Storage, Field] = {}
+
+            def gradient(field: Field, k: int = k, work: dict[Storage, Field] = work) -> Field:
+                one = work.get(field.storage)
+                if one is None:
+                    one = work[field.storage] = make(field.element, field.origin.shape)
+                    one.buffer.write(self.lanes(field).buffer.array()[k])
+                return one.under(field.shape)
+
+            yield gradient
+            for storage, one in work.items():
+                self._put(storage, k, one)
+
+    def _put(self, storage: Storage, k: int, one: Field) -> None:
+        lanes = self._work[storage]
+        make_writable(lanes)
+
+        def put(array: HostArray) -> None:
+            array[k] = one.buffer.array()
+
+        lanes.buffer.change(put)
 
     def passes(self, source: ArrayLike) -> bool:
         """Tell that all fields have gradients here."""
@@ -150,81 +183,133 @@ def _each(lanes: HostArray) -> list[HostArray]:
     return [lanes[k, ...] for k in range(len(lanes))]
 
 
-class _ManyPush(Sweep):
+class ManyPush(Sweep):
     """Pushes many tangents of one field through a stretch."""
 
-    def __init__(self, stretch: Pullback, wanted: frozenset[Field], dots: _Many) -> None:
+    def __init__(self, stretch: Pullback, wanted: frozenset[Field], dots: ManyDirections) -> None:
         super().__init__(wanted)
         self._stretch = stretch
-        self._dots = dots
+        self.dots = dots
 
     def launch(self, step: Launch, *, constant: bool) -> None:
-        prepared, values, code = step.prepared, step.values, step.prepared.code
+        """Run a kernel and push tangents through it."""
         if not any(self.active.along(step)):
-            prepared.run(values)
+            step.prepared.run(step.values)
             return
         if constant:
-            raise Unbatchable
-        wanted = code.arrays(self.active.launched(step))
-        for stage in code.stages:
-            tangents = stage.code(Batched(TangentOnly(wanted)))
-            code.check_passing(stage, wanted, values)
-            if tangents is None:
-                raise Unbatchable
-            env = _ManyTangents(self._dots, prepared, values)
-            held = [field_at(values, k).storage.buffer for k in code.stage_writes[stage.number]]
-            for buffer in held:  # the tangents read the contents from before the stage as well
-                buffer.pins += 1
-            binding = Binding(tangents, env)
-            try:
-                prepared.stages[stage.number].run(values)
-                binding.launch(values)
-            finally:
-                unpin(*held)
+            self.constant(step)
+            return
+        grads = self.active.launched(step)
+        for stage in step.prepared.code.stages:
+            self.push_stage(step, stage, grads)
+
+    def constant(self, step: Launch) -> list[StepRecord]:
+        """Launch a kernel whose results are constants; return the records that clear gradients."""
+        grads = self.active.along(step)
+        for k in step.prepared.code.writes:
+            if grads[k]:
+                make_writable(self.dots.lanes(field_at(step.values, k)))
+        records = record_launch(step, grads, constant=True)
+        for record in records:
+            record.reverse(self.dots)
+        return records
+
+    def push_stage(self, step: Launch, stage: Stage, grads: tuple[bool, ...]) -> None:
+        """Launch one stage of a kernel and push tangents.
+
+        Args:
+            step: The launch.
+            stage: The stage.
+            grads: Which parameters have tangents.
+
+        Raises:
+            Unbatchable: Loops have bounds that differ between directions.
+        """
+        prepared, values, code = step.prepared, step.values, step.prepared.code
+        wanted = code.arrays(grads)
+        tangents = stage.code(Batched(TangentOnly(wanted)))
+        code.check_passing(stage, wanted, values)
+        writes = code.stage_writes[stage.number]
+        for k in writes:
+            if grads[k]:
+                make_writable(self.dots.lanes(field_at(values, k)))
+        env = _ManyTangents(self.dots, prepared, values)
+        if tangents is None:  # they need values that the stage overwrites again and again
+            both = stage.code(Batched(Tangent(wanted)))
+            assert both is not None
+            Binding(both, env).launch(values)
+            prepared.stages[stage.number].run(values)
+            return
+        held = [field_at(values, k).storage.buffer for k in writes]
+        for buffer in held:  # the tangents read the contents from before the stage as well
+            buffer.pins += 1
+        binding = Binding(tangents, env)
+        try:
+            prepared.stages[stage.number].run(values)
+            binding.launch(values)
+        finally:
+            unpin(*held)
 
     def opaque(self, opaque: Opaque) -> None:
-        if any(use.field.storage in self.active.storages for use in opaque.uses):
-            raise Unbatchable
-        self._stretch.again(opaque)
+        """Run a step whose inside is not seen, and push tangents one after the other."""
+        if not any(use.field.storage in self.active.storages for use in opaque.uses):
+            self._stretch.again(opaque)
+            return
+        _, record = run_step(opaque, self.active)
+        if record is not None:
+            self.pushed(record, opaque)
+
+    def pushed(self, record: OpaqueRecord, opaque: Opaque) -> None:
+        """Push tangents through a run of an opaque step."""
+        try:
+            for dots in self.dots.each():
+                push_step(record, dots)
+        finally:
+            record.release()
 
     def host(self, step: HostStep) -> None:
-        step.push(self._dots)
+        """Push tangents through a write from Python."""
+        step.push(self.dots)
 
 
-class _ManyEnvironment(Environment):
+class ManyEnvironment(Environment):
     """Memory with an axis more for the directions."""
 
-    _many: _Many
+    many: ManyDirections
 
     def width(self) -> Slot:
-        return Fixed(self._many.width)
+        """Return the slot of the number of directions."""
+        return Fixed(self.many.width)
 
     def lead(self, param: Array, role: Logged) -> tuple[int, ...]:
-        return (self._many.width,) if param.type.ndim > len(role.extents) else ()
+        """Return the extents of a log along axes that come before its own."""
+        return (self.many.width,) if param.type.ndim > len(role.extents) else ()
 
     def scratch(self, param: Array, like: Array | None) -> Slot:
+        """Return the slot of memory that the program needs while it runs."""
         shape = () if like is None else self.field(like).shape
-        lead = (self._many.width,) if param.type.ndim > len(shape) else ()
+        lead = (self.many.width,) if param.type.ndim > len(shape) else ()
         return Temporary(param.type.element, (*lead, *shape))
 
 
-class _ManyGradients(_ManyEnvironment, AdjointEnvironment):
+class _ManyGradients(ManyEnvironment, AdjointEnvironment):
     """Gradients with an axis more, and contents among the buffers of a record."""
 
-    def __init__(self, many: _Many, record: LaunchRecord) -> None:
+    def __init__(self, many: ManyDirections, record: LaunchRecord) -> None:
         AdjointEnvironment.__init__(self, record, many.gradient)
-        self._many = many
+        self.many = many
 
     def lane(self, of: Role) -> Slot | None:
-        return self._many.lane(self.field(of.array)) if isinstance(of, Bar) else None
+        return self.many.lane(self.field(of.array)) if isinstance(of, Bar) else None
 
 
-class _ManyTangents(_ManyEnvironment):
+class _ManyTangents(ManyEnvironment):
     """Tangents with an axis more, and contents that fields had when this was made."""
 
-    def __init__(self, many: _Many, launch: PreparedLaunch, values: Arguments) -> None:
+    def __init__(self, many: ManyDirections, launch: PreparedLaunch, values: Arguments) -> None:
         super().__init__(launch.code, values)
-        self._many = many
+        self.many = many
+        self._copies = ManyDirections(many.width)
 
     def before(self, array: Array) -> Slot:
         field = self.field(array)
@@ -233,6 +318,10 @@ class _ManyTangents(_ManyEnvironment):
     def lane(self, of: Role) -> Slot | None:
         match of:
             case Dot(Same(Array() as array)):
-                return self._many.lane(self.field(array))
+                return self.many.lane(self.field(array))
+            case Same(Array() as array):  # a copy for each direction
+                lanes = self._copies.gradient(self.field(array)).buffer
+                lanes.write(np.broadcast_to(self.field(array).buffer.array(), lanes.array().shape))
+                return Fixed(lanes)
             case _:
                 return None

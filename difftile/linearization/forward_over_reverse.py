@@ -16,15 +16,13 @@ from difftile.compile.stage import Tangent
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
-from difftile.ir.derived import After, Bar, Before, Logged, Role, Scratch
-from difftile.ir.nodes import Array
-from difftile.ir.types import is_float
+from difftile.ir.derived import After, Bar, Before, Role
 from difftile.launch.binding import Binding, Fixed, Slot
 from difftile.launch.tangents import make_writable, push_stage
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.rule_tangents import DualStepRecord
+from difftile.linearization.rule_tangents import DualStepRecord, pushed_step
 from difftile.linearization.sweep import record_launch
-from difftile.linearization.tangents import Tangents
+from difftile.linearization.tangents import Tangents, run_step
 from difftile.recording.opaque import Opaque
 from difftile.recording.replay import AdjointEnvironment, Replay
 from difftile.recording.seeds import Seed, add_seed
@@ -52,6 +50,23 @@ class DualRecord:
             for buffer in (self.record.kept[-1], self.dots[-1]):
                 if buffer is not None:
                     buffer.pins += 1
+
+    def dot(self, role: Before | After) -> Buffer | None:
+        """Return the tangents of kept contents, or None if these are constants."""
+        plan, position = self.record.plan, self.record.plan.code.position[role.array]
+        if isinstance(role, Before):
+            return self.dots[plan.reads.index(position)]
+        return self.dots[len(plan.reads) + plan.reads_after.index(position)]
+
+    def varies(self, role: Role) -> bool:
+        """Tell whether a parameter of the adjoint has a tangent that may not be zero."""
+        match role:
+            case Before() | After():
+                return self.dot(role) is not None
+            case Bar():
+                return True
+            case _:
+                return False
 
     def release(self) -> None:
         """Let go of the old values."""
@@ -151,12 +166,9 @@ class _DualRecording(Tangents):
         if not any(use.field.storage in self.active.storages for use in opaque.uses):
             self._stretch.again(opaque)
             return
-        for use in opaque.uses:
-            if use.writes and is_float(use.field.element):
-                make_writable(self.of(use.field.origin))
-        pushed = self.through(opaque, keep=True)
-        if pushed.record is not None:
-            self.records.append(DualStepRecord(pushed, pushed.record))
+        _, record = run_step(opaque, self.active)
+        if record is not None:
+            self.records.append(pushed_step(record, opaque, [self.of]))
 
     def host(self, step: HostStep) -> None:
         """Push tangents through a write from Python and remember it."""
@@ -184,22 +196,10 @@ class DualReplay:
                 self.dots.reverse(record)
 
     def _launch(self, dual: DualRecord) -> None:
-        record, adjoint = dual.record, dual.record.plan.adjoint
-        assert adjoint is not None
+        record = dual.record
         env = _DualEnvironment(dual, self.bars.gradient, self.dots.gradient)
-        derived = adjoint.derived
-        own = (t for t in derived.program.temps if is_float(t.type.element))
-        varying = frozenset(
-            (
-                *(t for t in own if isinstance(derived.role(t), (Scratch, Logged))),
-                *(
-                    p
-                    for p, role in zip(adjoint.code.params, adjoint.roles, strict=True)
-                    if isinstance(p, Array) and env.varies(role)
-                ),
-            )
-        )
-        tangent = record.plan.stage.code(Tangent(varying, record.plan.request))
+        request = Tangent(record.plan.with_tangents(dual.varies), record.plan.request)
+        tangent = record.plan.stage.code(request)
         assert tangent is not None
         Binding(tangent, env).launch(record.values, record.kept)
 
@@ -214,24 +214,14 @@ class _DualEnvironment(AdjointEnvironment):
         tangent: Callable[[Field], Field],
     ) -> None:
         super().__init__(dual.record, gradient)
-        self._dots = dual.dots
+        self._dual = dual
         self._tangent = tangent
-
-    def varies(self, role: Role) -> bool:
-        """Tell whether a parameter of the adjoint has a tangent that may not be zero."""
-        match role:
-            case Before() | After():
-                return self._dots[self.kept_at(role)] is not None
-            case Bar():
-                return True
-            case _:
-                return False
 
     def dot(self, of: Role) -> Slot | None:
         """Return the slot of the tangent of a parameter of the adjoint."""
         match of:
             case Before(array) | After(array):
-                dot, shape = self._dots[self.kept_at(of)], self.field(array).shape
+                dot, shape = self._dual.dot(of), self.field(array).shape
                 assert dot is not None
                 return Fixed(dot if dot.shape == shape else dot.under(shape))
             case Bar(array):

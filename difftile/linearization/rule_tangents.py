@@ -7,8 +7,8 @@ given; if it looks at nothing else that varies, it is run on the tangents of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.ir.types import is_float
 from difftile.linearization.pushforward import Pushforward
-from difftile.linearization.tangents import PushedStep
+from difftile.linearization.tangents import StepTangents, push_step
 from difftile.linearization.transposed import ReadInPython
-from difftile.recording.opaque import Keeps, OpaqueRecord, OpaqueStep
+from difftile.recording.opaque import Keeps, Opaque, OpaqueRecord, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replayed_fields import (
     ReverseContext,
@@ -43,25 +43,25 @@ class DualStepRecord:
     """A run of an opaque step, and the tangents of what it found and left.
 
     Args:
-        pushed: The run.
-        record: Its record.
+        record: The run.
+        pushed: The tangents, for each direction that they were pushed along.
     """
 
-    pushed: PushedStep
     record: OpaqueRecord
+    pushed: list[StepTangents]
 
     def release(self) -> None:
         """Let go of the old values."""
         self.record.release()
-        self.pushed.before, self.pushed.after = {}, {}
+        self.pushed = []
 
-    def reverse(self, bars: Gradients, dots: Gradients) -> None:
+    def reverse(self, bars: Gradients, dots: Gradients, direction: int = 0) -> None:
         """Run the reverse of the step with tangents.
 
         Raises:
             TapeError: The derivative of the reverse is not known.
         """
-        record, pushed = self.record, self.pushed
+        record, pushed = self.record, self.pushed[direction]
         incoming = [taken_gradients(record, one) for one in (bars, dots)]
         if not record.opaque.flows:
             return
@@ -97,6 +97,24 @@ class DualStepRecord:
                 rule.push()
         add_gradients(record, stands, bars)
         add_gradients(record, moves, dots)
+
+
+def pushed_step(
+    record: OpaqueRecord, opaque: Opaque, directions: Iterable[Gradients]
+) -> DualStepRecord:
+    """Push tangents through a run of `run_step`, and return the record that reverses both.
+
+    Args:
+        record: The run.
+        opaque: The step.
+        directions: Return the tangents of fields, one function for each direction.
+    """
+    try:
+        pushed = [push_step(record, dots) for dots in directions]
+    except BaseException:
+        record.release()
+        raise
+    return DualStepRecord(replace(record, opaque=replace(record.opaque, step=opaque.step)), pushed)
 
 
 class _Rule:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from difftile.compile.arguments import field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.launch.tangents import make_writable, push_tangents
 from difftile.linearization.pullback import Pullback
-from difftile.linearization.sweep import Sweep, record_launch, varying_uses
+from difftile.linearization.sweep import Active, Sweep, record_launch, varying_uses
 from difftile.linearization.transposed import forward_of
 from difftile.recording.opaque import Keeps, Opaque, OpaqueRecord, Use
 from difftile.recording.replay import Replay
-from difftile.recording.replayed_fields import tangents_after
+from difftile.recording.replayed_fields import reverse_opaque, tangents_after
 from difftile.recording.steps import HostStep, Launch, StepRecord
 from difftile.recording.work_fields import copied
 
@@ -41,21 +41,17 @@ def push(
     return {one: dots.of(one).to_numpy() for one in outputs}
 
 
-@dataclass(slots=True)
-class PushedStep:
-    """A run of an opaque step through which tangents were pushed.
+@dataclass(frozen=True, slots=True)
+class StepTangents:
+    """The tangents of the fields of an opaque step, by their memory.
 
     Args:
-        saved: The result of the step.
-        record: The record of the run; None if the step wrote nothing that varies.
-        before: The tangents of the fields that the step read, by their memory, if they are kept.
-        after: Those of the fields that it wrote.
+        before: Those of the fields that the step has read.
+        after: Those of the fields that it has written.
     """
 
-    saved: object
-    record: OpaqueRecord | None
-    before: dict[Storage, Field] = field(default_factory=dict[Storage, Field])
-    after: dict[Storage, Field] = field(default_factory=dict[Storage, Field])
+    before: dict[Storage, Field]
+    after: dict[Storage, Field]
 
 
 class Tangents(Sweep):
@@ -96,56 +92,61 @@ class Tangents(Sweep):
         Raises:
             TapeError: The step reads fields that vary, and has no rule that says how tangents pass.
         """
-        pushed = self.through(opaque)
-        if pushed.record is not None:
-            pushed.record.release()
-        return pushed.saved
-
-    def through(self, opaque: Opaque, *, keep: bool = False) -> PushedStep:
-        """Run a step as `opaque` does, and return its record.
-
-        Args:
-            opaque: The step.
-            keep: Return the tangents from before and after the step as well.
-        """
-        uses = varying_uses(opaque, self.active)
-        if opaque.constant or not any(u.reads and u.field in self.active for u in opaque.uses):
-            saved, record = replace(opaque, uses=uses).execute(record=True)
-            if record is not None:
-                self.clear(record)
-            return PushedStep(saved, record)
-        step = forward_of(opaque.step)
-        pushing = replace(opaque, step=step, uses=_keeping(uses, step.uses))
-        saved, record = pushing.execute(record=True)
-        self.active.storages |= {use.field.storage for use in pushing.uses if use.writes}
-        if record is None:
-            return PushedStep(saved, None)
-        pushed = PushedStep(saved, replace(record, opaque=replace(pushing, step=opaque.step)))
-        try:
-            self._push(record, pushed, keep=keep)
-        except BaseException:
-            record.release()
-            raise
-        return pushed
-
-    def _push(self, record: OpaqueRecord, pushed: PushedStep, *, keep: bool) -> None:
-        """Set the tangents of what a step has written."""
-
-        def before(one: Field) -> Field:
-            if keep:
-                pushed.before[one.storage] = copied(self.of(one))
-            return copied(self.of(one))
-
-        for use, dot in tangents_after(record, before).items():
-            target = self.of(use.field.origin)
-            make_writable(target)
-            target.buffer.copy_from(dot.buffer)
-            if keep:
-                pushed.after[use.field.storage] = dot
+        saved, record = run_step(opaque, self.active)
+        if record is not None:
+            try:
+                push_step(record, self.of)
+            finally:
+                record.release()
+        return saved
 
     def host(self, step: HostStep) -> None:
         """Push tangents through a write from Python."""
         step.push(self._zeroing)
+
+
+def run_step(opaque: Opaque, active: Active) -> tuple[object, OpaqueRecord | None]:
+    """Run an opaque step, and add the memory that varies after it.
+
+    Returns:
+        The result, and the record of the run, whose reverse pushes tangents; None if the step wrote
+        nothing that varies.
+    """
+    uses = varying_uses(opaque, active)
+    if opaque.constant or not any(u.reads and u.field in active for u in opaque.uses):
+        return replace(opaque, uses=uses).execute(record=True)
+    step = forward_of(opaque.step)
+    pushing = replace(opaque, step=step, uses=_keeping(uses, step.uses))
+    found = pushing.execute(record=True)
+    active.storages |= {use.field.storage for use in pushing.uses if use.writes}
+    return found
+
+
+def push_step(record: OpaqueRecord, dots: Callable[[Field], Field]) -> StepTangents:
+    """Push tangents through a run of `run_step`.
+
+    Args:
+        record: The run.
+        dots: Returns the memory of the tangent of a field.
+    """
+    found = StepTangents({}, {})
+    if not record.opaque.flows:  # writing constants leaves zero
+        for use in record.opaque.uses:
+            if use.writes and use.field.has_grads:
+                make_writable(dots(use.field.origin))
+        reverse_opaque(record, dots)
+        return found
+
+    def before(one: Field) -> Field:
+        found.before[one.storage] = copied(dots(one))
+        return copied(dots(one))
+
+    for use, dot in tangents_after(record, before).items():
+        target = dots(use.field.origin)
+        make_writable(target)
+        target.buffer.copy_from(dot.buffer)
+        found.after[use.field.storage] = dot
+    return found
 
 
 def _keeping(uses: Iterable[Use], more: Iterable[Use]) -> tuple[Use, ...]:

@@ -104,6 +104,9 @@ class _Batcher:
 
     def run(self, body: Block) -> None:
         for stmt in body.stmts:
+            if isinstance(stmt, Size):
+                self.out.append(self._sized(stmt))
+                continue
             one = Block((stmt,))
             varies = any(array_of(s) in self.arrays for s in walk(one))
             varies = varies or not self._varying.keys().isdisjoint(uses(one))
@@ -179,12 +182,16 @@ class _Batcher:
         element = I32 if v.type == BOOL else v.type
         return self.cells.setdefault(v, Array(v.name or "each", FieldType(element, 1)))
 
+    def _sized(self, stmt: Size) -> Size:
+        """Return the size of an axis, which comes after that of the directions."""
+        wide = self.to.get(stmt.array)
+        return stmt if wide is None else replace(stmt, array=wide, axis=stmt.axis + 1)
+
     def _stmt(self, stmt: Stmt, direction: Var) -> Stmt:
-        if isinstance(stmt, Size) and stmt.array in self.to:
-            return replace(stmt, array=self.to[stmt.array], axis=stmt.axis + 1)
+        if isinstance(stmt, Size):
+            return self._sized(stmt)
         array = array_of(stmt)
         if array is not None and array in self.to:
-            assert not isinstance(stmt, Size)
             found: Load | Store = stmt  # pyright: ignore[reportAssignmentType]
             return replace(found, array=self.to[array], index=(direction, *found.index))
         return with_blocks(

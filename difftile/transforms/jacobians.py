@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING
 from difftile.linearization.batched import pull_many, push_many
+from difftile.linearization.batched_second import directions_within, push_pull_many
 from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.tangents import push
@@ -21,9 +22,10 @@ from difftile.transforms.nested import NestedCall
 from difftile.transforms.nested_steps import JacobianStep
 from difftile.transforms.reverse_mode import grad
 from difftile.transforms.stretch import Argnums, Stretch
-from difftile.transforms.trees import Array, Tree, units, with_outputs
+from difftile.transforms.trees import Array, Tree, with_outputs
 
 CHUNK = 64  # directions that one launch takes
+_MEMORY = 2**29  # bytes of the tangents that one run keeps
 
 
 def jacfwd(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) -> Any:
@@ -89,12 +91,15 @@ def jacrev(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int = CHUNK) 
     return _jacobian(f, argnums, fill, "jacrev")
 
 
-def hessian(f: Callable[..., Tree], argnums: Argnums = 0) -> Any:
+def hessian(f: Callable[..., Tree], argnums: Argnums = 0, *, chunk: int | None = None) -> Any:
     """Return the function that computes the Hessian of `f`, forward over reverse.
 
     Args:
         f: A function as for `dt.grad`: its result is one number.
         argnums: The position of the argument, or of several.
+        chunk: The number of columns that one run of the launches and their adjoints computes; their
+            tangents take as many times the memory of a gradient. By default 64, or as many as half
+            a gigabyte holds.
 
     Returns:
         A function of the same arguments that returns an array of the shape of the argument, twice;
@@ -112,11 +117,16 @@ def hessian(f: Callable[..., Tree], argnums: Argnums = 0) -> Any:
         linear = stretch.run()
         seed: dict[ArrayLike, Any] = {stretch.number(): 1.0}
         blocks = _Blocks(stretch.inputs, stretch.inputs)
+        width = (
+            min(CHUNK, directions_within(_MEMORY, linear, stretch.inputs))
+            if chunk is None
+            else chunk
+        )
         for column, one in enumerate(stretch.inputs):
-            for cell, unit in units(one):
-                _, found = push_pull(linear, {one: unit}, seed, {}, stretch.inputs)
+            for cells, directions in _chunks(one, width):
+                found = _curved(linear, one, directions, seed, stretch.inputs)
                 for row, out in enumerate(stretch.inputs):
-                    blocks[row, column][:, cell] = found[out].to_numpy().reshape(-1)
+                    blocks[row, column][:, cells] = found[out].reshape(len(directions), -1).T
         linear.release()
         return stretch.nested(stretch.nested(row) for row in blocks.rows())
 
@@ -181,6 +191,24 @@ def _chunks(one: Field, chunk: int) -> Iterator[tuple[slice, Array]]:
         directions = np.zeros((cells.stop - first, size))
         directions[np.arange(len(directions)), np.arange(first, cells.stop)] = 1.0
         yield cells, directions.reshape(-1, *shape)
+
+
+def _curved(
+    linear: Pullback,
+    one: Field,
+    tangents: Array,
+    seed: Mapping[ArrayLike, Any],
+    inputs: Sequence[Field],
+) -> dict[Field, Array]:
+    """Return products of the Hessian, together or one after the other if they cannot be batched."""
+    if len(tangents) > 1:
+        try:
+            return push_pull_many(linear, one, tangents, seed, inputs)
+        except Unbatchable:
+            pass
+    each = [push_pull(linear, {one: tangent}, seed, {}, inputs)[1] for tangent in tangents]
+    arrays = [{out: found[out].to_numpy() for out in inputs} for found in each]
+    return {out: np.stack([found[out] for found in arrays]) for out in inputs}
 
 
 def pushed(

@@ -344,10 +344,16 @@ def _forward(program: Program, options: Options) -> Result:
 
 
 def _tangent_only(program: Program, options: Options) -> Result:
-    apart = tangent_only(program, meaning.floats_of(program, options))
+    form = _form(program, options)
+    wanted = meaning.floats_of(program, options)
+    if form.program is not program:
+        wanted = frozenset(_array(form.program, name) for name in options.names("varying"))
+    apart = tangent_only(form, wanted)
     if apart is None:
         return Result(notes=("the stage would have to run again",))
     made = pruned(simplify(apart.program))
+    if form.program is not program:
+        return Result((made,), _roles(apart, made))
 
     def check() -> None:
         before = {old: array for array, old in apart.of(Before).items()}
