@@ -32,7 +32,6 @@ HEIGHT = 0.31  # of the cloth at first, over the middle of the ball [m]
 SLOPE = 1e-4  # the part of the expected decrease that a step must bring (Armijo, 1966)
 SHORTEST = 1e-3  # part of a direction that is tried before the next kind of direction
 SOLVED = 1e-10  # largest force that is left [N]; a vertex weighs some 2e-4 N
-MOST = 60  # iterations of a step
 SKIN = 0.02  # the part of the ball's radius that is not drawn: flat triangles cut the corner
 QUADRATIC = 1.7  # the least order of convergence that counts as quadratic
 
@@ -97,11 +96,13 @@ class SoftCloth:
 
     Args:
         scene: Cloth and ball; its air and its friction are left out.
+        most: Iterations of Newton's method in a step.
     """
 
-    def __init__(self, scene: ClothScene):
+    def __init__(self, scene: ClothScene, most: int = 60):
         cloth, vector = scene.cloth, dt.vec(3, ti.f64)
-        self.scene, self.h, self.mass = scene, scene.time_step, cloth.mass
+        self.scene, self.most = scene, most
+        self.h, self.mass = scene.time_step, cloth.mass
         self.x = dt.from_numpy(cloth.positions, dtype=vector)
         self.v = np.zeros_like(cloth.positions)
         self.goal = dt.zeros_like(self.x)
@@ -141,7 +142,7 @@ class SoftCloth:
         fall = np.array([0.0, 0.0, self.scene.gravity * self.h**2])
         self.goal.from_numpy(before + self.h * self.v + fall)
         left: list[float] = []
-        for _ in range(MOST):
+        for _ in range(self.most):
             energy, gradient = self.value_and_forces(self.x)
             forces = gradient.to_numpy().ravel()[self.free]
             left.append(float(np.abs(forces).max()))
@@ -200,7 +201,7 @@ def check(cloth: SoftCloth, seed: int, eps: float = 1e-6) -> tuple[float, float]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit code."""
-    parser = make_parser("cloth-newton", __doc__, steps=20, iterations=1, memory=False)
+    parser = make_parser("cloth-newton", __doc__, steps=20, iterations=60, memory=False)
     say = "default: %(default)s"
     parser.add_argument(
         "--masses", type=positive_int, default=100, help=f"in a row and in a column; {say}"
@@ -214,7 +215,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if importlib.util.find_spec("scipy") is None:
         parser.error("the linear systems need SciPy: pip install difftile[demo]")
     grid = make_cloth(options.masses, options.masses, height=HEIGHT)
-    cloth = SoftCloth(ClothScene(grid, options.time_step))
+    cloth = SoftCloth(ClothScene(grid, options.time_step), options.iterations)
     if options.check:
         by_hessian, by_differences = check(cloth, options.seed)
         agree = abs(by_hessian - by_differences) <= 1e-6 * abs(by_differences)
