@@ -90,7 +90,7 @@ def safe_norm(v: npt.ArrayLike, eps: npt.ArrayLike = 1e-8) -> Any:
 
 
 def inverse(a: npt.ArrayLike) -> Any:
-    """Return the inverse of a matrix up to 8x8; it is not finite if the matrix is singular.
+    """Return the inverse of a matrix up to 16x16; it is not finite if the matrix is singular.
 
     Beyond 3x3 by elimination with partial pivoting, below by cofactors, which lose more digits
     where the matrix is ill-conditioned.
@@ -104,8 +104,8 @@ def solve(a: npt.ArrayLike, b: npt.ArrayLike) -> Any:
     The result is not finite if the matrix is singular.
 
     Args:
-        a: A square matrix up to 8x8.
-        b: A vector, or a matrix of as many rows and up to 8 columns.
+        a: A square matrix up to 16x16.
+        b: A vector, or a matrix of as many rows and up to 16 columns.
     """
     return meaning.solve(_array(a), _array(b))
 
@@ -116,8 +116,8 @@ def solve_triangular(a: npt.ArrayLike, b: npt.ArrayLike, lower: bool = True) -> 
     The result is not finite if the diagonal has a 0.
 
     Args:
-        a: A square matrix up to 8x8.
-        b: A vector, or a matrix of as many rows and up to 8 columns.
+        a: A square matrix up to 16x16.
+        b: A vector, or a matrix of as many rows and up to 16 columns.
         lower: Read the diagonal and the elements below it, else those above it.
     """
     solved = meaning.solve_lower if lower else meaning.solve_upper
@@ -125,7 +125,7 @@ def solve_triangular(a: npt.ArrayLike, b: npt.ArrayLike, lower: bool = True) -> 
 
 
 def cholesky(a: npt.ArrayLike) -> Any:
-    """Return the lower triangular L with L @ L^T = (a + a^T) / 2, of a matrix up to 8x8.
+    """Return the lower triangular L with L @ L^T = (a + a^T) / 2, of a matrix up to 16x16.
 
     Only the symmetric part counts, so the gradient is symmetric. The result is not finite where
     that part is not positive definite.

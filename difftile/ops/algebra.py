@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from difftile.ops import decompositions, meaning
+from difftile.ops import cofactors, decompositions, meaning
 from difftile.ops.row import (
     BILINEAR,
     LINEAR,
@@ -16,6 +16,7 @@ from difftile.ops.row import (
     component,
     crossed,
     dense_square,
+    dense_square_to_scalar,
     inner,
     length,
     outer,
@@ -25,7 +26,6 @@ from difftile.ops.row import (
     reduced_vector,
     replaced,
     scalar_result,
-    small_square_to_scalar,
     square_to_scalar,
     system,
     transposed,
@@ -138,12 +138,27 @@ ROWS = (
     Op(
         "determinant",
         meaning.determinant,
-        small_square_to_scalar,
+        dense_square_to_scalar,
         # The cofactor matrix, not det * inverse^T, which fails for a singular matrix.
         ("z_bar * cofactor(a)",),
         (_WIDE,),
         jvp="sum(cofactor(a) * a_dot)",
         names="ti.math.determinant",
+    ),
+    # With adj = det * inverse, d adj = tr(inverse da) adj - inverse da adj; z is adj^T.
+    Op(
+        "cofactors",
+        cofactors.cofactors,
+        dense_square,
+        (
+            "matmul(transpose(inverse(a)), "
+            "sum(z_bar * z) * identity(a) - matmul(transpose(z_bar), z))",
+        ),
+        (_WIDE,),
+        singular=True,
+        kinks="finite at a singular matrix; its derivative is not",
+        jvp="sum(transpose(inverse(a)) * a_dot) * z"
+        " - matmul(z, matmul(transpose(a_dot), transpose(inverse(a))))",
     ),
     Op(
         "inverse",

@@ -14,6 +14,8 @@ from difftile.ir.types import I32, scalar_of, shape_of
 from difftile.ops import spectral
 from difftile.ops.build import OpBuilder, zero
 
+_LARGEST_BY_MINORS = 4
+
 
 @dataclass(frozen=True, slots=True)
 class FormulaScope:
@@ -113,9 +115,11 @@ def _times_transpose(scope: FormulaScope, z_bar: Value, b: Value) -> Value:
 
 
 def _cofactor(scope: FormulaScope, matrix: Value) -> Value:
-    """Return the matrix of cofactors, by minors."""
+    """Return the matrix of cofactors, of small ones by minors."""
     b = scope.builder
     n, _ = shape_of(matrix.type)
+    if n > _LARGEST_BY_MINORS:
+        return b.call("cofactors", matrix)
     scalar = scalar_of(matrix.type)
     entry = [[component(b, matrix, i * n + j) for j in range(n)] for i in range(n)]
 

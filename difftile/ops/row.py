@@ -31,6 +31,7 @@ Formulas: TypeAlias = tuple[str | EllipsisType | None, ...]
 
 # Tangents of ops that are linear in all their float arguments together, or in each by itself.
 LINEAR, BILINEAR = "linear", "bilinear"
+LARGEST_DENSE = 16  # rows of a matrix that is solved with
 
 
 class OpTypeError(Exception):
@@ -286,27 +287,30 @@ def small_square(types: tuple[Type, ...]) -> Matrix:
     return a
 
 
-def small_square_to_scalar(types: tuple[Type, ...]) -> Type:
-    """A square float matrix up to 4x4, to a scalar."""
-    return small_square(types).scalar
+def dense_square_to_scalar(types: tuple[Type, ...]) -> Type:
+    """A square float matrix up to 16x16, to a scalar."""
+    return dense_square(types).scalar
 
 
 def dense_square(types: tuple[Type, ...]) -> Matrix:
-    """A square float matrix up to 8x8, to the same."""
+    """A square float matrix up to 16x16, to the same."""
     a = square(types)
-    if a.n > 8 or a.scalar not in FLOATS:
-        raise OpTypeError(f"expected a float matrix up to 8x8, got {a}")
+    if a.n > LARGEST_DENSE or a.scalar not in FLOATS:
+        size = f"{LARGEST_DENSE}x{LARGEST_DENSE}"
+        raise OpTypeError(f"expected a float matrix up to {size}, got {a}")
     return a
 
 
 def system(types: tuple[Type, ...]) -> Type:
-    """A square float matrix up to 8x8, and a vector or matrix of as many rows, to the latter."""
+    """A square float matrix up to 16x16, and a vector or matrix of as many rows, to the latter."""
     matrix, right = types
     a = dense_square((matrix,))
-    if shape_of(right)[:1] != (a.n,) or scalar_of(right) != a.scalar or shape_of(right)[-1] > 8:
+    columns = shape_of(right)[-1:] or (0,)
+    fits = shape_of(right)[:1] == (a.n,) and columns[0] <= LARGEST_DENSE
+    if not fits or scalar_of(right) != a.scalar:
         raise OpTypeError(
-            f"beside {a} a vector of {a.n} or a matrix of {a.n} rows and up to 8 columns is wanted "
-            f"here, not {right}"
+            f"beside {a} a vector of {a.n} or a matrix of {a.n} rows and up to {LARGEST_DENSE} "
+            f"columns is wanted here, not {right}"
         )
     return right
 

@@ -10,6 +10,7 @@ Form, 1999). Whole vectors are copied only where merging is not possible.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,12 +18,14 @@ from difftile.ir.nodes import (
     Alloc,
     Array,
     Block,
+    Const,
     For,
     If,
     Let,
     Load,
     Program,
     Stmt,
+    Store,
     Value,
     Var,
     While,
@@ -190,7 +193,8 @@ class _Writer:
         for array in self.homes.get(id(block), ()):
             at = next((k for k, s in enumerate(stmts) if _touches(s, array)), None)
             if at is not None:
-                stmts.insert(at, Alloc(array, stmts[at].span))
+                clears = _clears(stmts[at])
+                stmts[at : at + clears] = [Alloc(array, stmts[at].span)]
         return Block(tuple(stmts), results)
 
     def assign(self, targets: Sequence[Var], values: Sequence[Value]) -> tuple[Value, ...]:
@@ -245,6 +249,13 @@ class _Writer:
         self.b.append(replace(slim, inits=inits))
         others = [out for out in loop.outs if self.array(out) is None]
         self.env.update(zip(others, self.assign(loop.outs, values), strict=True))
+
+
+def _clears(stmt: Stmt) -> bool:
+    """Tell whether a statement sets a vector to what it is where it is declared."""
+    if not isinstance(stmt, Store) or stmt.index or not isinstance(stmt.value, Const):
+        return False
+    return stmt.value.value == 0 and math.copysign(1, stmt.value.value) > 0
 
 
 def _touches(stmt: Stmt, array: Array) -> bool:

@@ -8,7 +8,8 @@ user's line it comes from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -39,9 +40,10 @@ from difftile.ir.nodes import (
     While,
 )
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, F64, FieldType, scalar_of, shape_of
+from difftile.ir.types import BOOL, F64, FieldType, Type, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, count_uses, operands, walk
-from difftile.substrate.expressions import Expressions
+from difftile.ops.table import ELEMENTWISE
+from difftile.substrate.expressions import Expressions, in_parts, is_long
 from difftile.substrate.functions import functions_of
 from difftile.substrate.parallel import (
     Part,
@@ -189,12 +191,16 @@ class _Emitter:
         match stmt:
             case Let(op="insert"):
                 self.insert(stmt)
+            case Let(out, op) if is_long(out.type) and op in ELEMENTWISE:
+                self.componentwise(out, stmt)
             case Let(out):
                 expression = self.values.let(stmt)
                 self.values.consumed(stmt.args)
                 self.write(*self.values.define(out, expression, here))
             case Size(out, array, axis):
                 self.values.alias[out] = f"{self.names[array]}.shape[{axis}]"
+            case Load(out, array, index) if is_long(out.type) and not in_parts(array):
+                self.componentwise(out, stmt)
             case Load(out, array, index):
                 expression = self.values.load(array, index)
                 self.values.consumed(index)
@@ -240,8 +246,7 @@ class _Emitter:
         self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool, atomic: bool
     ) -> None:
         text = self.values.text(value)
-        shape = shape_of(array.type.element)
-        parts = array.size is not None and array.type.ndim > 0 and bool(shape)
+        parts = in_parts(array)
         where = "" if parts else self.values.place(array, index)
         at = self.values.index(index)
         # Behind '+' a sum keeps its parentheses; the negative of a product is subtracted.
@@ -249,7 +254,9 @@ class _Emitter:
         tight = self.values.text(value, SUM + 1)
         self.values.consumed((*index, value))
         self.write(*self.values.flush({array}))
-        if parts:
+        if is_long(value.type) and not parts and not atomic:
+            self.store_long(where, value, add=add)
+        elif parts:
             self.store_parts(array, at, value, text)
         elif not add:
             self.write(f"{where} = {text}")
@@ -259,6 +266,54 @@ class _Emitter:
             self.write(f"{where} = {where} - {negates}")
         else:
             self.write(f"{where} = {where} + {tight}")
+
+    # Long vectors and matrices: written out, each component would be a statement
+
+    def componentwise(self, out: Var, stmt: Let | Load) -> None:
+        """Write a long value component by component."""
+        name = self.values.name(out)
+        self.write(f"{name} = {literal(0, out.type)}")
+        with self.components_of(out.type) as place:
+            if isinstance(stmt, Load):
+                text = f"{self.values.place(stmt.array, stmt.index)}[{place}]"
+            else:
+                text = self.values.let(self.component_of(stmt, place)).text
+            self.write(f"{name}[{place}] = {text}")
+        self.values.consumed(operands(stmt))
+
+    def component_of(self, let: Let, place: str) -> Let:
+        """Return an op of components of its operands."""
+        args: list[Value] = []
+        for arg in let.args:
+            if not shape_of(arg.type):
+                args.append(arg)
+            elif isinstance(arg, Const):
+                args.append(replace(arg, type=scalar_of(arg.type)))
+            else:
+                component = Var("", scalar_of(arg.type))
+                self.values.alias[component] = f"{self.values.name(arg)}[{place}]"
+                args.append(component)
+        return replace(let, out=Var("", scalar_of(let.out.type)), args=tuple(args))
+
+    def store_long(self, where: str, value: Value, *, add: bool) -> None:
+        with self.components_of(value.type) as place:
+            if isinstance(value, Const):
+                text = literal(value.value, scalar_of(value.type))
+            else:
+                text = f"{self.values.name(value)}[{place}]"
+            self.write(f"{where}[{place}] = {f'{where}[{place}] + ' if add else ''}{text}")
+
+    @contextmanager
+    def components_of(self, type_: Type) -> Generator[str]:
+        """Write loops over the components of a type around what is written inside."""
+        names = [self.names.new(letter) for letter, _ in zip("rc", shape_of(type_), strict=False)]
+        for name, size in zip(names, shape_of(type_), strict=True):
+            self.write(f"{name} = 0")
+            self.open(f"while {name} < {size}:")
+        yield ", ".join(names)
+        for name in reversed(names):
+            self.write(f"{name} += 1")
+            self.depth -= 1
 
     def add_together(self, stmt: Accumulate) -> None:
         """Write an accumulation that the threads of a warp make into one element."""
@@ -453,6 +508,8 @@ class _Emitter:
 def _sets_all_of(declared: Stmt, stmt: Stmt | None) -> bool:
     """Tell whether a statement sets all of what the one before it declares."""
     if not isinstance(declared, Alloc) or not isinstance(stmt, Store):
+        return False
+    if is_long(stmt.value.type):  # set by loops
         return False
     return stmt.array is declared.array and not stmt.index
 

@@ -6,6 +6,7 @@ changes.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ import numpy as np
 
 from difftile.ir.nodes import Array, Const, Let, Text, Value, Var
 from difftile.ir.printer import Names
-from difftile.ir.types import BOOL, FLOATS, Matrix, is_float, scalar_of, shape_of
+from difftile.ir.types import BOOL, FLOATS, Matrix, Type, is_float, scalar_of, shape_of
 from difftile.substrate.spellings import (
     ATOM,
     COMPARE,
@@ -26,8 +27,9 @@ from difftile.substrate.spellings import (
     places,
     written,
 )
-from difftile.substrate.syntax import function_name, literal
+from difftile.substrate.syntax import LONG, function_name, literal
 
+_LARGEST_EXPANDED = 4  # rows of a determinant that is written out
 _LONGEST_INLINED = 72
 _LARGEST_WRITTEN_OUT = 64  # multiplications of a product of matrices
 _LONGEST_NAMED = 36  # a load has a name that the compiler gave it
@@ -80,7 +82,7 @@ class Expressions:
             expression: The text of the value.
             here: How often variables are used in this block, blocks inside it left out.
         """
-        once = self.uses[out] == 1 and here[out] == 1
+        once = self.uses[out] == 1 and here[out] == 1 and not is_long(out.type)
         short = len(expression.text) <= (_LONGEST_NAMED if out.name else _LONGEST_INLINED)
         if once and short and (expression.reads or not out.name):
             self._waiting[out] = expression
@@ -183,7 +185,7 @@ class Expressions:
         """Return the expression of a load."""
         reads = self._reads(index) | {array}
         shape = shape_of(array.type.element)
-        if array.size is None or not array.type.ndim or not shape or len(index) > 1:
+        if not in_parts(array) or len(index) > 1:
             return Expression(self.place(array, index), ATOM, reads)
         parts = [f"{name}[{self.index(index)}]" for name in self.components(array)]
         if len(shape) == 1:
@@ -220,6 +222,11 @@ class Expressions:
             case "matmul" if _is_large(args):
                 scalar = scalar_of(let.out.type)
                 return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
+            case "transpose" | "outer" if is_long(let.out.type):
+                scalar = scalar_of(let.out.type)
+                return Expression(f"dense.{let.op}({plain}, ti.{scalar})", ATOM, reads)
+            case "determinant" if shape_of(args[0].type)[0] > _LARGEST_EXPANDED:
+                return Expression(f"dense.determinant({plain})", ATOM, reads)
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
                 return self._comparison(let.op, args, reads)
             case "and" | "or" if shape_of(let.out.type):
@@ -272,6 +279,16 @@ class Expressions:
             if op == "ne"
             else Expression(compared, COMPARE, reads)
         )
+
+
+def in_parts(array: Array) -> bool:
+    """Tell whether a local array of vectors or matrices is an array for each component."""
+    return array.size is not None and array.type.ndim > 0 and bool(shape_of(array.type.element))
+
+
+def is_long(type_: Type) -> bool:
+    """Tell whether a value is handed to functions by its name: each copy takes long to compile."""
+    return math.prod(shape_of(type_)) >= LONG
 
 
 def _is_large(factors: tuple[Value, ...]) -> bool:

@@ -228,6 +228,7 @@ SPELLINGS: dict[str, Spelling] = {
     "trace": Method("trace"),
     "determinant": Method("determinant"),
     "matmul": Infix("@", PRODUCT),
+    "cofactors": Call("dense.cofactors", typed=True),
     "inverse": Call("dense.inverse", typed=True),
     "solve": Call("dense.solve"),
     "solve_lower": Call("dense.solve_lower"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -21,6 +22,7 @@ from difftile.ir.types import (
 from difftile.ir.walk import walk
 from difftile.substrate.spellings import SPELLINGS, Call, Spelling
 
+LONG = 48  # components of a vector or matrix that are written by loops
 _LONGEST_SIGNATURE = 100
 
 # Names with a meaning of their own in the source.
@@ -52,6 +54,9 @@ def literal(value: float | int | bool, type_: Type) -> str:
     """Return the text of a literal; every literal carries its type."""
     shape = shape_of(type_)
     scalar = scalar_of(type_)
+    if math.prod(shape) >= LONG and value == 0:
+        kind = "Vector" if len(shape) == 1 else "Matrix"
+        return f"ti.{kind}.zero(ti.{scalar}, {', '.join(map(str, shape))})"
     if len(shape) == 1:
         return f"ti.Vector([{', '.join([literal(value, scalar)] * shape[0])}])"
     if len(shape) == 2:

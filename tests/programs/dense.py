@@ -113,3 +113,28 @@ def derivatives_of_derivatives(a, b, c, out):
     for i in c:
         a_bar, b_bar, c_bar = dt.bwd_diff(energy)(a[i], b[i], c[i], 1.0)
         out[i] = a_bar.sum() + b_bar.norm_sqr() + c_bar * c_bar
+
+
+_WIDE = np.random.default_rng(16).uniform(-1, 1, (2, 16, 16)) + 8 * np.eye(16)
+_DEFICIENT = np.random.default_rng(5).uniform(-1, 1, (2, 6, 6))
+_DEFICIENT[:, 5] = _DEFICIENT[:, 0] - 2 * _DEFICIENT[:, 3]
+
+
+@program(
+    a=array(_WIDE, element=(16, 16)),
+    b=floats(2, element=(16,)),
+    y=floats(2, 2),
+)
+def systems_of_sixteen(a, b, y):
+    for i in a:
+        x = dt.solve(a[i], b[i])
+        y[i, 0] = x.dot(b[i])
+        y[i, 1] = a[i].determinant() * 1e-15
+
+
+@program(a=array(_DEFICIENT, element=(6, 6)), b=floats(2, 7, 7), y=floats(2), z=floats(2))
+def determinants(a, b, y, z):
+    for i in a:
+        y[i] = a[i].determinant()
+        m = ti.Matrix([[b[i, j, k] for k in range(7)] for j in range(7)])
+        z[i] = ti.math.determinant(m @ m.transpose() * 0.5)

@@ -1,8 +1,10 @@
-"""Linear algebra of matrices up to 8x8, for kernels.
+"""Linear algebra of matrices up to 16x16, for kernels.
 
 Elimination and substitution: Golub and Van Loan, Matrix Computations (4th ed.), algorithms 3.4.1,
 3.1.1 to 3.1.4 and 4.2.1. Loops are `while` loops over local matrices, which never run in parallel:
 written out, an 8x8 system would be a thousand statements; short loops are unrolled by LLVM.
+
+Matrices are taken by reference unless they are changed: Taichi copies a matrix entry by entry.
 """
 
 # Functions of Taichi's language: their annotations are objects, and what they index has no types.
@@ -14,7 +16,7 @@ import taichi as ti
 
 
 @ti.func
-def matmul(a, b, dtype: ti.template()):
+def matmul(a: ti.template(), b: ti.template(), dtype: ti.template()):
     """The product of two matrices."""
     n, m, inner = ti.static(a.n, b.m, a.m)
     z = ti.Matrix.zero(dtype, n, m)
@@ -34,7 +36,37 @@ def matmul(a, b, dtype: ti.template()):
 
 
 @ti.func
-def _columns(b):
+def transpose(a: ti.template(), dtype: ti.template()):
+    """The transpose of a matrix."""
+    n, m = ti.static(a.m, a.n)
+    z = ti.Matrix.zero(dtype, n, m)
+    i = 0
+    while i < n:
+        j = 0
+        while j < m:
+            z[i, j] = a[j, i]
+            j += 1
+        i += 1
+    return z
+
+
+@ti.func
+def outer(a: ti.template(), b: ti.template(), dtype: ti.template()):
+    """The outer product of two vectors."""
+    n, m = ti.static(a.n, b.n)
+    z = ti.Matrix.zero(dtype, n, m)
+    i = 0
+    while i < n:
+        j = 0
+        while j < m:
+            z[i, j] = a[i] * b[j]
+            j += 1
+        i += 1
+    return z
+
+
+@ti.func
+def _columns(b: ti.template()):
     """A vector as a matrix of one column; a matrix as it is."""
     if ti.static(len(b.get_shape()) == 1):
         return ti.Matrix([[b[i]] for i in ti.static(range(b.n))])
@@ -43,7 +75,7 @@ def _columns(b):
 
 
 @ti.func
-def _like(x, b):
+def _like(x: ti.template(), b: ti.template()):
     """A matrix of one column as a vector, if b is one."""
     if ti.static(len(b.get_shape()) == 1):
         return ti.Vector([x[i, 0] for i in ti.static(range(b.n))])
@@ -71,17 +103,24 @@ def _subtract_row(m: ti.template(), i, k, first, factor):
 
 
 @ti.func
+def _pivot(m: ti.template(), k):
+    """The row of the largest entry of column k that is not above the diagonal."""
+    pivot = k
+    i = k + 1
+    while i < ti.static(m.n):
+        if ti.abs(m[i, k]) > ti.abs(m[pivot, k]):
+            pivot = i
+        i += 1
+    return pivot
+
+
+@ti.func
 def _eliminate(m: ti.template(), x: ti.template()):
     """Bring m to upper triangular form by rows, with partial pivoting, and x along."""
     n = ti.static(m.n)
     k = 0
     while k < n:
-        pivot = k
-        i = k + 1
-        while i < n:
-            if ti.abs(m[i, k]) > ti.abs(m[pivot, k]):
-                pivot = i
-            i += 1
+        pivot = _pivot(m, k)
         _swap_rows(m, pivot, k, k)
         _swap_rows(x, pivot, k, 0)
         i = k + 1
@@ -102,7 +141,7 @@ def _divide_row(m: ti.template(), i, divisor):
 
 
 @ti.func
-def _forwards(m, x: ti.template()):
+def _forwards(m: ti.template(), x: ti.template()):
     """Replace x by the solution of a lower triangular system."""
     n = ti.static(m.n)
     i = 0
@@ -116,7 +155,7 @@ def _forwards(m, x: ti.template()):
 
 
 @ti.func
-def _backwards(m, x: ti.template()):
+def _backwards(m: ti.template(), x: ti.template()):
     """Replace x by the solution of an upper triangular system."""
     n = ti.static(m.n)
     i = n - 1
@@ -130,16 +169,17 @@ def _backwards(m, x: ti.template()):
 
 
 @ti.func
-def solve(a, b):
+def solve(a: ti.template(), b: ti.template()):
     """The x with a @ x = b, a vector or matrix as b is."""
-    m, x = a, _columns(b)
+    m = a
+    x = _columns(b)
     _eliminate(m, x)
     _backwards(m, x)
     return _like(x, b)
 
 
 @ti.func
-def solve_lower(a, b):
+def solve_lower(a: ti.template(), b: ti.template()):
     """The x with tril(a) @ x = b."""
     x = _columns(b)
     _forwards(a, x)
@@ -147,7 +187,7 @@ def solve_lower(a, b):
 
 
 @ti.func
-def solve_upper(a, b):
+def solve_upper(a: ti.template(), b: ti.template()):
     """The x with triu(a) @ x = b."""
     x = _columns(b)
     _backwards(a, x)
@@ -155,16 +195,20 @@ def solve_upper(a, b):
 
 
 @ti.func
-def inverse(a, dtype: ti.template()):
+def inverse(a: ti.template(), dtype: ti.template()):
     """The inverse, up to 3x3 by cofactors."""
     if ti.static(a.n <= 3):
         return a.inverse()
     else:
-        return solve(a, ti.Matrix.identity(dtype, a.n))
+        m = a
+        x = ti.Matrix.identity(dtype, a.n)
+        _eliminate(m, x)
+        _backwards(m, x)
+        return x
 
 
 @ti.func
-def cholesky(a, dtype: ti.template()):
+def cholesky(a: ti.template(), dtype: ti.template()):
     """The lower triangular factor of the symmetric part."""
     n = ti.static(a.n)
     z = ti.Matrix.zero(dtype, n, n)
@@ -180,4 +224,104 @@ def cholesky(a, dtype: ti.template()):
             z[i, j] = ti.sqrt(rest) if i == j else rest / z[j, j]
             j += 1
         i += 1
+    return z
+
+
+@ti.func
+def determinant(a: ti.template()):
+    """The determinant, by elimination with partial pivoting."""
+    n = ti.static(a.n)
+    m = a
+    total = m[0, 0] * 0 + 1
+    k = 0
+    while k < n:
+        pivot = _pivot(m, k)
+        if pivot != k:
+            total = -total
+        _swap_rows(m, pivot, k, k)
+        total *= m[k, k]
+        if m[k, k] != 0:
+            i = k + 1
+            while i < n:
+                _subtract_row(m, i, k, k + 1, m[i, k] / m[k, k])
+                i += 1
+        k += 1
+    return total
+
+
+@ti.func
+def _swap_columns(m: ti.template(), j, k):
+    if j != k:
+        i = 0
+        while i < ti.static(m.n):
+            held = m[i, k]
+            m[i, k] = m[i, j]
+            m[i, j] = held
+            i += 1
+
+
+@ti.func
+def cofactors(a: ti.template(), dtype: ti.template()):
+    """The derivative of the determinant; the steps are those of `ops.cofactors`."""
+    n = ti.static(a.n)
+    last = ti.static(a.n - 1)
+    u = a
+    x = ti.Matrix.identity(dtype, a.n)
+    columns = ti.Vector.zero(ti.i32, n)
+    factor = u[0, 0] * 0 + 1
+    k = 0
+    while k < n:
+        columns[k] = k
+        k += 1
+    k = 0
+    while k < last:
+        row = k
+        column = k
+        i = k
+        while i < n:
+            j = k
+            while j < n:
+                if ti.abs(u[i, j]) > ti.abs(u[row, column]):
+                    row = i
+                    column = j
+                j += 1
+            i += 1
+        _swap_rows(u, row, k, 0)
+        _swap_rows(x, row, k, 0)
+        _swap_columns(u, column, k)
+        held = columns[k]
+        columns[k] = columns[column]
+        columns[column] = held
+        if (row != k) != (column != k):
+            factor = -factor
+        factor *= u[k, k]
+        if u[k, k] != 0:
+            i = k + 1
+            while i < n:
+                share = u[i, k] / u[k, k]
+                _subtract_row(u, i, k, k, share)
+                _subtract_row(x, i, k, 0, share)
+                i += 1
+        k += 1
+    i = last - 1
+    while i >= 0:
+        j = 0
+        while j < n:
+            x[i, j] = u[last, last] * x[i, j] - u[i, last] * x[last, j]
+            j += 1
+        k = i + 1
+        while k < last:
+            _subtract_row(x, i, k, 0, u[i, k])
+            k += 1
+        _divide_row(x, i, u[i, i])
+        i -= 1
+    z = ti.Matrix.zero(dtype, n, n)
+    if factor != 0:  # else the rank is below n - 1
+        i = 0
+        while i < n:
+            j = 0
+            while j < n:
+                z[j, columns[i]] = factor * x[i, j]
+                j += 1
+            i += 1
     return z
