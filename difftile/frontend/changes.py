@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from difftile.diagnostics import KernelError
+from difftile.frontend.captures import Path, look_up
 from difftile.frontend.context import Context
 from difftile.frontend.items import Item, Record, Static
 from difftile.frontend.joins import holds_numbers
 from difftile.frontend.source import source_of
-from difftile.ops.vocabulary import FuncMeaning, Meaning, Special
+from difftile.ir.nodes import Const, Var
+from difftile.ops.vocabulary import (
+    FuncMeaning,
+    Meaning,
+    OpName,
+    PythonFunction,
+    Special,
+    StructName,
+    TypeName,
+)
+
+Callers: TypeAlias = tuple[PythonFunction, ...]
 
 
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
@@ -20,6 +33,10 @@ def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, list[str]]]:
             yield node, [name for target in node.targets for name in _roots(target)]
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.For)):
             yield node, _roots(node.target)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            function = node.value.func
+            if isinstance(function, ast.Attribute) and function.attr == "fill":
+                yield node, _roots(function.value)
 
 
 def assigned(body: Sequence[ast.stmt]) -> list[str]:
@@ -47,7 +64,7 @@ def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
     found = assigned(body)
     every = (node for stmt in body for node in ast.walk(stmt))
     for node in [node for node in every if isinstance(node, ast.Call)]:
-        meaning, receiver = _callee(cx, node)
+        meaning, receiver, owner = _callee(cx, node)
         if isinstance(meaning, Special) and meaning.name.startswith("atomic_") and node.args:
             root = root_of(node.args[0])
             item = cx.env.get(root or "")
@@ -56,15 +73,8 @@ def changed(cx: Context, body: Sequence[ast.stmt]) -> list[str]:
         if not isinstance(meaning, FuncMeaning):
             continue
         function = meaning.function
-        # A func may change the locals that it is called with, itself or through its calls.
         tree = source_of(function).tree
-        touched = set(assigned(tree.body))
-        for inner in ast.walk(tree):
-            if isinstance(inner, ast.Call):
-                handed = [*inner.args, *(keyword.value for keyword in inner.keywords)]
-                if isinstance(inner.func, ast.Attribute):
-                    handed.append(inner.func.value)
-                touched |= {root for one in handed if (root := root_of(one)) is not None}
+        touched = _touched(cx, function, owner)
         names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
         given = [*([] if receiver is None else [receiver]), *node.args]
         named = {k.arg: k.value for k in node.keywords if k.arg is not None}
@@ -96,24 +106,118 @@ def by_reference(tree: ast.arguments, *, method: bool) -> set[str]:
     return found
 
 
-def _callee(cx: Context, node: ast.Call) -> tuple[Meaning | None, ast.expr | None]:
-    """Return what is called, and the struct before the dot if it is a method of one."""
-    found: list[tuple[Meaning | None, ast.expr | None]] = []
+def _touched(
+    cx: Context, function: PythonFunction, owner: Item | None, active: Callers = ()
+) -> set[str]:
+    """Return the names in a func that it may change, itself or through its calls.
+
+    Args:
+        cx: The context.
+        function: The func.
+        owner: The object of which it is a method.
+        active: The funcs that call it.
+    """
+    tree = source_of(function).tree
+    parameters = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
+    if function in active:
+        return {*parameters, *(one.arg for one in tree.args.kwonlyargs)}
+    active = (*active, function)
+    known = {} if owner is None else {parameters[0]: owner}
+    found = set(assigned(tree.body))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            found |= _handed(cx, node, function, known, active)
+    return found
+
+
+def _handed(
+    cx: Context,
+    node: ast.Call,
+    function: PythonFunction,
+    known: Mapping[str, Item],
+    active: Callers,
+) -> set[str]:
+    """Return the names that a call in a func may change; all that it is given, if in doubt."""
+    places = [*node.args, *(keyword.value for keyword in node.keywords)]
+    receiver, name = None, ""
+    if isinstance(node.func, ast.Attribute):
+        receiver, name = node.func.value, node.func.attr
+    owner = None if receiver is None else _known(receiver, known)
+    if isinstance(owner, (Var, Const)):
+        return set()  # methods of vectors change nothing, but for `fill`, which is an assignment
+    if isinstance(owner, Record):
+        meaning = method_of(cx, owner, name)
+    else:
+        root = root_of(node.func)
+        local = root is None or root in function.__code__.co_varnames
+        path = None if local else _path(node.func, function)
+        meaning = None if path is None else cx.meanings(look_up(path))
+        owner = None
+    match meaning:
+        case OpName() | TypeName() | StructName():
+            return set()
+        case Special(name) if not name.startswith("atomic_"):
+            return set()
+        case FuncMeaning(callee, bound=False):
+            tree = source_of(callee).tree
+            method = owner is not None
+            touched = _touched(cx, callee, owner, active)
+            touched &= by_reference(tree.args, method=method)
+            names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
+            given = dict(zip(names, [receiver, *node.args] if method else node.args, strict=False))
+            given |= {keyword.arg or "": keyword.value for keyword in node.keywords}
+            return _roots_of([given[name] for name in touched if name in given])
+        case _:
+            return _roots_of([*places, receiver])
+
+
+def _known(node: ast.expr, known: Mapping[str, Item]) -> Item | None:
+    """Return the item of `self.pos`, given that of `self`."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _known(node.value, known)
+    if not isinstance(owner, Record) or node.attr not in owner.names:
+        return None
+    return owner.items[owner.names.index(node.attr)]
+
+
+def _path(node: ast.expr, function: PythonFunction) -> Path | None:
+    """Return the way to a name of a func's module, or to an attribute of one."""
+    match node:
+        case ast.Name(name):
+            return Path(function, (("name", name),))
+        case ast.Attribute(owner, name):
+            path = _path(owner, function)
+            return None if path is None else path.then("attribute", name)
+        case _:
+            return None
+
+
+def _roots_of(nodes: Sequence[ast.expr | None]) -> set[str]:
+    return {root for node in nodes if node is not None and (root := root_of(node)) is not None}
+
+
+def _callee(cx: Context, node: ast.Call) -> tuple[Meaning | None, ast.expr | None, Record | None]:
+    """Return what is called; of a method also the struct before the dot, as text and as item."""
+    found: list[tuple[Meaning | None, ast.expr | None, Record | None]] = []
 
     def look() -> None:
         if isinstance(node.func, ast.Attribute):
             owner = cx.expr(node.func.value)
             if isinstance(owner, Record):
-                found.append((method_of(cx, owner, node.func.attr), node.func.value))
+                found.append((method_of(cx, owner, node.func.attr), node.func.value, owner))
                 return
-        found.append((cx.meaning(cx.expr(node.func)), None))
+        found.append((cx.meaning(cx.expr(node.func)), None, None))
 
+    nothing = (None, None, None)
     if root_of(node.func) is None:
-        return None, None
+        return nothing
     try:
         cx.branch(look)  # nothing of it is kept: not the statements, not what it has drawn
     except KernelError:  # it is bound in the body only, or refused when its turn comes
-        return None, None
+        return nothing
     return found[0]
 
 

@@ -177,3 +177,15 @@ def five_components(x, y):
     for i in x:
         v = x[i] * x[i]
         y[i] = v.dot(x[i]) + v[4] * v.norm()
+
+
+@program(x=floats(4), y=floats(4))
+def filled_in_loops(x, y):
+    for i in x:
+        v = ti.math.vec2(x[i], 1.0)
+        for k in range(3):
+            y[i] += v[0] * v[1]
+            v.fill(y[i] * (k + 1))
+        while v.x > 0.5:
+            v.fill(v.y - 0.5)
+        y[i] = v.x * x[i]
