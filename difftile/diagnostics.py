@@ -100,6 +100,11 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number or 'no'} {plural or noun + 's'}"
 
 
+def with_article(noun: str) -> str:
+    """Return the name of a type with its article: 'a list', 'an int', 'an ndarray'."""
+    return f"{'an' if noun[0].lower() in 'aeiou' or noun == 'ndarray' else 'a'} {noun}"
+
+
 class DifftileError(Exception):
     """The base of every error that difftile raises about a user's program."""
 

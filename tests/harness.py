@@ -63,10 +63,17 @@ class Given:
 
 @dataclass(frozen=True)
 class Structs:
-    """An example field of structs: a description of each member."""
+    """An example struct, a field of structs if nothing else: a description of each member.
+
+    Args:
+        members: The descriptions.
+        methods: The methods of the field.
+        make: Makes another struct of the members.
+    """
 
     members: dict[str, Any]
     methods: tuple[tuple[str, Any], ...]
+    make: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +111,11 @@ def array(values: Any, element: tuple[int, ...] = ()) -> Given:
 def structs(type_: Any = None, **members: Any) -> Structs:
     """Describe a field of structs by its members, with the methods of a struct type."""
     return Structs(members, () if type_ is None else tuple(type_.methods.items()))
+
+
+def held(make: Callable[..., Any], **members: Any) -> Structs:
+    """Describe a struct of fields, numbers and other things, by its members."""
+    return Structs(members, (), make)
 
 
 def same(name: str) -> Same:
@@ -267,6 +279,8 @@ def _argument(name: str, given: Any, fields: dict[str, Any]) -> Any:
         members = {
             key: _argument(f"{name}.{key}", member, fields) for key, member in given.members.items()
         }
+        if given.make is not None:
+            return given.make(**members)
         return dt.StructField(members, given.methods)
     return given.pick(fields[name]) if isinstance(given, Part) else fields[name]
 

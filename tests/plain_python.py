@@ -449,7 +449,7 @@ def names_of(module: str) -> dict[str, Any]:
 
     harness = SimpleNamespace(
         **dict.fromkeys(
-            ("program", "array", "floats", "ints", "same", "part", "structs"), described
+            ("program", "array", "floats", "ints", "same", "part", "structs", "held"), described
         )
     )
     modules = {"taichi": TAICHI, "difftile": DIFFTILE, "math": MATH, "tests.harness": harness}

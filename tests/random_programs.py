@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import taichi as ti
+
 from difftile.diagnostics import KernelError, NotDifferentiable
 from tests import harness
 from tests.harness import Program, floats, ints
@@ -72,7 +74,12 @@ ARGUMENTS = {
     "index": ints([3, 0, 4, 1, 2]),
     "n": 7,
     "h": 0.4,
+    "g": ti.Vector([0.5, -0.25, 1.0]),
+    "q": [[0.5, -1.0], [0.25, 0.75]],
+    "s": ti.Struct(k=0.3, at=ti.Vector([1, 0, 2]), n=3),
 }
+# Arguments of several values, by the types of what is read from them.
+PARTS = {"f": ("s.k", "g.y", "g[{i} % 3]"), "v": ("g", "s.at"), "m": ("q",), "i": ("s.n",)}
 HEAD = """\
 import taichi as ti
 
@@ -130,6 +137,8 @@ class _Writer:
     def leaf(self, kind: str, scope: Scope) -> str:
         names = [name for name, held in scope.items() if held == kind]
         match kind:
+            case _ if kind in PARTS and self.rng.random() < 0.15:
+                return self.filled(self.rng.choice(PARTS[kind]), scope, 0)
             case "i":
                 return f"{self.rng.choice(names)} % 5" if names else str(self.rng.randrange(5))
             case "b":

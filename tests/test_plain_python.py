@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import taichi as ti
 
 from tests import harness, plain_python, programs
 
@@ -21,6 +22,8 @@ DIFFERENT = {"traps.division_computed_before": "0 * x is 0 in kernels, even for 
 
 def plain(value: Any, module: str) -> Any:
     """Return an argument that is neither a field nor a number as plain Python."""
+    if isinstance(value, (ti.Matrix, list, np.ndarray)):
+        return plain_python.small(value.to_numpy() if isinstance(value, ti.Matrix) else value)
     if not callable(value):
         return value
     known = vars(sys.modules[module]).items()

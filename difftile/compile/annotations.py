@@ -1,8 +1,13 @@
-"""Declared roles of field parameters: `dt.In`, `dt.Out`, `dt.InOut`."""
+"""Annotations of parameters: what they take, and the roles `dt.In`, `dt.Out`, `dt.InOut`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
+
+from difftile.ir.types import Matrix, Struct, Vector
+
+Kind: TypeAlias = str | Vector | Matrix | Struct
+"""What a parameter takes: 'float', 'int', 'template', 'field', '' for anything, or a type."""
 
 
 class Role:

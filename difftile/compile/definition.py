@@ -8,14 +8,14 @@ from functools import cached_property
 from types import FunctionType
 from typing import Protocol
 
-from difftile.compile.annotations import role_of
+from difftile.compile.annotations import Kind, role_of
 from difftile.compile.meanings import meaning_of
 from difftile.frontend.captures import WiderField
 from difftile.frontend.lower import Lowered, NumberIn, Signature, lower, parameters_of
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
-from difftile.ir.types import BOOL, F16, F32, FLOATS, Scalar, scalar_of, shape_of
-from difftile.ops.vocabulary import FieldMeaning
+from difftile.ir.types import BOOL, F16, F32, FLOATS, Matrix, Scalar, Vector, scalar_of
+from difftile.ops.vocabulary import FieldMeaning, StructName
 from difftile.substrate import Session, value_type
 
 
@@ -38,8 +38,8 @@ class Body(Protocol):
         ...
 
     @property
-    def kinds(self) -> Mapping[str, str]:
-        """The kind of each parameter: 'float', 'int', 'template', 'field', or '' for any."""
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kind of each parameter."""
         ...
 
     def lower(
@@ -57,7 +57,7 @@ class Definition:
         self.parameters = parameters_of(function)
         roles = {p.name: role_of(p.annotation) for p in self.parameters}
         self._roles = {name: role for name, role in roles.items() if role is not None}
-        self.kinds: Mapping[str, str] = {
+        self.kinds: Mapping[str, Kind] = {
             p.name: "field" if p.name in self._roles else annotation(p, function)
             for p in self.parameters
         }
@@ -136,15 +136,20 @@ def annotated(parameter: inspect.Parameter, function: FunctionType) -> object:
     return given
 
 
-def annotation(parameter: inspect.Parameter, function: FunctionType) -> str:
-    """Return the kind that a parameter's annotation says: 'float', 'int', 'template', or ''."""
+def annotation(parameter: inspect.Parameter, function: FunctionType) -> Kind:
+    """Return the kind that a parameter's annotation says: any but 'field'."""
     given = annotated(parameter, function)
     known = _NUMBER_ANNOTATIONS.get(given) if isinstance(given, Hashable) else None
     if known is not None:
         return known
     if type(given).__name__ == "Template" or getattr(given, "__name__", "") == "template":
         return "template"
+    meaning = meaning_of(given)
+    if isinstance(meaning, StructName):
+        return meaning.type
     type_ = value_type(given)
-    if type_ is None or shape_of(type_) or type_ == BOOL:
+    if isinstance(type_, (Vector, Matrix)):
+        return type_
+    if type_ is None or type_ == BOOL:
         return ""
     return "float" if type_ in FLOATS else "int"

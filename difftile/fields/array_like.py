@@ -44,6 +44,13 @@ class Shaped:
     def __bool__(self) -> bool:
         return True
 
+    def __eq__(self, other: object) -> bool:
+        # Never NotImplemented: arrays and vectors would compare element by element then, and a
+        # launch takes what is equal for the same.
+        return self is other
+
+    __hash__ = object.__hash__
+
 
 class ArrayLike(Shaped, Arithmetic, ABC):
     """Elements of one type in a grid: a field, or a part of one."""

@@ -210,6 +210,13 @@ class StructElement:
         return f"<struct {self.to_dict()}>"
 
 
+def values_of(element: StructElement) -> tuple[dict[str, Any], Struct]:
+    """Return the value of each member of an element by name, and the type of the element."""
+    field: StructField = object.__getattribute__(element, "_field")
+    index: tuple[int, ...] = object.__getattribute__(element, "_index")
+    return {name: member[index] for name, member in field.members.items()}, field.struct
+
+
 def _by_name(value: object) -> Mapping[str, Any] | None:
     """Return the members of a dict, of an element or of a struct made in Python, by name."""
     if isinstance(value, StructElement):

@@ -33,6 +33,14 @@ class View(ArrayLike):
     field: Field
     window: Window  # pyright: ignore[reportIncompatibleMethodOverride] - a value, not computed
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, View):
+            return False
+        return self.field is other.field and self.window == other.window
+
+    def __hash__(self) -> int:
+        return hash((self.field, self.window))
+
     @property
     def shape(self) -> tuple[int, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Elements along each dimension."""

@@ -55,6 +55,8 @@ def _local(name: ast.Name, members: tuple[int, ...], item: Item) -> Item:
             return item
         parts = enumerate(item.items)
         return item.with_items([_local(name, (*members, k), part) for k, part in parts])
+    if isinstance(item, FieldRef):  # of a struct that holds fields and numbers
+        return item
     has_parts = isinstance(item, (Var, Const)) and shape_of(item.type)
     return Place(Local(name, members, item)) if members or has_parts else item
 

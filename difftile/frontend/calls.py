@@ -45,6 +45,7 @@ from difftile.frontend.items import (
     describe,
     field_of,
     is_number,
+    is_tuple,
 )
 from difftile.frontend.marked_values import exact, stop_grad
 from difftile.frontend.matrix_calls import (
@@ -157,11 +158,13 @@ def _op(cx: Context, node: ast.Call, function: Any, op: str, name: str) -> Item:
     given = getattr(function, "__defaults__", None) or ()
     defaults = [Static(value) for value in given if isinstance(value, (int, float))]
     arguments = spread(cx, counted_or_spread(cx, node, low - len(defaults), high))
+    if op in ("max", "min") and len(arguments) == 1 and is_tuple(arguments[0][1]):
+        ((where, given),) = arguments
+        arguments = [(where, part) for part in parts_of(cx, given) or (given,)]
+    items: list[Item] = []
     for where, item in arguments:
-        if not is_number(item):
-            with cx.at(where):
-                cx.value(item)
-    items = [item for _, item in arguments]
+        with cx.at(where):
+            items.append(item if is_number(item) else cx.value(item))
     if defaults:
         items += defaults[len(defaults) - (high - len(items)) :]
     literals = [item.value for item in items if isinstance(item, Static)]

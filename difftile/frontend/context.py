@@ -171,6 +171,7 @@ class Context:
         float_type: The type of float literals and of Python floats passed in.
         expressions: Handlers of expressions by syntax node.
         statements: Handlers of statements by syntax node.
+        vector_of: Makes a vector or matrix of a tuple of numbers; None of anything else.
         b: Builds the program.
         outside: The captured objects.
         temps: Cells for locals that a parallel loop adds to, and for results.
@@ -186,6 +187,7 @@ class Context:
     float_type: Scalar
     expressions: Mapping[type[ast.expr], ExpressionHandler]
     statements: Mapping[type[ast.stmt], StatementHandler]
+    vector_of: Callable[[Context, Item], Value | None]
     b: OpBuilder = field(default_factory=OpBuilder)
     outside: Outside = field(default_factory=Outside)
     temps: list[Array] = field(default_factory=list[Array])
@@ -415,7 +417,12 @@ class Context:
     # Values
 
     def value(self, item: Item, like: Type | None = None) -> Value:
-        """Return an item as a run-time value; `like` lends its number type to a literal."""
+        """Return an item as a run-time value, a tuple of numbers as a vector.
+
+        Args:
+            item: The item.
+            like: The type that lends its number type to a literal.
+        """
         match item:
             case Var() | Const():
                 return item
@@ -430,6 +437,9 @@ class Context:
                 scalar = self.float_type if like is None else scalar_of(like)
                 return Const(number, scalar if scalar in FLOATS else self.float_type)
             case _:
+                vector = self.vector_of(self, item)
+                if vector is not None:
+                    return vector
                 hint = None
                 if isinstance(item, FieldRef):
                     hint = f"read one element of it: '{element_text(item)}'."

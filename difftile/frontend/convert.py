@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from difftile.diagnostics import CallMismatch, TypeMismatch, counted
 from difftile.frontend.context import Context
-from difftile.frontend.items import Item, Static, is_number
-from difftile.frontend.name_lookup import parts_of
+from difftile.frontend.items import Item, Static, is_number, is_tuple
+from difftile.frontend.name_lookup import entries_of, parts_of
 from difftile.ir.nodes import Const, Value, Var
 from difftile.ir.types import (
     BOOL,
@@ -51,6 +51,28 @@ def common(cx: Context, items: Sequence[Item]) -> list[Value]:
 
 def _has_float_literal(items: Sequence[Item]) -> bool:
     return any(isinstance(item, Static) and isinstance(item.value, float) for item in items)
+
+
+def vector_of(cx: Context, item: Item) -> Value | None:
+    """Return a tuple or list of numbers as a vector, one of rows as a matrix; None for others."""
+    if not is_tuple(item):
+        return None
+    parts = parts_of(cx, item) or ()
+    rows = [entries_of(cx, part) or () for part in parts]
+    if any(rows):
+        numbers = [number for row in rows for number in row]
+        shape = (len(rows), len(rows[0]))
+        if any(len(row) != shape[1] for row in rows):
+            return None
+    else:
+        numbers, shape = parts, (len(parts),)
+    if not numbers or not all(map(_is_scalar, numbers)):
+        return None
+    return cx.b.assembled(shape, common(cx, numbers))
+
+
+def _is_scalar(item: Item) -> bool:
+    return is_number(item) or (isinstance(item, (Var, Const)) and not shape_of(item.type))
 
 
 def floats(cx: Context, items: Sequence[Item]) -> list[Value]:

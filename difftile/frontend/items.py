@@ -175,6 +175,13 @@ def is_number(item: Item) -> bool:
     return isinstance(item, Static) and isinstance(item.value, (bool, int, float))
 
 
+def is_tuple(item: Item) -> bool:
+    """Tell whether an item is a tuple or list, made here or outside."""
+    return isinstance(item, Tuple) or (
+        isinstance(item, Static) and isinstance(item.value, (tuple, list))
+    )
+
+
 def leaves(item: Item) -> tuple[Item, ...]:
     """Return the innermost items of a struct or tuple, or the item itself."""
     if isinstance(item, (Tuple, Record)):

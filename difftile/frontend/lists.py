@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
 from difftile.frontend.assign import bind_names
 from difftile.frontend.context import Context
-from difftile.frontend.items import Item, Static, Tuple, describe
+from difftile.frontend.items import Item, Static, Tuple, describe, is_tuple
 from difftile.frontend.name_lookup import depend, parts_of
+from difftile.ir.nodes import Const, Var
+from difftile.ir.types import BOOL, FLOATS, shape_of
 
 _LONGEST = 4096
 
@@ -59,8 +61,26 @@ def _rounds(
             yield from _rounds(cx, node, rest)
 
 
+def is_joined(op: ast.operator, left: Item, right: Item) -> bool:
+    """Tell whether an operator joins or repeats tuples in Python; others take them as vectors."""
+    if isinstance(op, ast.Add):
+        return is_tuple(left) and is_tuple(right)
+    if isinstance(op, ast.Mult):
+        return (is_tuple(left) and _is_integer(right)) or (is_tuple(right) and _is_integer(left))
+    return False
+
+
+def _is_integer(item: Item) -> bool:
+    if isinstance(item, (Var, Const)):
+        return item.type not in (*FLOATS, BOOL) and not shape_of(item.type)
+    return isinstance(item, Static) and isinstance(item.value, int)
+
+
 def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:
-    """Return `[a, b] + [c]` or `[0.0] * n`."""
+    """Return `[a, b] + [c]` or `[0.0] * n`.
+
+    A tuple from outside is more likely meant as a vector: it is not joined.
+    """
     match node.op, left, right:
         case ast.Add(), Tuple(first), Tuple(second):
             return Tuple((*first, *second))
@@ -77,9 +97,9 @@ def joined(cx: Context, node: ast.BinOp, left: Item, right: Item) -> Item:
                 )
             return Tuple(items * count)
         case _:
-            other = right if isinstance(left, Tuple) else left
+            joins = isinstance(node.op, ast.Add)
             raise TypeMismatch(
                 cx.span(node),
-                f"a tuple or list does not go with {describe(other)} here.",
-                hint="make a vector of it: 'ti.Vector([...])'.",
+                "'+' joins tuples in Python." if joins else "'*' repeats tuples in Python.",
+                hint="for arithmetic make a vector of the tuple: 'ti.Vector(...)'.",
             )

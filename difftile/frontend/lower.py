@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture, Path
 from difftile.frontend.context import Context, FunctionScope, Result
+from difftile.frontend.convert import vector_of
 from difftile.frontend.expressions import EXPRESSIONS
 from difftile.frontend.field_views import element_of, hidden, view_of
 from difftile.frontend.items import FieldRef, Item, Record, Static, Tuple
@@ -82,10 +84,18 @@ FLOAT = PythonFloat()
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
-    """A parameter that is given a field of structs: the types of its members, by name."""
+class VectorOf:
+    """A parameter that is given the components of a vector or matrix, row after row."""
 
-    fields: tuple[tuple[str, Given], ...]
+    shape: tuple[int, ...]
+    number: PythonFloat | Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class StructOf:
+    """A parameter that is given a struct, or a field of structs: its members by name."""
+
+    members: tuple[tuple[str, Given], ...]
     methods: tuple[tuple[str, Any], ...]
 
 
@@ -97,7 +107,16 @@ class Threads:
 
 
 Given: TypeAlias = (
-    FieldType | ViewOf | Type | SameAs | NumberIn | StaticArgument | Members | PythonFloat | Threads
+    FieldType
+    | ViewOf
+    | Type
+    | SameAs
+    | NumberIn
+    | StaticArgument
+    | VectorOf
+    | StructOf
+    | PythonFloat
+    | Threads
 )
 Signature: TypeAlias = Mapping[str, Given]
 
@@ -160,7 +179,7 @@ def lower(
         cx.result = finished(cx)
 
     scope = FunctionScope(source, rule=rule)
-    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
+    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
     lowered = _lower(cx, signature, fields, run)
     for stmt in walk(lowered.program.body):
         if not isinstance(stmt, (Load, *WRITES)):
@@ -204,7 +223,7 @@ def lower_mapping(
             form.append(form_of(cx, mapping))
 
     scope = FunctionScope(called_from_python(source))
-    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS)
+    cx = Context(scope, meanings, float_type, EXPRESSIONS, STATEMENTS, vector_of)
     lowered = _lower(cx, signature, fields, run)
     return replace(lowered, form=form[0]) if form else lowered
 
@@ -250,7 +269,7 @@ class _Parameters:
     Args:
         cx: The context.
         params: The values that a launch passes.
-        items: The item of each parameter; members of struct fields as 'p.pos'.
+        items: The item of each parameter; members of structs as 'p.pos'.
     """
 
     cx: Context
@@ -287,9 +306,13 @@ class _Parameters:
             case StaticArgument(value, followed):
                 path = Path(self.cx.source.function, (("argument", name),))
                 made = Static(value, path if followed else None)
-            case Members(fields, methods):
-                parts = tuple(self.item(f"{name}.{key}", one) for key, one in fields)
-                made = Record(tuple(key for key, _ in fields), parts, methods)
+            case VectorOf(shape, number):
+                cells = [self.item(f"{name}.{k}", number) for k in range(math.prod(shape))]
+                values = [self.cx.value(cell) for cell in cells]
+                made = self.cx.b.assembled(shape, values, name)
+            case StructOf(members, methods):
+                items = [self.item(f"{name}.{key}", one) for key, one in members]
+                made = Record(tuple(key for key, _ in members), tuple(items), methods)
             case _:
                 made = Var(name, self.cx.float_type if isinstance(given, PythonFloat) else given)
                 self.params.append(made)

@@ -8,8 +8,8 @@ import operator
 from difftile.diagnostics import TypeMismatch
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, counted_arguments, filled, floats
-from difftile.frontend.items import Item, Static, Tuple, is_number
-from difftile.frontend.lists import joined
+from difftile.frontend.items import Item, Static, is_number, is_tuple
+from difftile.frontend.lists import is_joined, joined
 from difftile.ir.nodes import Const, Value
 from difftile.ir.types import FLOATS, Matrix, Vector, is_signed, scalar_of, shape_of
 
@@ -50,7 +50,7 @@ def binary_chain(cx: Context, node: ast.BinOp, name: str) -> Item:
     for one in reversed(chain):
         with cx.at(one):
             right = _operand(cx, one.right)
-            if isinstance(item, Tuple) or isinstance(right, Tuple):
+            if is_joined(one.op, item, right):
                 item = joined(cx, one, item, right)
             else:
                 item = binary(cx, one, item, right, name if one is node else "")
@@ -58,9 +58,12 @@ def binary_chain(cx: Context, node: ast.BinOp, name: str) -> Item:
 
 
 def _operand(cx: Context, node: ast.expr) -> Item:
-    """Lower an operand: a number, or a list."""
-    lists = (ast.List, ast.Tuple, ast.ListComp, ast.BinOp)
-    return cx.operand(node) if isinstance(node, lists) else cx.numeric(node)
+    """Lower an operand: a number, or a tuple, which the operator may join to another."""
+    item = cx.operand(node)
+    if is_tuple(item) or is_number(item):
+        return item
+    with cx.at(node):
+        return cx.value(item)
 
 
 def binary(
@@ -68,8 +71,9 @@ def binary(
 ) -> Item:
     """Return `left op right` for numbers."""
     op, python = _BINARY[type(node.op)]
-    if isinstance(left, Static) and isinstance(right, Static):
-        return folded(cx, python, left, right)
+    literals = [one for one in (left, right) if isinstance(one, Static) and is_number(one)]
+    if len(literals) == 2:
+        return folded(cx, python, *literals)
     if op == "div":
         return cx.call("div", *floats(cx, [left, right]), name=name)
     if op == "pow":

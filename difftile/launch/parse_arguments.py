@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
+import numpy as np
+
+from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments
 from difftile.compile.definition import Body
 from difftile.compile.generated import Grid
 from difftile.compile.meanings import meaning_of
 from difftile.compile.methods import is_data_oriented
-from difftile.diagnostics import LaunchError
+from difftile.diagnostics import LaunchError, with_article
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
@@ -22,11 +26,12 @@ from difftile.frontend.captures import Capture, key_of, look_up, plain
 from difftile.frontend.lower import (
     FLOAT,
     Given,
-    Members,
     NumberIn,
     SameAs,
     StaticArgument,
+    StructOf,
     Threads,
+    VectorOf,
     ViewOf,
 )
 from difftile.ir.nodes import Array
@@ -37,11 +42,22 @@ from difftile.launch.array_arguments import (
     first_given,
     meanings_of,
 )
+from difftile.launch.open_arguments import (
+    Form,
+    Members,
+    Misfit,
+    Numbers,
+    OpenedArgument,
+    Single,
+    opened,
+)
 from difftile.launch.prepared_launch import NumberSlot
 from difftile.ops.vocabulary import FieldMeaning, FuncMeaning, OpName, StructName, TypeName
 from difftile.substrate import Session
 
 _I32_LIMIT = 2**31
+_ArrayArguments: TypeAlias = Mapping[str, tuple[ArrayArgument, Given]]
+"""The fields among the arguments by name, as arrays and in the words of the frontend."""
 
 
 @dataclass
@@ -49,24 +65,30 @@ class ParsedArguments:
     """The arguments of a launch, parsed.
 
     Args:
+        args: The arguments, and behind them the parts of those of several values.
+        several: The arguments of several values.
         key: The key by which the kernel is specialised.
         signature: The argument of each parameter in the words of the frontend, by name.
         values: Fields and numbers in the order of the parameters; those of a struct one by one.
         numbers: The slots of the numbers among the values.
         objects: The arguments in which a launch looks names up: parameter, position, type.
         known: Those arguments, by parameter.
-        others: The positions of all other arguments.
-        arrays: The field passed for each array of the program, by parameter; members of struct
-            fields as 'p.pos'.
+        statics: The arguments that are compiled in, by position.
+        others: The positions of all other arguments, which are fields.
+        arrays: The field passed for each array of the program, by parameter; members of structs
+            as 'p.pos'.
         meanings: The meanings of those fields.
     """
 
+    args: list[object] = field(default_factory=list[object])
+    several: list[OpenedArgument] = field(default_factory=list[OpenedArgument])
     key: list[Hashable] = field(default_factory=list[Hashable])
     signature: dict[str, Given] = field(default_factory=dict[str, Given])
     values: Arguments = field(default_factory=list[Field | float])
     numbers: list[NumberSlot] = field(default_factory=list[NumberSlot])
     objects: list[tuple[str, int, type]] = field(default_factory=list[tuple[str, int, type]])
     known: dict[str, object] = field(default_factory=dict[str, object])
+    statics: list[tuple[int, object]] = field(default_factory=list[tuple[int, object]])
     others: list[int] = field(default_factory=list[int])
     arrays: dict[str, Field] = field(default_factory=dict[str, Field])
     meanings: dict[str, FieldMeaning] = field(default_factory=dict[str, FieldMeaning])
@@ -75,6 +97,23 @@ class ParsedArguments:
     def positions(self) -> dict[str, int]:
         """The positions of the arguments in which names are looked up, by parameter."""
         return {name: position for name, position, _ in self.objects}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A single value among the arguments, by its position.
+
+    Args:
+        name: The parameter, and the way to the part: 'x', 'p.pos', 'v[1]'.
+        kind: The kind of value that the parameter takes.
+        position: The position among the arguments and their parts.
+        nested: Whether this is a part of an argument.
+    """
+
+    name: str
+    kind: Kind
+    position: int
+    nested: bool = True
 
 
 def parse_arguments(
@@ -91,10 +130,54 @@ def parse_arguments(
     Raises:
         LaunchError: An argument is not one that a kernel takes, or does not fit its parameter.
     """
-    parsed, kinds = ParsedArguments(), body.kinds
+    parsed = ParsedArguments([*args])
+    forms: dict[str, Form] = {}
+    parts: list[_Part] = []
+    for position, ((name, kind), arg) in enumerate(zip(body.kinds.items(), args, strict=True)):
+        try:
+            forms[name], values = opened(arg, kind)
+        except Misfit as misfit:
+            raise LaunchError(f"{kernel!r}: '{name}{misfit.path}' {misfit.reason}") from None
+        if isinstance(forms[name], Single):
+            parts.append(_Part(name, kind, position, nested=False))
+        else:
+            first = len(parsed.args)
+            parsed.args += values
+            parsed.several.append(OpenedArgument(position, forms[name]))
+            parts += _parts(name, forms[name], iter(range(first, len(parsed.args))))
+    parser = _Parser(kernel, body, parsed, iter(parts), _array_arguments(parsed, parts, session))
+    for name, form in forms.items():
+        parsed.signature[name] = parser.given(form)
+    return parsed
+
+
+def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[_Part]:
+    """Yield the parts of an argument."""
+    match form:
+        case Single(kind):
+            yield _Part(name, kind, next(positions))
+        case Numbers(_, shape, is_float):
+            for index in np.ndindex(*shape):
+                cell = ", ".join(map(str, index))
+                yield _Part(f"{name}[{cell}]", "float" if is_float else "int", next(positions))
+        case Members(_, members):
+            for key, member in members:
+                yield from _parts(f"{name}.{key}", member, positions)
+
+
+def _array_arguments(
+    parsed: ParsedArguments, parts: Sequence[_Part], session: Session
+) -> _ArrayArguments:
+    """Return the fields among the arguments by name, and note those that are arrays of their own.
+
+    Raises:
+        LaunchError: Two share memory under different shapes.
+    """
     leaves: list[tuple[str, object]] = []
-    for name, arg in zip(kinds, args, strict=True):
-        leaves += arg.fields(name) if isinstance(arg, StructField) else [(name, arg)]
+    for part in parts:
+        value = parsed.args[part.position]
+        is_struct = isinstance(value, StructField)
+        leaves += value.fields(part.name) if is_struct else [(part.name, value)]
     names = [name for name, _ in leaves]
     fields = array_arguments([value for _, value in leaves])
     for one in fields.values():
@@ -102,86 +185,112 @@ def parse_arguments(
             _ = one.value.base.buffer  # raises an error that tells why
     parsed.arrays = {names[k]: one for k, one in first_given(fields).items()}
     parsed.meanings = {names[k]: one for k, one in meanings_of(fields).items()}
-    by_name = {names[k]: one for k, one in fields.items()}
-    for position, ((name, kind), arg) in enumerate(zip(kinds.items(), args, strict=True)):
+    return {names[k]: (one, one.given(names)) for k, one in fields.items()}
+
+
+@dataclass
+class _Parser:
+    """The arguments of a launch in the words of the frontend, as they are parsed.
+
+    Args:
+        kernel: The kernel, for errors.
+        body: Its body.
+        parsed: The arguments, to which each part adds its own.
+        parts: The parts that are left, in order.
+        fields: The fields among them, by name.
+    """
+
+    kernel: object
+    body: Body
+    parsed: ParsedArguments
+    parts: Iterator[_Part]
+    fields: _ArrayArguments
+
+    def given(self, form: Form) -> Given:
+        """Return the next argument."""
+        if isinstance(form, Single):
+            return self._single(next(self.parts))
+        self.parsed.key.append(form)
+        match form:
+            case Numbers(_, shape, is_float):
+                for _ in range(math.prod(shape)):
+                    self._single(next(self.parts))
+                return VectorOf(shape, FLOAT if is_float else I32)
+            case Members(_, members, methods):
+                return StructOf(tuple((key, self.given(one)) for key, one in members), methods)
+
+    def _single(self, part: _Part) -> Given:
+        parsed, arg = self.parsed, self.parsed.args[part.position]
         if isinstance(arg, (ArrayLike, StructField)):
-            given = _given_field(parsed, by_name, names, name, arg)
-            if _is_number(arg, kind, body):
-                assert isinstance(given, (FieldType, SameAs, ViewOf))
-                _check_number(kernel, name, kind, arg)
-                given = NumberIn(given, integer=kind == "int")
-                parsed.key.append("number")
-            parsed.signature[name] = given
-            parsed.others.append(position)
-            continue
-        if isinstance(arg, Grid):
-            for other, given in parsed.signature.items():
-                if isinstance(given, Threads):
-                    raise LaunchError(
-                        f"{kernel!r}: '{other}' and '{name}' are both a dt.grid; a thread has one "
-                        "index: pass only one of them."
-                    )
-            parsed.key.append(("grid", len(arg.shape)))
-            parsed.signature[name] = Threads(len(arg.shape))
-            parsed.values += arg.shape
-            parsed.others.append(position)
-            continue
-        given, key = _number_or_static(kernel, name, kind, arg)
+            parsed.others.append(part.position)
+            given = self._field(part.name, arg)
+            if part.nested or not self._is_number(arg, part):
+                return given
+            assert isinstance(given, (FieldType, SameAs, ViewOf))
+            parsed.key.append("number")
+            return NumberIn(given, integer=part.kind == "int")
+        if isinstance(arg, Grid) and not part.nested:
+            parsed.statics.append((part.position, arg))
+            return self._grid(part.name, arg)
+        given, key = _number_or_static(self.kernel, part, arg)
         parsed.key.append(key)
-        if isinstance(given, StaticArgument):
-            parsed.signature[name] = given
-            if given.followed:
-                parsed.objects.append((name, position, type(arg)))
-                parsed.known[name] = arg
-            else:
-                parsed.others.append(position)
-            continue
-        parsed.signature[name] = FLOAT if isinstance(given, float) else I32
-        parsed.numbers.append(NumberSlot(position, len(parsed.values), type(arg), type(given)))
-        parsed.values.append(given)
-    return parsed
+        if not isinstance(given, StaticArgument):
+            slot = NumberSlot(part.position, len(parsed.values), type(arg), type(given))
+            parsed.numbers.append(slot)
+            parsed.values.append(given)
+            return FLOAT if isinstance(given, float) else I32
+        if given.followed:
+            parsed.objects.append((part.name, part.position, type(arg)))
+            parsed.known[part.name] = arg
+        else:
+            parsed.statics.append((part.position, arg))
+        return given
 
+    def _is_number(self, arg: ArrayLike | StructField, part: _Part) -> TypeGuard[ArrayLike]:
+        """Tell whether a field is read where the kernel expects a number.
 
-def _given_field(
-    parsed: ParsedArguments,
-    fields: Mapping[str, ArrayArgument],
-    names: Sequence[str],
-    name: str,
-    arg: ArrayLike | StructField,
-) -> Given:
-    """Add a field, or the fields of a struct field, and return it in the words of the frontend."""
-    if isinstance(arg, StructField):
-        parsed.key.append((tuple(arg.members), arg.methods))
-        given = tuple(
-            (key, _given_field(parsed, fields, names, f"{name}.{key}", member))
-            for key, member in arg.members.items()
-        )
-        return Members(given, arg.methods)
-    one = fields[name]
-    parsed.key.append(one.key)
-    parsed.values += one.run_time
-    return one.given(names)
-
-
-def _is_number(arg: ArrayLike | StructField, kind: str, body: Body) -> TypeGuard[ArrayLike]:
-    """Tell whether a field is read where the kernel expects a number."""
-    if isinstance(arg, NumberField):
+        Raises:
+            LaunchError: It does not hold one.
+        """
+        is_number = part.kind in ("float", "int") and not self.body.takes_elements
+        if not isinstance(arg, NumberField) and not (is_number and isinstance(arg, ArrayLike)):
+            return False
+        if arg.shape or shape_of(arg.element):
+            raise LaunchError(f"{self.kernel!r}: '{part.name}' is one number, not {arg!r}.")
+        if part.kind == "int" and is_float(arg.element):
+            raise LaunchError(f"{self.kernel!r}: '{part.name}' is an integer, not {arg!r}.")
         return True
-    return not body.takes_elements and kind in ("float", "int") and isinstance(arg, ArrayLike)
 
+    def _field(self, name: str, arg: ArrayLike | StructField) -> Given:
+        """Add a field, or the fields of a struct field."""
+        if isinstance(arg, StructField):
+            self.parsed.key.append((tuple(arg.members), arg.methods))
+            given = tuple(
+                (key, self._field(f"{name}.{key}", member)) for key, member in arg.members.items()
+            )
+            return StructOf(given, arg.methods)
+        one, given = self.fields[name]
+        self.parsed.key.append(one.key)
+        self.parsed.values += one.run_time
+        return given
 
-def _check_number(kernel: object, name: str, kind: str, arg: ArrayLike) -> None:
-    """Check that a field holds the number that a parameter expects."""
-    if arg.shape or shape_of(arg.element):
-        raise LaunchError(f"{kernel!r}: '{name}' is one number, not {arg!r}.")
-    if kind == "int" and is_float(arg.element):
-        raise LaunchError(f"{kernel!r}: '{name}' is an integer, not {arg!r}.")
+    def _grid(self, name: str, grid: Grid) -> Given:
+        for other, given in self.parsed.signature.items():
+            if isinstance(given, Threads):
+                raise LaunchError(
+                    f"{self.kernel!r}: '{other}' and '{name}' are both a dt.grid; a thread has one "
+                    "index: pass only one of them."
+                )
+        self.parsed.key.append(("grid", len(grid.shape)))
+        self.parsed.values += grid.shape
+        return Threads(len(grid.shape))
 
 
 def _number_or_static(
-    kernel: object, name: str, kind: str, arg: object
+    kernel: object, part: _Part, arg: object
 ) -> tuple[StaticArgument | float | int, Hashable]:
     """Return a run-time number, or an argument that the kernel is specialised on, and the key."""
+    name, kind = part.name, part.kind
     if kind == "field":
         raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
     arg = plain(arg)
@@ -203,14 +312,12 @@ def _number_or_static(
     followed = issubclass(shown, tuple) or kind == "template" or is_data_oriented(arg)
     if followed:
         return StaticArgument(arg, followed=True), ("object", type(arg))
-    hint = (
-        "make it a field with dt.from_numpy()"
-        if hasattr(arg, "__array__")
-        else "pass a field, a number or a func"
-    )
-    name_of_type = shown.__name__
-    article = "an" if name_of_type[0] in "aeiou" or name_of_type == "ndarray" else "a"
-    raise LaunchError(f"{kernel!r}: '{name}' is {article} {name_of_type}; {hint}.")
+    hint = "pass a field, a number or a func"
+    if hasattr(arg, "__array__"):
+        hint = "make it a field with dt.from_numpy(), or a vector with ti.Vector()"
+    if isinstance(arg, dict):
+        hint = "make it a struct with ti.Struct()"
+    raise LaunchError(f"{kernel!r}: '{name}' is {with_article(shown.__name__)}; {hint}.")
 
 
 def current_captures(

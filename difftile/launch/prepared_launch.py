@@ -16,6 +16,7 @@ from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
 from difftile.launch.captured import Captured
+from difftile.launch.open_arguments import OpenedArgument, opened_again
 from difftile.launch.prepared_stage import PreparedStage
 from difftile.launch.streams import STREAMS
 from difftile.substrate import LOCK, Session
@@ -76,11 +77,15 @@ class PreparedLaunch:
         numbers: The slots of the numbers among them.
         objects: The arguments of the call in which names are looked up, such as `self`: the name of
             the parameter, the position, and the type.
-        invariant: Returns the other arguments of a call, in which two launches must not differ.
+        invariant: Returns the fields among the arguments of a call, in which two launches must not
+            differ.
         key: Those of this launch.
         captured: The names that the kernel takes from outside, to be compared at each launch.
         arrays: The field passed for each parameter that is an array of its own.
         captured_at: The position of the first captured argument.
+        statics: The arguments that are compiled in, by position.
+        several: The arguments of several values. Positions among the arguments of a call go on with
+            the parts of these.
 
     Attributes:
         session: The session that this belongs to.
@@ -103,6 +108,8 @@ class PreparedLaunch:
     captured: Captured | None
     arrays: dict[str, Field]
     captured_at: int
+    statics: tuple[tuple[int, object], ...] = ()
+    several: tuple[OpenedArgument, ...] = ()
     session: Session = field(init=False)
     stages: list[PreparedStage] = field(init=False)
     derived: tuple[DerivedField, ...] = field(init=False)
@@ -157,9 +164,18 @@ class PreparedLaunch:
 
     def repeated(self, args: CallArgs, session: Session) -> Arguments | None:
         """Return the arguments of a launch that differs in numbers only, or None."""
-        # Fields have no equality of their own: tuples of them are compared by identity.
-        if session is not self.session or self.invariant(args) != self.key:
+        if self.several:
+            opened = opened_again(self.several, args)
+            if opened is None:
+                return None
+            args = opened
+        # Fields are equal only to themselves; what comes first in `!=` says so.
+        if session is not self.session or self.key != self.invariant(args):
             return None
+        for position, static in self.statics:
+            arg = args[position]
+            if arg is not static and (type(arg) is not type(static) or arg != static):
+                return None
         for _, position, type_ in self.objects:
             if type(args[position]) is not type_:
                 return None
@@ -288,5 +304,7 @@ class RecentLaunches:
 
 
 def invariant_key(positions: list[int]) -> Callable[[CallArgs], object]:
-    """Return a function that returns the arguments at some positions."""
+    """Return a function that returns the arguments at some positions, as a tuple."""
+    if len(positions) == 1:
+        return itemgetter(slice(positions[0], positions[0] + 1))
     return itemgetter(*positions) if positions else lambda args: None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from difftile.compile.annotations import Kind
 from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.definition import annotation
 from difftile.compile.func import Func
@@ -19,6 +20,7 @@ from difftile.fields.recording import RECORDING
 from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
+from difftile.launch.open_arguments import fields_in
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
@@ -168,7 +170,7 @@ class Caller:
         hows: list[tuple[str, How]] = []
         passed: dict[str, object] = {}
         for one in arguments:
-            how, value = _mapped(one, shape)
+            how, value = _mapped(one, shape, self._asks[one.name])
             hows.append((one.name, how))
             if not isinstance(how, IndexOf):
                 passed[one.name] = value
@@ -178,9 +180,12 @@ class Caller:
         plan = Mapped(self._func, tuple(hows), by_name, (), (), len(shape))
         form, captured = self._results_of(plan, passed).of(list(passed.values()))
         graded = any(
-            value.has_grads
-            for value in (*passed.values(), *captured)
-            if isinstance(value, (ArrayLike, StructField))
+            one.has_grads
+            for value, kind in [
+                *((value, self._asks[name]) for name, value in passed.items()),
+                *((value, "") for value in captured),
+            ]
+            for one in fields_in(value, kind)
         ) or any(type(value) is TrackedFloat and is_followed(value) for value in passed.values())
         if result is None:
             result = fields_for(form, shape, graded)
@@ -202,7 +207,9 @@ class Caller:
             len(shape),
         )
         kernel = self._kernel(mapped, passed)
-        numbers = not any(one.shape is not None for one in arguments) and shape == ()
+        in_structs = any(isinstance(how, Whole) and not _is_field(passed[n]) for n, how in hows)
+        shaped = any(one.shape is not None for one in arguments)
+        numbers = not shaped and not in_structs and shape == ()
         return _FuncLaunch(kernel, tuple(passed.values()), result, form, graded, numbers)
 
     def _bound(self, args: CallArgs, kwargs: CallKwargs) -> dict[str, object]:
@@ -305,7 +312,7 @@ class Caller:
         return launch.converted(CONVERSIONS[kind])
 
 
-def _mapped(one: MappedArgument, shape: tuple[int, ...]) -> tuple[How, object]:
+def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[How, object]:
     """Return how each call gets an argument, and the value that is passed."""
     value = one.value
     if isinstance(value, CallId):
@@ -313,14 +320,17 @@ def _mapped(one: MappedArgument, shape: tuple[int, ...]) -> tuple[How, object]:
     if isinstance(value, Drawn):
         return Draw(value.name == "randn"), value.seed
     if one.shape is None:
-        is_field = isinstance(value, (ArrayLike, StructField))
-        return Whole() if is_field else Each(), value
+        return Whole() if fields_in(value, kind) else Each(), value
     axes = one.along(len(shape))
     if isinstance(value, Grid):
         sizes = zip(axes, value.shape, strict=True)
         return IndexOf(tuple(axis if size == shape[axis] else None for axis, size in sizes)), None
     assert isinstance(value, (ArrayLike, StructField))
     return Each(), spread(value, axes, shape)
+
+
+def _is_field(value: object) -> bool:
+    return isinstance(value, (ArrayLike, StructField))
 
 
 def _parts(result: object) -> CallArgs:

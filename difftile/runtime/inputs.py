@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from difftile.compile.definition import annotated
-from difftile.compile.meanings import meaning_of
 from difftile.diagnostics import FieldError, LaunchError
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.create import from_numpy
@@ -17,14 +16,13 @@ from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field
 from difftile.fields.structs import StructField
 from difftile.ir.types import scalar_from_numpy, shape_of, shaped
-from difftile.ops.vocabulary import VectorMeaning
 from difftile.substrate import dtype_of, value_type
 
 
 def as_input(
     title: str, parameter: inspect.Parameter, function: FunctionType, value: object
 ) -> object:
-    """Return an argument of a func with arrays, tensors and vectors in a field of their own.
+    """Return an argument of a func with arrays and tensors in a field of their own.
 
     A parameter that is annotated with a type of vectors or matrices takes the last axes of an
     array for their components.
@@ -40,14 +38,15 @@ def as_input(
     """
     if isinstance(value, (ArrayLike, StructField)):
         return value
-    if isinstance(value, list):
+    wanted = value_type(annotated(parameter, function))
+    inner = 0 if wanted is None else len(shape_of(wanted))
+    if not inner and is_list(value):
         raise LaunchError(
-            f"{title}: '{parameter.name}' is a list; make it an array: np.array({parameter.name})."
+            f"{title}: '{parameter.name}' is a list; make it an array: np.array({parameter.name}), "
+            f"or a vector: ti.Vector({parameter.name})."
         )
-    meaning, given = meaning_of(value), cast(Any, value)
-    if isinstance(meaning, VectorMeaning):
-        return _constants(title, parameter.name, given.to_numpy(), len(meaning.shape))
-    if is_tensor(value):
+    given: Any = value
+    if is_tensor(given):
         if given.requires_grad:
             raise LaunchError(
                 f"{title}: '{parameter.name}' is a tensor that requires a gradient, which would "
@@ -55,10 +54,13 @@ def as_input(
             )
         given = given.detach().cpu().numpy()
     if isinstance(given, np.ndarray):
-        wanted = value_type(annotated(parameter, function))
-        inner = 0 if wanted is None else len(shape_of(wanted))
         return _constants(title, parameter.name, cast(HostArray, given), inner)
-    return value
+    return given
+
+
+def is_list(value: object) -> bool:
+    """Tell whether a value is a list."""
+    return type(value) is list
 
 
 def is_tensor(value: object) -> bool:

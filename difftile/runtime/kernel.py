@@ -21,6 +21,7 @@ from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
 from difftile.launch.captured import captured
+from difftile.launch.open_arguments import opened_again
 from difftile.launch.parse_arguments import ParsedArguments, current_captures, parse_arguments
 from difftile.launch.prepared_launch import PreparedLaunch, RecentLaunches, invariant_key
 from difftile.linearization.transposed import forward_of
@@ -242,7 +243,10 @@ class Kernel:
     ) -> RuledLaunch:
         """Return a launch whose derivative is that of a rule."""
         args = self._bind(args, kwargs)
-        known = {name: args[position] for name, position, _ in launch.objects}
+        opened = opened_again(launch.several, args) if launch.several else args
+        if opened is None:
+            raise LaunchError(f"{self!r}: an argument changed while the kernel was launched.")
+        known = {name: opened[position] for name, position, _ in launch.objects}
         own = values[: launch.captured_at]
         rules = {
             word: (rule, rule_arguments(rule, own, launch.arrays, known))
@@ -308,6 +312,7 @@ class Kernel:
         code, outside = self._specialise(parsed, session)
         drawn = (0, 0) if code.streams else ()
         values: Arguments = [*parsed.values, *outside, *drawn, *code.temps]
+        opened = tuple(parsed.args)
         invariant = invariant_key(parsed.others)
         launch = PreparedLaunch(
             code,
@@ -315,10 +320,12 @@ class Kernel:
             tuple(parsed.numbers),
             tuple(parsed.objects),
             invariant,
-            invariant(args),
-            captured(code.captures, args, parsed.positions, values, len(parsed.values)),
+            invariant(opened),
+            captured(code.captures, opened, parsed.positions, values, len(parsed.values)),
             parsed.arrays,
             len(parsed.values),
+            tuple(parsed.statics),
+            tuple(parsed.several),
         )
         if session is not current_session():
             raise LaunchError(

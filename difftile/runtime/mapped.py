@@ -7,6 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments
 from difftile.compile.definition import lowered_for
 from difftile.compile.func import Func
@@ -27,7 +28,7 @@ class MappedBody:
 
     func: Func
     mapped: Mapped
-    kinds: Mapping[str, str]
+    kinds: Mapping[str, Kind]
 
     @property
     def takes_elements(self) -> bool:

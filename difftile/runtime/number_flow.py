@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
 from difftile.diagnostics import GradientCut, render
 from difftile.fields.field import Field
@@ -45,7 +46,7 @@ class Operations:
 
 
 def numbers_in_fields(
-    args: CallArgs, kwargs: CallKwargs, kinds: Mapping[str, str], places: Places
+    args: CallArgs, kwargs: CallKwargs, kinds: Mapping[str, Kind], places: Places
 ) -> tuple[CallArgs, CallKwargs]:
     """Return the arguments of a launch, with fields in place of numbers that carry derivatives.
 
@@ -64,7 +65,7 @@ def numbers_in_fields(
     return args, kwargs
 
 
-def _in_field(arg: object, name: str, kind: str, places: Places) -> object:
+def _in_field(arg: object, name: str, kind: Kind, places: Places) -> object:
     if type(arg) is not TrackedFloat or kind not in ("", "float"):
         return arg
     found = field_of(arg)

@@ -30,6 +30,7 @@ member_types = BACKEND.language.member_types
 methods_of = BACKEND.language.methods_of
 struct_values = BACKEND.language.struct_values
 value_type = BACKEND.language.value_type
+vector_values = BACKEND.language.vector_values
 
 cache_folder = BACKEND.devices.cache_folder
 open_desktop = BACKEND.desktop
@@ -66,5 +67,6 @@ __all__ = [
     "ti",
     "unpin",
     "value_type",
+    "vector_values",
     "work_of",
 ]

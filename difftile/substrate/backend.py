@@ -54,11 +54,15 @@ class Language(Protocol):
         ...
 
     def methods_of(self, value: Any) -> tuple[tuple[str, Any], ...]:
-        """Return the methods of a struct type, by name."""
+        """Return the methods of a struct type, or of a struct made in Python, by name."""
         ...
 
     def struct_values(self, value: object) -> dict[str, Any] | None:
         """Return the members of a struct made in Python by name; None for other objects."""
+        ...
+
+    def vector_values(self, value: object) -> npt.NDArray[Any] | None:
+        """Return a vector or matrix made in Python as an array; None for other objects."""
         ...
 
 

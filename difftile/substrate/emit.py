@@ -53,7 +53,7 @@ from difftile.substrate.parallel import (
     open_flat,
     open_range,
 )
-from difftile.substrate.parts import ahead_of, for_each_part
+from difftile.substrate.parts import ahead_of, for_each_part, needed_by
 from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, written
 from difftile.substrate.syntax import RESERVED, annotation, helpers, literal, signature
 
@@ -154,7 +154,9 @@ class _Emitter:
             *signature(name, params),
         ]
         self.depth = 1
-        self.for_each_part = for_each_part(program.body) if self.threads else ()
+        # A device would start a task for what stands before its loops.
+        if self.threads or self.flat:
+            self.for_each_part = for_each_part(program.body, for_free=not self.threads)
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
         self.block(Block(kept))
         if self.lines[-1].endswith(":"):
@@ -474,6 +476,8 @@ class _Emitter:
         line, depth = self.line_number, self.depth
         stmts = list(loop.body.stmts)
         part = None
+        if not self.threads:
+            stmts = [*needed_by(loop, self.for_each_part), *stmts]
         if self.threads:
             part = Part(self.names.new("part"), self.threads)
             self.open(*part.opened())

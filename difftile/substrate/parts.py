@@ -9,13 +9,22 @@ from __future__ import annotations
 from difftile.ir.nodes import Block, Const, Let, Load, ParallelFor, Size, Stmt, Var
 from difftile.ir.walk import arrays_written, defined_in, free_variables, operands, uses
 
+_FOR_FREE = ("vec", "mat")
 
-def for_each_part(body: Block) -> tuple[Let, ...]:
-    """Return the ops on shapes and numbers before parallel loops that only the loops need."""
+
+def for_each_part(body: Block, *, for_free: bool = False) -> tuple[Let, ...]:
+    """Return the ops on shapes and numbers before parallel loops that only the loops need.
+
+    Args:
+        body: The body of a program.
+        for_free: Return only those that compute nothing, so that each iteration may run them.
+    """
     known = free_variables(body) | {s.out for s in body.stmts if isinstance(s, Size)}
     found: list[Let] = []
     for stmt in body.stmts:
-        if isinstance(stmt, Let) and all(isinstance(a, Const) or a in known for a in stmt.args):
+        if not isinstance(stmt, Let) or (for_free and stmt.op not in _FOR_FREE):
+            continue
+        if all(isinstance(a, Const) or a in known for a in stmt.args):
             known.add(stmt.out)
             found.append(stmt)
     outs = {let.out for let in found}
@@ -35,15 +44,20 @@ def ahead_of(loop: ParallelFor, lets: tuple[Let, ...]) -> tuple[list[Stmt], list
         loop: The loop.
         lets: Ops on shapes and numbers before it.
     """
+    written = arrays_written(loop.body)
+    # Elements of fields without dimensions are there to be read even where no iteration runs.
+    loads = [
+        s for s in loop.body.stmts if isinstance(s, Load) and not s.index and s.array not in written
+    ]
+    return [*needed_by(loop, lets), *loads], [s for s in loop.body.stmts if s not in loads]
+
+
+def needed_by(loop: ParallelFor, lets: tuple[Let, ...]) -> list[Stmt]:
+    """Return the ops before a loop that its iterations need, in order."""
     wanted = uses(Block((loop,))) - defined_in(loop.body)
     needed: list[Stmt] = []
     for let in reversed(lets):
         if let.out in wanted:
             needed.append(let)
             wanted.update(v for v in operands(let) if isinstance(v, Var))
-    written = arrays_written(loop.body)
-    # Elements of fields without dimensions are there to be read even where no iteration runs.
-    loads = [
-        s for s in loop.body.stmts if isinstance(s, Load) and not s.index and s.array not in written
-    ]
-    return [*reversed(needed), *loads], [s for s in loop.body.stmts if s not in loads]
+    return needed[::-1]

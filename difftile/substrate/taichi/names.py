@@ -7,6 +7,7 @@ import math
 from types import ModuleType
 from typing import Any, cast
 
+import numpy.typing as npt
 import taichi as ti
 from taichi.lang.matrix import MatrixType, VectorType
 from taichi.lang.struct import StructType
@@ -196,11 +197,16 @@ def struct_values(value: object) -> dict[str, Any] | None:
     """Return the members of a struct made in Python by name; None for other objects."""
     if not isinstance(value, ti.Struct):
         return None
-    return {name: getattr(value, name) for name in value.keys}
+    return dict(value.entries)
 
 
-def methods_of(value: StructType) -> tuple[tuple[str, Any], ...]:
-    """Return the methods of a struct type, by name."""
+def vector_values(value: object) -> npt.NDArray[Any] | None:
+    """Return a vector or matrix made in Python as an array; None for other objects."""
+    return cast(Any, value).to_numpy() if isinstance(value, ti.Matrix) else None
+
+
+def methods_of(value: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the methods of a struct type, or of a struct made in Python, by name."""
     return tuple(value.methods.items())
 
 

@@ -1,0 +1,357 @@
+"""Arguments of several values: vectors, matrices and structs, opened into their parts.
+
+A part is a number, a field or anything else that a kernel takes. Parts stand behind the arguments
+of the call, so that everything after this file knows single values only.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from difftile.compile.annotations import Kind
+from difftile.compile.arguments import CallArgs
+from difftile.compile.meanings import meaning_of
+from difftile.compile.methods import is_data_oriented
+from difftile.diagnostics import counted, did_you_mean, with_article
+from difftile.fields.array_like import ArrayLike
+from difftile.fields.structs import StructElement, StructField, values_of
+from difftile.fields.tracked import TrackedFloat
+from difftile.frontend.captures import plain
+from difftile.ir.types import (
+    BOOL,
+    FLOATS,
+    Matrix,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+    scalar_of,
+    shape_of,
+)
+from difftile.ops.vocabulary import FuncMeaning
+from difftile.substrate import methods_of, struct_values, vector_values
+
+Methods: TypeAlias = tuple[tuple[str, Any], ...]
+Shape: TypeAlias = tuple[int, ...]
+
+_MOST_NUMBERS = 64  # of a vector or matrix: what an 8x8 matrix has
+_INTEGERS = {int, bool}
+_FLOATS = {float, TrackedFloat}
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The form of an argument, or of a part of one, that is one value of some kind."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The form of a vector or matrix: its parts are its components, row after row."""
+
+    kind: Kind
+    shape: Shape
+    is_float: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The form of a struct: its parts are those of its members."""
+
+    kind: Kind
+    members: tuple[tuple[str, Form], ...]
+    methods: Methods
+
+
+Form: TypeAlias = Single | Numbers | Members
+Parts: TypeAlias = list[object]
+_Struct: TypeAlias = tuple[Mapping[str, object], Methods, Struct | None]
+
+
+class Misfit(Exception):
+    """An argument does not fit its parameter.
+
+    Args:
+        reason: The end of a sentence that begins with the parameter.
+        path: The way to the part that does not fit, as it is written after the parameter.
+    """
+
+    def __init__(self, reason: str, path: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedArgument:
+    """An argument of several values: its position, and its form in a launch."""
+
+    position: int
+    form: Form
+
+
+def opened_again(several: Sequence[OpenedArgument], args: CallArgs) -> CallArgs | None:
+    """Return the arguments of a launch and their parts; None if one has another form now.
+
+    Whether single parts are still of their kind is left to whoever compares them.
+    """
+    found = list(args)
+    try:
+        for one in several:
+            if not _add_parts(found, args[one.position], one.form):
+                return None
+    except Misfit:
+        return None
+    return tuple(found)
+
+
+def _add_parts(found: Parts, value: object, form: Form) -> bool:
+    """Append the parts of a value to others; return False if it is not of a form."""
+    if isinstance(form, Single):
+        found.append(value)
+        return True
+    if isinstance(form, Numbers):
+        now, parts = opened(value, form.kind)
+        found += parts
+        return now is form
+    members = _members(value, form.kind)
+    if members is None or len(members[0]) != len(form.members) or members[1] != form.methods:
+        return False
+    given = members[0]
+    return all(k in given and _add_parts(found, given[k], one) for k, one in form.members)
+
+
+def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
+    """Return the form of an argument, and its parts.
+
+    Args:
+        value: The argument.
+        kind: The kind of the parameter, or the type that it is annotated with. Without one, a list
+            of numbers is a vector, and an array is none: it may be meant as a field.
+
+    Raises:
+        Misfit: The value does not fit the kind.
+    """
+    if kind == "template" or isinstance(value, (ArrayLike, StructField, float, int, str)):
+        if isinstance(value, (float, int, str)) and isinstance(kind, (Vector, Matrix, Struct)):
+            raise Misfit(f"takes {_named(kind)}, not {value!r}.")
+        return Single(kind), [value]
+    if isinstance(kind, (Vector, Matrix)):
+        return _as_declared(value, kind)
+    if kind == "":
+        array = vector_values(value)
+        if array is not None:
+            return _numbers(kind, array.shape, _listed(array))
+        if type(value) is list:
+            return _numbers(kind, *_nested(cast("list[object]", value)))
+    if kind in ("", "field") or isinstance(kind, Struct):
+        members = _members(value, kind)
+        if members is not None:
+            return _struct(kind, *members)
+    return Single(kind), [value]
+
+
+def fields_in(value: object, kind: Kind) -> list[ArrayLike | StructField]:
+    """Return the fields that an argument is, or that it holds as a struct."""
+    try:
+        _, parts = opened(value, kind)
+    except Misfit:  # an error of the launch
+        parts = []
+    return [one for one in parts if isinstance(one, (ArrayLike, StructField))]
+
+
+# Vectors and matrices
+
+
+def _as_declared(value: object, type_: Vector | Matrix) -> tuple[Form, Parts]:
+    """Return a vector or matrix in the type that its parameter is annotated with."""
+    array = _as_array(value)
+    if array is not None:
+        shape, numbers = array.shape, _listed(array)
+    elif isinstance(value, (list, tuple)):
+        shape, numbers = _nested(cast("Sequence[object]", value))
+    else:
+        return Single(type_), [value]
+    if shape != shape_of(type_):
+        raise Misfit(f"takes {_named(type_)} and is given {_shown(shape)}.")
+    return _numbers(type_, shape, numbers)
+
+
+def _numbers(kind: Kind, shape: Shape, numbers: list[Any]) -> tuple[Form, Parts]:
+    """Return a vector or matrix of some numbers, row after row."""
+    kinds = set(map(type, numbers))
+    has_floats = not kinds <= _INTEGERS
+    is_float = scalar_of(kind) in FLOATS if isinstance(kind, (Vector, Matrix)) else has_floats
+    if has_floats and not is_float:
+        raise Misfit("holds integers and is given floats; round them: 'v.astype(int)'.")
+    if is_float and not kinds <= _FLOATS:
+        numbers = [one if type(one) in _FLOATS else float(one) for one in numbers]
+    elif not is_float and bool in kinds:
+        numbers = [int(one) for one in numbers]
+    return _form(kind, shape, is_float), numbers
+
+
+@cache
+def _form(kind: Kind, shape: Shape, is_float: bool) -> Numbers:
+    """Return the form of a vector or matrix; equal ones are one object."""
+    if not 1 <= len(shape) <= 2 or not 1 <= math.prod(shape) <= _MOST_NUMBERS:
+        raise Misfit(
+            f"is given {_shown(shape)}; vectors and matrices have 1 to {_MOST_NUMBERS} components. "
+            "Make it a field with dt.from_numpy()."
+        )
+    return Numbers(kind, shape, is_float)
+
+
+def _listed(array: npt.NDArray[Any]) -> list[Any]:
+    """Return the numbers of an array as Python's own, row after row.
+
+    Raises:
+        Misfit: The array does not hold numbers.
+    """
+    if array.dtype.kind not in "biuf":
+        raise Misfit(f"takes an array of numbers, not of {array.dtype}.")
+    return (array if array.ndim == 1 else array.ravel()).tolist()
+
+
+def _nested(rows: Sequence[object]) -> tuple[Shape, list[Any]]:
+    """Return the shape of a list of numbers, or of a list of rows, and all numbers in order.
+
+    Raises:
+        Misfit: There is something else in it, or the rows have different lengths.
+    """
+    found: list[Any] = []
+    shapes: set[Shape] = set()
+    for k, row in enumerate(rows):
+        shape: Shape = ()
+        if isinstance(row, (float, int)):
+            found.append(plain(row))
+        elif isinstance(row, (list, tuple)):
+            shape, numbers = _nested(cast("Sequence[object]", row))
+            found += numbers
+        elif (array := _as_array(row)) is not None and array.ndim:
+            shape = array.shape
+            found += _listed(array)
+        else:
+            number = plain(row)
+            if not isinstance(number, (float, int)):
+                shown = with_article(type(row).__name__)
+                raise Misfit(f"is {shown}; a list of numbers is a vector.", f"[{k}]")
+            found.append(number)
+        shapes.add(shape)
+    if len(shapes) > 1:
+        raise Misfit("has rows of different lengths; those of a matrix are equally long.")
+    return (len(rows), *shapes.pop()) if shapes else (0,), found
+
+
+def _as_array(value: object) -> npt.NDArray[Any] | None:
+    if isinstance(value, np.ndarray):
+        return cast("npt.NDArray[Any]", value)
+    return vector_values(value)
+
+
+# Structs
+
+
+def _members(value: object, kind: Kind) -> _Struct | None:
+    """Return the members of a struct by name, its methods, and its type where that is known.
+
+    Args:
+        value: The object; for others than structs the result is None.
+        kind: The kind of the parameter. For one that is annotated with a type of structs, a dict
+            may be one of these.
+    """
+    type_ = kind if isinstance(kind, Struct) else None
+    found, methods = struct_values(value), ()
+    if found is not None:
+        methods = methods_of(value)
+    elif isinstance(value, StructElement):
+        found, struct = values_of(value)
+        type_ = struct if type_ is None else type_
+    elif type_ is not None and isinstance(value, dict):
+        found = cast("dict[str, object]", value)
+    else:
+        names = _fields_of(type(value))
+        if names is None or is_data_oriented(value):
+            return None
+        found, methods = {name: getattr(value, name) for name in names}, _methods_of(type(value))
+    return found, methods if type_ is None else type_.methods, type_
+
+
+@lru_cache(256)
+def _fields_of(type_: type) -> tuple[str, ...] | None:
+    """Return the members of a dataclass of Python; None for other types."""
+    if not dataclasses.is_dataclass(type_) or type_.__module__.partition(".")[0] == "difftile":
+        return None
+    return tuple(one.name for one in dataclasses.fields(type_))
+
+
+@lru_cache(256)
+def _methods_of(type_: type) -> Methods:
+    """Return the funcs among the methods of a class."""
+    every = {name: one for base in reversed(type_.__mro__) for name, one in vars(base).items()}
+    return tuple(
+        (name, one) for name, one in every.items() if isinstance(meaning_of(one), FuncMeaning)
+    )
+
+
+def _struct(
+    kind: Kind, given: Mapping[str, object], methods: Methods, type_: Struct | None
+) -> tuple[Form, Parts]:
+    """Return a struct of some members, which are those of its type if that is known."""
+    declared: Mapping[str, Kind] = dict.fromkeys(given, "")
+    if type_ is not None:
+        declared = {name: _kind(one) for name, one in type_.members}
+        for name in given:
+            if name not in declared:
+                guess = did_you_mean(name, declared) or f"it has {', '.join(declared)}."
+                raise Misfit(f"has no member '{name}'; {guess}")
+    forms: list[tuple[str, Form]] = []
+    parts: Parts = []
+    for name, one in declared.items():
+        if name not in given:
+            raise Misfit(f"is given no '{name}'; each member takes a value.")
+        try:
+            form, own = opened(given[name], one)
+        except Misfit as misfit:
+            raise Misfit(misfit.reason, f".{name}{misfit.path}") from None
+        forms.append((name, form))
+        parts += own
+    if not forms:
+        raise Misfit("is a struct without members.")
+    return Members(kind, tuple(forms), methods), parts
+
+
+def _kind(type_: Type | Struct) -> Kind:
+    """Return the kind of a member of a declared struct."""
+    if not isinstance(type_, Scalar):
+        return type_
+    return "" if type_ == BOOL else "float" if type_ in FLOATS else "int"
+
+
+# Words
+
+
+def _named(type_: Type | Struct) -> str:
+    if isinstance(type_, Struct):
+        return f"a struct of {', '.join(name for name, _ in type_.members)}"
+    return _shown(shape_of(type_))
+
+
+def _shown(shape: Shape) -> str:
+    """Return a shape in words."""
+    match shape:
+        case (n,):
+            return f"a vector of {counted(n, 'number')}"
+        case (n, m):
+            return f"a {n}x{m} matrix"
+        case _:
+            return f"an array of shape {shape}"
