@@ -63,6 +63,7 @@ from difftile.diagnostics import (
     KernelError as KernelError,
     LaunchError as LaunchError,
     NotConverged as NotConverged,
+    SlowCompile as SlowCompile,
     SolverError as SolverError,
     TapeError as TapeError,
     ViewerError as ViewerError,

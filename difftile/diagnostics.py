@@ -415,3 +415,7 @@ class GradientCut(UserWarning):
 
 class GradientWarning(UserWarning):
     """A finding of `Tape(diagnose=True)`: numbers that are not finite, gradients that are zero."""
+
+
+class SlowCompile(UserWarning):
+    """Code that took more than five seconds to compile."""

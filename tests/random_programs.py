@@ -31,6 +31,7 @@ EXPRESSIONS = {
         *("ti.sin({f})", "ti.tanh({f})", "ti.max({f}, {f})", "ti.min({f}, {f})"),
         *("ti.math.clamp({f}, -0.7, 0.8)", "({f} if {b} else {f})", "ti.select({b}, {f}, {f})"),
         *("{v}.dot({v})", "{v}.sum()", "{v}.x", "{v}[2]", "{v}.norm_sqr()", "squared({f})"),
+        *("{v}[{i} % 3]", "{m}[{i} % 2, 1]"),
         *(
             "chosen({f}, {f})",
             "({f} + 0.1 * dt.randn())",
@@ -171,7 +172,8 @@ class _Writer:
             self.rng.choice(self.statements(nested))(scope, depth, nested)
 
     def statements(self, nested: int) -> list[Callable[[Scope, int, int], None]]:
-        plain = [self.bind, self.rebind, self.component, self.store, self.store]
+        changes = [self.rebind, self.component, self.component, self.exchange]
+        plain = [self.bind, self.copy, *changes, self.store, self.store]
         return [*plain, self.branch, self.loop, self.repeat] if nested > 0 else plain
 
     def bind(self, scope: Scope, depth: int, nested: int) -> None:
@@ -202,11 +204,33 @@ class _Writer:
         sign = self.rng.choice(["= 0.5 *", "+=", "-=", "*="])
         self.write(depth, f"{name} {sign} {value}")
 
+    def copy(self, scope: Scope, depth: int, nested: int) -> None:
+        known = self.local("vm", scope, depth)
+        name = self.name(scope[known])
+        self.write(depth, f"{name} = {known}")
+        scope[name] = scope[known]
+
     def component(self, scope: Scope, depth: int, nested: int) -> None:
-        name = self.local("v", scope, depth)
-        at = self.rng.choice([".x", "[1]", f"[{self.expression('i', scope, 1)} % 3]"])
+        name = self.local("vm", scope, depth)
+        at = self.rng.choice([".x", "[1]", self.place("v", scope)])
+        if scope[name] == "m":
+            at = self.rng.choice(["[1, 0]", self.place("m", scope)])
         sign = self.rng.choice(["=", "+=", "*="])
         self.write(depth, f"{name}{at} {sign} {self.bounded('f', scope)}")
+
+    def place(self, kind: str, scope: Scope) -> str:
+        """Return an index of a component that is known at run time."""
+        one, other = self.expression("i", scope, 1), self.expression("i", scope, 1)
+        return f"[({one}) % 3]" if kind == "v" else f"[({one}) % 2, ({other}) % 2]"
+
+    def exchange(self, scope: Scope, depth: int, nested: int) -> None:
+        """Let two components trade places."""
+        name = self.local("vm", scope, depth)
+        kind = scope[name]
+        one, other, held = self.place(kind, scope), self.place(kind, scope), self.name("t")
+        self.write(depth, f"{held} = {name}{one}")
+        self.write(depth, f"{name}{one} = 0.9 * {name}{other}")
+        self.write(depth, f"{name}{other} = {held}")
 
     def store(self, scope: Scope, depth: int, nested: int) -> None:
         field = self.rng.choice([f for f, role in self.roles.items() if role != "read"] or [""])

@@ -21,6 +21,7 @@ from difftile.substrate.emit import Emitted, emit
 from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.session import current_session
+from difftile.substrate.slow_compiles import note_slow_compile
 from difftile.substrate.work import Work, work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
@@ -135,7 +136,9 @@ class CompiledProgram:
             on_host=self._on_host,
             as_written=self._as_written,
         )
-        self.seconds += time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        self.seconds += seconds
+        note_slow_compile(self.program, seconds)
         return variant
 
     def _fresh(self, args: Sequence[Any]) -> tuple[int, ...]:

@@ -1,0 +1,79 @@
+"""A note about code that takes long to compile: the line that is most of it, and what to change."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+
+from difftile.diagnostics import Label, SlowCompile, Span, render
+from difftile.ir.nodes import Alloc, Program, Stmt
+from difftile.ir.types import shape_of
+from difftile.ir.walk import definitions, walk
+
+LONGEST = 5.0  # seconds that a kernel takes to compile without a note
+_LONG = 16  # components of a vector that is the reason
+
+
+def note_slow_compile(program: Program, seconds: float) -> None:
+    """Warn about a program that took long to compile, with the line that most of the code is for.
+
+    Args:
+        program: The program, as it was emitted.
+        seconds: How long its compilation took.
+    """
+    if seconds < LONGEST:
+        return
+    weights: Counter[tuple[str, int]] = Counter()
+    lines: dict[tuple[str, int], list[Stmt]] = {}
+    for stmt in walk(program.body):
+        if stmt.span is not None:
+            place = (stmt.span.file, stmt.span.line)
+            weights[place] += _numbers(stmt)
+            lines.setdefault(place, []).append(stmt)
+    title = f"Compiling '{program.name}' took {seconds:.0f} s"
+    if not weights:
+        warnings.warn(SlowCompile(f"{title}."), stacklevel=2)
+        return
+    ((place, weight),) = weights.most_common(1)
+    share = round(100 * weight / weights.total())
+    span = lines[place][0].span
+    assert span is not None
+    text = render(f"{title}.", [_label(span, share)], (), _advice(lines[place]))
+    warnings.warn(SlowCompile(text), stacklevel=2)
+
+
+def _label(span: Span, share: int) -> Label:
+    start = len(span.text) - len(span.text.lstrip())
+    whole = Span(span.file, span.line, start, len(span.text.rstrip()), span.text)
+    return Label(whole, f"{share} % of the code")
+
+
+def _advice(stmts: list[Stmt]) -> str:
+    """Return what to write instead of the statements of a line."""
+    kept = [s.array for s in stmts if isinstance(s, Alloc) and s.array.type.ndim]
+    for array in kept:
+        if (size := math.prod(shape_of(array.type.element))) >= _LONG:
+            return (
+                f"the adjoint keeps whole vectors of {size} numbers, since the loop has no literal "
+                "bounds: give it some, or keep the vector in a field."
+            )
+    longest = max(map(_components, stmts))
+    if longest >= _LONG:
+        return f"these are whole vectors of {longest} numbers: change single components in a loop."
+    return (
+        f"the line makes {len(stmts)} statements, unrolled or in place of calls: write 'for' "
+        "without 'ti.static', and call funcs in a loop."
+    )
+
+
+def _components(stmt: Stmt) -> int:
+    types = [out.type for out in definitions(stmt)]
+    return max((math.prod(shape_of(one)) for one in types), default=1)
+
+
+def _numbers(stmt: Stmt) -> int:
+    """Return about how many numbers Taichi has to follow for a statement."""
+    if isinstance(stmt, Alloc):
+        return (stmt.array.size or 1) * math.prod(shape_of(stmt.array.type.element))
+    return _components(stmt)

@@ -1,0 +1,91 @@
+"""The warning about code that takes long to compile names the line and what to write instead."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+import taichi as ti
+
+import difftile as dt
+from difftile.substrate import slow_compiles
+
+
+@dt.kernel
+def unrolled(x, y):
+    for i in x:
+        s = x[i]
+        for k in ti.static(range(40)):
+            s = ti.sin(s) + k * x[i]
+        y[i] = s
+
+
+@dt.kernel
+def whole_vectors(x, y):
+    for i in x:
+        v = x[i]
+        y[i] = (v * v + ti.sin(v)).sum()
+
+
+@dt.kernel
+def kept_vectors(x, y, n: int):
+    for i in x:
+        v = x[i]
+        for k in range(n):
+            v[k % 16] = ti.sin(v[(k + 1) % 16])
+        y[i] = v[3]
+
+
+def _said(run: Any) -> list[str]:
+    with mock.patch.object(slow_compiles, "LONGEST", 0.0), warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True) as caught:
+            run()
+    assert all(one.category is dt.SlowCompile for one in caught)
+    return [str(one.message) for one in caught]
+
+
+def _taped(kernel: Any, element: Any, *numbers: int) -> list[str]:
+    x, y = dt.ones(4, dtype=element, grad=True), dt.zeros(4, grad=True)
+
+    def run() -> None:
+        with dt.Tape() as tape:
+            kernel(x, y, *numbers)
+        tape.backward({y: np.ones(4)})
+
+    return _said(run)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "element", "numbers", "line", "advice"),
+    [
+        (unrolled, ti.f32, (), "s = ti.sin(s)", "without 'ti.static'"),
+        (whole_vectors, dt.vec(20), (), "y[i] = (v * v", "change single components in a loop"),
+        (kept_vectors, dt.vec(16), (9,), "for k in range(n)", "has no literal bounds"),
+    ],
+    ids=lambda given: getattr(given, "__name__", None),
+)
+def test_the_line_and_the_advice(
+    kernel: Any, element: Any, numbers: tuple[int, ...], line: str, advice: str
+) -> None:
+    primal, adjoint = _taped(kernel, element, *numbers)
+    name = kernel.__name__
+    assert primal.startswith(f"Compiling '{name}' took ")
+    assert adjoint.startswith(f"Compiling '{name}_adjoint' took ")
+    assert line in adjoint
+    assert advice in adjoint
+
+
+def test_quick_compilations_are_silent() -> None:
+    @dt.kernel
+    def quick(x):
+        for i in x:
+            x[i] += 1
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        quick(dt.zeros(4))
+    assert caught == []
