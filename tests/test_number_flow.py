@@ -357,9 +357,35 @@ class Body:
             x[i] += h
 
 
+@dt.data_oriented
+class Rates:
+    def __init__(self, rate: Any) -> None:
+        self.rate = rate
+
+    @dt.kernel
+    def move(self, x):
+        for i in x:
+            x[i] += self.rate
+
+
+def with_rate(x: Any) -> None:
+    Rates(limit(x)).move(x)
+
+
+@dt.custom_op
+def shift(x, h):
+    step(x, h)
+
+
+@shift.backward
+def _(x, h, result):
+    x.grad_out.copy_from(x.grad_in)
+
+
 @pytest.mark.parametrize(
     "cut",
     [
+        lambda x: shift(x, h=limit(x)),
         lambda x: step(x, np.cbrt(limit(x))),
         lambda x: Body().step(x, np.hypot(limit(x), 1.0)),
         lambda x: dt.value(np.arctan2(limit(x), 1.0)),
@@ -372,6 +398,25 @@ def test_a_cut_is_reported_at_the_line(cut: Callable[[Any], object]) -> None:
         cut(field(START))
     assert [one.category for one in found] == [dt.GradientCut]
     assert (found[0].filename, found[0].lineno) == (__file__, cut.__code__.co_firstlineno)
+
+
+def test_a_number_that_a_kernel_takes_from_outside_is_a_constant() -> None:
+    def loss_of(x: Any) -> Any:
+        with_rate(x)
+        loss: Any = dt.zeros((), ti.f64, grad=True)
+        energy(x, loss)
+        return loss
+
+    with pytest.warns(dt.GradientCut, match="that kernel 'move' takes from outside"):
+        dt.grad(loss_of)(START)
+    with pytest.warns(dt.GradientCut, match="that kernel 'move' takes from outside"):
+        dt.jvp(loss_of, (START,), (START,))
+    x = field(START)
+    with pytest.warns(dt.GradientCut, match="that kernel 'move' takes") as found, dt.Tape():
+        with_rate(x)
+    assert found[0].filename == __file__
+    with pytest.warns(dt.GradientCut, match="the argument 'h' of <custom op"):
+        dt.grad(lambda x: (shift(x, limit(x)), dt.value(limit(x)))[1])(START)
 
 
 def test_a_number_keeps_neither_field_nor_tape() -> None:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import FieldError, TapeError
-from difftile.fields.tracked import HostRead, Origin, TrackedFloat, track
+from difftile.fields.tracked import HostRead, Origin, Reads, TrackedFloat, track
 from difftile.substrate import LOCK
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class Recorder:
         """Return those of some reads that are known to be of varying values."""
         return []
 
-    def numbers(self, launch: Any, values: Any) -> None:
-        """Hear of numbers that a launch takes for constants, although they are tracked."""
+    def takes_constant(self, number: Any, reads: Reads) -> None:
+        """Hear that a tracked number is taken for a constant."""
 
     def opaque(self, step: Any) -> Any:
         """Run and record a step whose inside is not seen; return the result of the step."""

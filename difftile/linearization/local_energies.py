@@ -19,14 +19,14 @@ from difftile.diagnostics import LaunchError
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
-from difftile.fields.tracked import HostRead, reads_in
+from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.derived import After, Bar, Before, Same, Shape
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type, is_float
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Active
-from difftile.recording.host_reads import computed_by_python, result_of, warn_of_number
+from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostCopy, HostStep, Launch, TapeStep
@@ -137,11 +137,10 @@ class LocalEnergies(StepRecorder):
         """Return those of some reads that are of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
-    def numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
-        """Warn of numbers that a launch takes for constants, and that vary."""
-        for k in () if RECORDING.get().constant else launch.tracked:
-            if reads := self.varying(reads_in(values[k])):
-                warn_of_number(launch, k, reads)
+    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+        """Warn that a number which varies is taken for a constant."""
+        if varying := self.varying(reads):
+            number.warn(varying)
 
     def follows(self, launch: PreparedLaunch, position: int) -> bool:
         """Tell that weights pass to results of launches."""
@@ -183,10 +182,6 @@ class LocalEnergies(StepRecorder):
         code, values = step.prepared.code, step.values
         cells = () if code.result is None else code.result.cells
         self.results = [field_at(values, code.position[cell]) for cell in cells]
-        for k in step.prepared.tracked:
-            reads = {r for r in reads_in(values[k]) if r.recorder is self._identity}
-            if reads:
-                warn_of_number(step.prepared, k, reads)
         for stage, prepared in zip(code.stages, step.prepared.stages, strict=True):
             self._check_unchanged(self._written(code, stage, values))
             run = None if RECORDING.get().constant else self._run_of(code, stage, values)

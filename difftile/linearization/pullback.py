@@ -17,11 +17,11 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Recording, Where
-from difftile.fields.tracked import HostRead, reads_in
+from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.sweep import Active, Sweep, record_launch, varying_uses
-from difftile.recording.host_reads import computed_by_python, result_of, warn_of_number
+from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
@@ -52,6 +52,7 @@ class Pullback(StepRecorder):
         self._reads: dict[int, dict[HostRead, Field]] = {}  # by the number of steps before them
         self._touched: dict[Storage, Field] = {}
         self._returned: dict[str, HostRead] = {}
+        self._constants: dict[int, list[tuple[ConstantNumber, Reads]]] = {}
         self._identity = object()
         self._linear: dict[frozenset[Field], tuple[Sequence[StepRecord], Replay]] = {}
         self._snapshots = Snapshots()
@@ -98,6 +99,10 @@ class Pullback(StepRecorder):
         read = self._returned.setdefault(name, HostRead(self._identity, result_of(name)))
         self._reads.setdefault(len(self.steps), {})[read] = field
         return read
+
+    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+        """Remember that a number is taken for a constant: whether it varies is known only later."""
+        self._constants.setdefault(len(self.steps), []).append((number, reads))
 
     def carries_into(self, field: Field) -> bool:
         """Tell whether derivatives pass to numbers that Python writes into a field."""
@@ -165,22 +170,22 @@ class Pullback(StepRecorder):
             return
         active = Active(wanted)
         varying: set[HostRead] = set()
-        for position, (step, constant) in enumerate(self.steps):
+        for position in range(len(self.steps) + 1):
             before = self._reads.get(position, {})
             varying |= {read for read, field in before.items() if field in active}
-            if constant:
-                continue
-            match step:
-                case HostWrite(field, values=values) if is_float(field.element):
-                    if reads := varying & reads_in(values):
-                        raise computed_by_python(field, reads)
-                case Launch(launch, values):
-                    for k in launch.tracked:
-                        if reads := varying & reads_in(values[k]):
-                            warn_of_number(launch, k, reads)
-                case _:
-                    pass
-            active.follow(step)
+            for number, taken in self._constants.get(position, ()):
+                if reads := varying & taken:
+                    number.warn(reads)
+            for step, constant in self.steps[position : position + 1]:
+                if constant:
+                    continue
+                match step:
+                    case HostWrite(one, values=values) if is_float(one.element):
+                        if reads := varying & reads_in(values):
+                            raise computed_by_python(one, reads)
+                    case _:
+                        pass
+                active.follow(step)
 
     def pull(self, seeds: Mapping[ArrayLike, Seed], wrt: Iterable[Field]) -> dict[Field, Field]:
         """Return the cotangents of the fields' contents before the function.

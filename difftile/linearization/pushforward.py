@@ -8,11 +8,11 @@ from difftile.compile.arguments import Arguments, field_at
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
-from difftile.fields.tracked import HostRead, reads_in
+from difftile.fields.tracked import HostRead, Reads, reads_in
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.tangents import Tangents
-from difftile.recording.host_reads import computed_by_python, result_of, warn_of_number
+from difftile.recording.host_reads import ConstantNumber, computed_by_python, result_of
 from difftile.recording.opaque import Opaque
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.steps import HostStep, Launch, TapeStep
@@ -57,11 +57,10 @@ class Pushforward(StepRecorder):
         """Return those of some reads that are of fields that vary."""
         return [read for read in reads if read.recorder is self._identity]
 
-    def numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
-        """Warn of numbers that a launch takes for constants, and that vary."""
-        for k in () if RECORDING.get().constant else launch.tracked:
-            if reads := self.varying(reads_in(values[k])):
-                warn_of_number(launch, k, reads)
+    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+        """Warn that a number which varies is taken for a constant."""
+        if varying := self.varying(reads):
+            number.warn(varying)
 
     def carries_into(self, field: Field) -> bool:
         """Tell whether derivatives pass to numbers that Python writes into a field."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from difftile.compile.arguments import Arguments
 from difftile.diagnostics import GradientCut, TapeError, render
 from difftile.fields.exchange import HostArray
 from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
-from difftile.fields.tracked import HostRead, TrackedFloat, reads_in
+from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.window import Window
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -112,14 +112,6 @@ class HostReads:
         if not self._is_constant(target, where):
             raise overwritten_by_python(target)
 
-    def check_numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
-        """Warn of numbers passed to a launch that were computed from fields with gradients."""
-        for k in () if RECORDING.get().constant else launch.tracked:
-            number = values[k]
-            assert isinstance(number, TrackedFloat)
-            if reads := self.varying(number.reads):
-                warn_of_number(launch, k, reads)
-
     def varying(self, reads: Iterable[HostRead]) -> list[HostRead]:
         """Return those of some reads that this tape has seen of fields with gradients."""
         return [read for read in reads if read.recorder is self._identity and read.graded]
@@ -161,20 +153,35 @@ def overwritten_by_python(target: Field) -> TapeError:
     return TapeError(render(title, (), (_CONSTANTS,), _IN_A_KERNEL))
 
 
-def warn_of_number(launch: PreparedLaunch, k: int, reads: Iterable[HostRead]) -> None:
-    """Warn that a number passed to a launch was computed from fields that vary.
+@dataclass(frozen=True, slots=True)
+class ConstantNumber:
+    """A number that is taken for a constant, although it may vary.
 
     Args:
-        launch: The launch.
-        k: The position of the number.
-        reads: What it was computed from.
+        what: The number, in the words of an error.
+        instead: What to write so that it carries its gradient.
+        name: Its name where it is passed.
     """
+
+    what: str
+    instead: str
+    name: str
+
+    def warn(self, reads: Iterable[HostRead]) -> None:
+        """Warn at the user's line that the gradient is cut, and of what the number depends on."""
+        title = f"The gradient is cut: {self.what} depends on {named(reads)}."
+        hint = f"{self.instead}; if a constant is meant, float({self.name})."
+        warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
+
+
+def number_of(launch: PreparedLaunch, k: int) -> ConstantNumber:
+    """Return the number at a position among the arguments of a launch."""
     name, kernel = launch.code.params[k].name, launch.code.name
-    title = (
-        f"The gradient is cut: the number '{name}' of kernel '{kernel}' depends on {named(reads)}."
-    )
-    hint = f"pass the field and read it in the kernel; if a constant is meant, float({name})."
-    warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
+    if k < launch.captured_at:
+        what = f"the number '{name}' of kernel '{kernel}'"
+        return ConstantNumber(what, "pass the field and read it in the kernel", name)
+    what = f"the number '{name}' that kernel '{kernel}' takes from outside"
+    return ConstantNumber(what, "pass it to the kernel", name)
 
 
 def result_of(kernel: str) -> str:

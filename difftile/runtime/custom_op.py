@@ -12,8 +12,10 @@ from difftile.compile.annotations import role_of
 from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.methods import BoundMethod
 from difftile.diagnostics import Label, LaunchError, render
-from difftile.fields.recording import RECORDING
+from difftile.fields.recording import RECORDING, Recorder
+from difftile.fields.tracked import reads_in
 from difftile.linearization.transposed import forward_of
+from difftile.recording.host_reads import ConstantNumber
 from difftile.recording.perform import perform
 from difftile.runtime.explicit import run_adjoint_of_step, run_tangents_of_step
 from difftile.runtime.host_op import HostCall, HostRule
@@ -68,7 +70,10 @@ class CustomOp:
             LaunchError: The arguments do not fit, or a field is written that is declared dt.In.
             NotDifferentiable: A gradient passes through the call, and there is no backward.
         """
-        step = self._step(args, kwargs, "backward", checked=RECORDING.get().recorder is not None)
+        recording = RECORDING.get()
+        if recording.recorder is not None and not recording.constant:
+            self._note_constants(recording.recorder, args, kwargs)
+        step = self._step(args, kwargs, "backward", checked=recording.recorder is not None)
         return perform(step).value
 
     def bwds(self, *args: object, **kwargs: object) -> None:
@@ -100,6 +105,16 @@ class CustomOp:
         call = self._step(args, kwargs, "backward" if transposes else "forward")
         step = forward_of(call) if transposes else call
         return run_tangents_of_step(repr(self), step).value
+
+    def _note_constants(self, recorder: Recorder, args: CallArgs, kwargs: CallKwargs) -> None:
+        """Tell the recorder of numbers among the arguments, which no rule gives a gradient."""
+        names = [*self._signature.parameters][: len(args)]
+        for name, arg in (*zip(names, args, strict=False), *kwargs.items()):
+            reads = reads_in(arg)
+            if reads:
+                what = f"the argument '{name}' of {self!r}"
+                given = ConstantNumber(what, f"pass the field dt.value({name})", name)
+                recorder.takes_constant(given, reads)
 
     def _refuse_tape(self, method: str) -> None:
         if RECORDING.get().recorder is not None:

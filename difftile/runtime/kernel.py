@@ -35,7 +35,7 @@ from difftile.runtime.explicit import (
     run_tangents,
     run_tangents_of_step,
 )
-from difftile.runtime.number_flow import Places, numbers_in_fields, returned
+from difftile.runtime.number_flow import Places, note_constants, numbers_in_fields, returned
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
 
@@ -113,8 +113,8 @@ class Kernel:
                 one.refresh()
             if launch.code.streams:
                 launch.draw_anew(values)
-            if recorder is not None and launch.tracked:
-                recorder.numbers(launch, values)
+            if recorder is not None and (launch.tracked or launch.captured is not None):
+                note_constants(recorder, launch, values)
             if recorder is not None and "backward" in self._rules:
                 perform(self._step("backward", launch, values, args, kwargs))
             elif recorder is None:

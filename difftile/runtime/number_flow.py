@@ -16,15 +16,13 @@ import numpy as np
 
 from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
-from difftile.diagnostics import GradientCut, render
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.fields.tracked import Origin, TrackedFloat, track
 from difftile.ir.types import Type
 from difftile.launch.prepared_launch import PreparedLaunch
-from difftile.recording.host_reads import FOLLOWED, named
-from difftile.recording.user_line import warn_user
+from difftile.recording.host_reads import ConstantNumber, number_of
 from difftile.substrate import current_session
 
 Places: TypeAlias = dict[Hashable, Field]
@@ -156,14 +154,23 @@ def _computed(origin: Origin, recorder: Recorder | None) -> Field | None:
     return Operations.apply(origin.op, operands, origin.dtype)
 
 
+def note_constants(recorder: Recorder, launch: PreparedLaunch, values: Arguments) -> None:
+    """Tell the recorder of the numbers that a launch takes for constants and that may vary."""
+    if RECORDING.get().constant:
+        return
+    captured = range(launch.captured_at, len(values) - len(launch.code.temps))
+    for k in (*launch.tracked, *captured):
+        number = values[k]
+        if isinstance(number, TrackedFloat):
+            recorder.takes_constant(number_of(launch, k), number.reads)
+
+
 def warn_if_cut(number: TrackedFloat) -> None:
     """Warn, at the user's line, if the open tape takes a number that varies for a constant."""
     recorder = RECORDING.get().recorder
-    found = () if recorder is None else recorder.varying(number.reads)
-    if found:
-        title = f"The gradient is cut: the number given to dt.value() depends on {named(found)}."
-        hint = "compute it in a kernel; if a constant is meant, dt.value(float(...))."
-        warn_user(GradientCut(render(title, (), (FOLLOWED,), hint)))
+    if recorder is not None:
+        given = ConstantNumber("the number given to dt.value()", "compute it in a kernel", "...")
+        recorder.takes_constant(given, number.reads)
 
 
 # Numbers that come out

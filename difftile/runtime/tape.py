@@ -37,12 +37,12 @@ from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray, as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
 from difftile.fields.recording import RECORDING, Recording, Where
-from difftile.fields.tracked import HostRead
+from difftile.fields.tracked import HostRead, Reads
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import as_text, parse_memory
 from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History, LimitedHistory
-from difftile.recording.host_reads import HostReads
+from difftile.recording.host_reads import ConstantNumber, HostReads
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
@@ -330,9 +330,10 @@ class Tape(StepRecorder):
         """Return those of some reads that are of fields with gradients."""
         return self.reads.varying(reads)
 
-    def numbers(self, launch: PreparedLaunch, values: Arguments) -> None:
-        """Warn of numbers that a launch takes for constants, and that vary."""
-        self.reads.check_numbers(launch, values)
+    def takes_constant(self, number: ConstantNumber, reads: Reads) -> None:
+        """Warn that a number which varies is taken for a constant."""
+        if varying := self.reads.varying(reads):
+            number.warn(varying)
 
     def host_copy(self, target: ArrayLike, source: ArrayLike) -> None:
         """Record a copy from Python that is about to happen."""
