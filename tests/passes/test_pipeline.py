@@ -10,8 +10,10 @@ from difftile.ad.derive import derive
 from difftile.ir.nodes import Program
 from difftile.passes import optimise
 from difftile.passes.bounds import confine, unchecked
+from difftile.passes.componentwise import componentwise
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.optimise import finish, normalise
+from difftile.passes.reciprocals import reciprocals
 from tests import harness, programs
 from tests.lowered import from_the_frontend
 from tests.passes import meaning
@@ -40,6 +42,8 @@ def _after_each_pass(
         patch.setattr(optimise, "_run", noted)
         normal = normalise(program)
         found.append(("confine", confine(finish(normal, 3))))
+        found.append(("componentwise", componentwise(normal)))
+        found.append(("reciprocals", reciprocals(normal)))
         finish(normal, 3, few_threads=False, warps=True)
     return found
 
