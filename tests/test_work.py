@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import taichi as ti
 
 import difftile as dt
+from difftile.diagnostics import KernelError
 from difftile.passes.optimise import finish
 from difftile.substrate.work import Work, work_of
 
@@ -47,3 +49,31 @@ def test_work_is_estimated_once_for_a_shape(monkeypatch: pytest.MonkeyPatch) -> 
             scale(x, y)
         tape.backward({y: np.ones(8)})
     assert len(estimated) == len({id(one) for one in estimated}) * 2  # with and without atomics
+
+
+@dt.kernel
+def pairs(x, n: int):
+    for i, j in ti.ndrange(n, n):
+        x[(i + j) % 4] += 1.0
+
+
+@dt.kernel
+def energy(x, n: int):
+    for i, j in ti.ndrange(n, n):
+        x[0] += ti.sin(0.1 * i) * j
+
+
+@pytest.mark.parametrize("kernel", [pairs, energy])
+@pytest.mark.parametrize("flat", [False, True])
+def test_iterations_that_32_bits_cannot_count_are_refused(kernel: Any, flat: bool) -> None:
+    """A GPU counts the iterations over all axes in one number, also those of a sum's blocks."""
+    x = dt.zeros(4)
+    kernel(x, 10)
+    (stage,) = kernel._latest.stages
+    work = work_of(finish(stage.program, 32, few_threads=not flat))
+    work.check(work.key((x, 46_000)), flat=flat)
+    if flat:
+        with pytest.raises(KernelError, match="2147488281"):
+            work.check(work.key((x, 46_341)), flat=flat)
+    else:
+        work.check(work.key((x, 46_341)), flat=flat)

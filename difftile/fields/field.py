@@ -21,7 +21,7 @@ from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
 from difftile.ir.types import Type, field_type, is_float, shape_of
-from difftile.substrate import LOCK, MAX_ELEMENTS, Buffer, current_session, pack, relieve
+from difftile.substrate import LOCK, Buffer, current_session, pack, relieve
 
 if TYPE_CHECKING:
     from difftile.fields.rows import Rows
@@ -483,6 +483,4 @@ def make(element: Type, shape: tuple[int, ...]) -> Field:
         FieldError: The shape has no elements, or too many.
     """
     shape = as_shape(shape)
-    if math.prod(shape) * math.prod(shape_of(element)) > MAX_ELEMENTS:
-        raise FieldError(f"A field of shape {shape} is too large: kernels index up to 2**31 - 1.")
     return Field(element, shape, Storage(current_session().pool.allocate(element, shape)))

@@ -10,7 +10,7 @@ from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import MAX_ELEMENTS, Buffer
+from difftile.substrate.memory import Buffer
 from difftile.substrate.pool import Pool, pack, relieve, unpin
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
@@ -38,7 +38,6 @@ open_desktop = BACKEND.desktop
 __all__ = [
     "BACKEND",
     "LOCK",
-    "MAX_ELEMENTS",
     "Backend",
     "Buffer",
     "CompiledProgram",

@@ -112,6 +112,7 @@ class CompiledProgram:
         known = self._choice.get((fresh, key))
         if known is not None:
             return known
+        self._work.check(key, flat=not self._on_host)
         serial = self._on_host and self._work.is_for_one(key, self._threads)
         with LOCK:
             variant = self._variants.get((serial, fresh))

@@ -17,12 +17,13 @@ A record that reads contents again adds its pin while a field owns them, by `buf
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Protocol
 
-from difftile.diagnostics import OutOfMemory
-from difftile.ir.types import Type
+from difftile.diagnostics import FieldError, OutOfMemory
+from difftile.ir.types import Type, shape_of
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import Buffer, DeviceArray
+from difftile.substrate.memory import MAX_ELEMENTS, Buffer, DeviceArray
 
 _WORTH_PACKING = 1 << 15  # bytes; to look for the zeros takes as long as to copy some kilobytes
 _ATTEMPTS_LEFT_OUT = 15
@@ -75,6 +76,11 @@ class Pool:
         return _usable(free) or self._allocate(other.element, other.shape, free)
 
     def _allocate(self, element: Type, shape: tuple[int, ...], siblings: list[Buffer]) -> Buffer:
+        if prod(shape) * prod(shape_of(element)) > MAX_ELEMENTS:
+            raise FieldError(
+                f"A field of {element}, shape {shape}, is too large: kernels index up to "
+                "2**31 - 1 numbers in one field. Split it, for example along its first axis."
+            )
         try:
             buffer = Buffer(element, shape, self)
         except RecursionError:

@@ -1,5 +1,7 @@
 """How much a launch has to do, estimated from shapes and numbers: do threads pay?
 
+Iterations are counted in 32 bits, which the same estimate checks.
+
 One thread needs no atomics. An atomic addition of floats is a loop of compare and exchange, which
 takes 4 to 5 ns where an elementary step takes 0.1 to 0.2 ns: two threads that scatter take longer
 than one. In all, launches that scatter were measured to take three to five times as much.
@@ -7,13 +9,14 @@ than one. In all, launches that scatter were measured to take three to five time
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from difftile.diagnostics import KernelError
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -26,16 +29,18 @@ from difftile.ir.nodes import (
     ParallelFor,
     Program,
     Size,
+    Stmt,
     Value,
     Var,
 )
-from difftile.ir.types import shape_of
+from difftile.ir.types import I32, shape_of
 from difftile.ir.walk import operands, regions, walk
 from difftile.ops.table import OPS
 
 _WAKING = 400_000  # steps in the 40-80 us that a parallel loop takes to wake threads and wait
 _ATOMIC = 45  # steps, of one component
 _MOST_BY_ATOMICS = 4  # times as long
+_MOST_ITERATIONS = 2**31 - 2**12  # sizes are rounded up to blocks and threads
 _COUNTING = frozenset(("add", "sub", "mul", "neg", "max", "min", "floordiv", "mod", "cast"))
 _UNKNOWN_TRIPS = 16
 _UNKNOWN_EXTENT = 1 << 20
@@ -48,10 +53,12 @@ class Work:
     Args:
         program: The program.
         positions: Which arguments the estimate depends on.
+        bounds: The values that bounds of loops are computed from.
     """
 
     program: Program
     positions: tuple[int, ...]
+    bounds: frozenset[Var]
 
     def key(self, args: Sequence[Any]) -> tuple[Any, ...]:
         """Return the shapes of fields and the integers that the estimate depends on."""
@@ -59,9 +66,33 @@ class Work:
 
     def amount(self, key: tuple[Any, ...], atomic: int = 1) -> float:
         """Return the number of elementary steps of a launch, where an atomic one counts so many."""
+        return self._estimate(key, atomic).total
+
+    def check(self, key: tuple[Any, ...], *, flat: bool) -> None:
+        """Check that the iterations of a launch can be counted, as far as they are known.
+
+        Args:
+            key: What the estimate depends on.
+            flat: A loop over several axes is one over all of them (GPUs); else the last one is a
+                loop of its own.
+
+        Raises:
+            KernelError: There are too many.
+        """
+        for stmt, count in self._estimate(key, 1).counts(flat=flat):
+            if abs(count) > _MOST_ITERATIONS:
+                raise KernelError(
+                    f"This loop has {count:.0f} iterations in one launch.",
+                    stmt.span,
+                    "more than 2**31 - 4096",
+                    hint="loop over the first index, and over the others in a loop inside it; or "
+                    "launch the kernel for a part at a time.",
+                )
+
+    def _estimate(self, key: tuple[Any, ...], atomic: int) -> _Estimate:
         params = (*self.program.params, *self.program.temps)
         known = {params[k]: given for k, given in zip(self.positions, key, strict=True)}
-        return _Estimate(known, atomic).block(self.program.body)
+        return _Estimate(self, known, atomic)
 
     def is_for_one(self, key: tuple[Any, ...], threads: int) -> bool:
         """Tell whether one thread is done before so many threads are."""
@@ -77,25 +108,50 @@ def work_of(program: Program) -> Work:
     lets = {s.out: s for s in stmts if isinstance(s, Let)}
     sizes = {s.out: s.array for s in stmts if isinstance(s, Size)}
     bounds: set[Array | Var] = set()
+    inner: set[Var] = set()
     pending = [v for s in stmts if isinstance(s, (For, ParallelFor)) for v in operands(s)]
     while pending:
         value = pending.pop()
-        if value in lets:
+        if value in inner:
+            continue
+        if isinstance(value, Var) and value in lets:
+            inner.add(value)
             # The results of other ops are unknown before the launch.
             pending += lets[value].args if lets[value].op in _COUNTING else ()
         elif isinstance(value, Var):
             bounds.add(sizes.get(value, value))
     params = (*program.params, *program.temps)
-    return Work(program, tuple(k for k, p in enumerate(params) if p in bounds))
+    positions = tuple(k for k, p in enumerate(params) if p in bounds)
+    return Work(program, positions, frozenset(inner))
+
+
+def _always_run(block: Block) -> Iterator[Stmt]:
+    """Yield the statements of a block and of its loops, but not those under conditions."""
+    for stmt in block.stmts:
+        yield stmt
+        if isinstance(stmt, (For, ParallelFor)):
+            yield from _always_run(stmt.body)
 
 
 class _Estimate:
-    def __init__(self, known: dict[Array | Var, Any], atomic: int) -> None:
+    def __init__(self, work: Work, known: dict[Array | Var, Any], atomic: int) -> None:
+        self.work = work
         self.known = known
         self.atomic = atomic
         self.values: dict[Var, float] = {
             p: float(v) for p, v in known.items() if isinstance(p, Var)
         }
+        self.total = self.block(work.program.body)
+
+    def counts(self, *, flat: bool) -> Iterator[tuple[Let | ParallelFor, float]]:
+        """Yield the integers that are computed for bounds, and the lengths of parallel loops."""
+        for stmt in _always_run(self.work.program.body):
+            if isinstance(stmt, Let) and stmt.out in self.work.bounds and stmt.out.type == I32:
+                yield stmt, self.values.get(stmt.out, 0.0)
+            elif isinstance(stmt, ParallelFor):
+                axes = list(zip(stmt.starts, stmt.stops, strict=True))
+                together = axes if flat else axes[: max(1, len(axes) - 1)]
+                yield stmt, prod(self.trips(start, stop, 1.0) for start, stop in together)
 
     def value(self, value: Value) -> float | None:
         return float(value.value) if isinstance(value, Const) else self.values.get(value)
