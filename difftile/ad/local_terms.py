@@ -14,7 +14,7 @@ import numpy as np
 
 from difftile.ad.activity import active_in, active_values, active_writes
 from difftile.ad.internal_variables import Internal, Rows, internal_variables
-from difftile.diagnostics import Label, NotLocal, Span
+from difftile.diagnostics import Label, NotLocal, Span, counted
 from difftile.ir.nodes import (
     Accumulate,
     Array,
@@ -57,6 +57,7 @@ from difftile.passes.precedence import stale_loads
 from difftile.passes.versions import late_loads, redirect
 
 _LONGEST = 64  # loops that are unrolled, to tell the sites of their iterations apart
+_WIDEST = 96  # numbers that a term gathers; its block has the square of that
 _HVP = "dt.hvp takes any function"
 
 
@@ -310,6 +311,14 @@ class _Finder:
             origin[load.out] = sites.setdefault(index, len(sites))
         inputs: dict[Var, Rows] = {}
         size = prod(self.shape)
+        if len(sites) * size > _WIDEST:
+            raise NotLocal(
+                loop.span,
+                f"an iteration gathers {len(sites)} elements of {counted(size, 'number')}; a term "
+                f"has {_WIDEST} numbers at most.",
+                "a large term",
+                hint=f"make a smaller part of the sum one iteration; {_HVP}.",
+            )
         unit = np.eye(len(sites) * size)
         for load in loads:
             first, count = origin[load.out] * size, size

@@ -50,6 +50,11 @@ class DerivedField(Field):
             gradient.fill(0.0)
             self.grad_in = self.grad_out = gradient
 
+    @property
+    def sources(self) -> tuple[Field, ...]:
+        """The fields that it is computed from."""
+        return self._sources
+
     def refresh(self) -> None:
         """Fill the field where it is out of date, or the open tape has no record of it."""
         with LOCK:

@@ -180,8 +180,12 @@ class LocalEnergies(StepRecorder):
 
     def _launch(self, step: Launch) -> None:
         code, values = step.prepared.code, step.values
-        cells = () if code.result is None else code.result.cells
-        self.results = [field_at(values, code.position[cell]) for cell in cells]
+        for one in step.prepared.derived:
+            if any(source.storage in self._active.storages for source in one.sources):
+                raise LaunchError(
+                    f"The Hessian is not seen through {one!r}, which follows from a field that "
+                    f"varies: compute it in the kernels of the energy. {_HVP}"
+                )
         for stage, prepared in zip(code.stages, step.prepared.stages, strict=True):
             self._check_unchanged(self._written(code, stage, values))
             run = None if RECORDING.get().constant else self._run_of(code, stage, values)
