@@ -170,3 +170,23 @@ def test_adjoint_of_a_periodic_stencil_gathers() -> None:
 
     text = smooth.explain(dt.ones((3, 4), grad=True), dt.ones((3, 4), grad=True))
     assert "the gradient of x: each element by its own iteration, not atomic" in text
+
+
+@dt.kernel
+def through_layers(x, y):
+    left, total = 1.0, 0.0
+    for i in x:
+        left *= 1 - x[i]
+    for i in x:
+        total += x[i]
+    ti.loop_config(serialize=True)
+    for i in x:
+        y[None] += left * total * i
+
+
+def test_loops_in_order() -> None:
+    x, y = dt.zeros(4, grad=True), dt.zeros((), grad=True)
+    text = through_layers.explain(x, y)
+    first = through_layers.function.__code__.co_firstlineno
+    expected = f"Loops that one thread runs, in order\n  line {first + 3}: carries 'left'\n"
+    assert f"{expected}  line {first + 8}\n\n" in text

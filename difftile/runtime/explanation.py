@@ -60,7 +60,7 @@ def explain(name: str, launch: PreparedLaunch, codes: Sequence[Specialisation]) 
     seconds = sum(code.seconds for code in codes)
     seconds += sum(one.seconds for code in codes for s in code.stages for one in s.compiled)
     head = f"{name}: {counted(len(codes), 'specialisation')}, compiled in {seconds:.2f} s"
-    sections = [head, _parameters(launch)]
+    sections = [head, _parameters(launch), _in_order(code.stages)]
     if code.rules:
         words = " and ".join(sorted(code.rules))
         sections.append(
@@ -114,6 +114,26 @@ def _role(array: Array, stages: Iterable[Stage]) -> str:
     if not read and all(isinstance(s, Accumulate) for s in writes):
         return "Sum"
     return "InOut" if read or not all(isinstance(s, Store) for s in writes) else "Out"
+
+
+def _in_order(stages: Iterable[Stage]) -> str:
+    """Return the loops beside parallel ones, with the locals that put their iterations in order."""
+    lines: dict[str, None] = {}
+    for stage in stages:
+        for stmt in _at_top(stage.program.body):
+            names = ", ".join(dict.fromkeys(f"'{one.name}'" for one in stmt.carries if one.name))
+            if stmt.span is not None:
+                lines[f"  line {stmt.span.line}{f': carries {names}' if names else ''}"] = None
+    return "\n".join(("Loops that one thread runs, in order", *lines)) if lines else ""
+
+
+def _at_top(block: Block) -> Iterable[For | While]:
+    for stmt in block.stmts:
+        if isinstance(stmt, (For, While)):
+            yield stmt
+        elif not isinstance(stmt, ParallelFor):
+            for region in regions(stmt):
+                yield from _at_top(region)
 
 
 # The needs of the adjoint
