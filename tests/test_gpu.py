@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,16 @@ import pytest
 import taichi as ti
 
 import difftile as dt
-from tests import harness, programs, test_exact, test_nan, test_optim, test_rows, test_special
+from tests import (
+    harness,
+    programs,
+    test_exact,
+    test_nan,
+    test_optim,
+    test_rows,
+    test_sparse_hessian,
+    test_special,
+)
 from tests.render import test_losses, test_sorting, test_splats2d, test_tiles
 from tests.textures import test_sampling, test_texture
 from tests.training import test_train
@@ -112,6 +122,25 @@ def test_losses_of_images_on_cuda() -> None:
 @pytest.mark.parametrize("strategy", ["default", "mcmc"])
 def test_gaussians_learn_on_cuda(strategy: str, tmp_path: Path) -> None:
     test_train.test_gaussians_learn(strategy, tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.skipif(test_sparse_hessian.sparse is None, reason="SciPy is not installed")
+@pytest.mark.parametrize(
+    "check",
+    [
+        test_sparse_hessian.test_springs_that_share_points_and_have_equal_ends,
+        test_sparse_hessian.test_several_energies_add_up,
+        test_sparse_hessian.test_neighbours_in_loops_and_branches,
+        test_sparse_hessian.test_fields_of_numbers_and_matrices_and_grids,
+        test_sparse_hessian.test_the_pattern_stays_while_indices_do,
+        partial(test_sparse_hessian.test_terms_made_positive_semidefinite, case="springs"),
+        partial(test_sparse_hessian.test_terms_made_positive_semidefinite, case="hinges"),
+    ],
+)
+def test_sparse_hessians_on_cuda(check: Callable[[Any], None]) -> None:
+    check(np.random.default_rng(19))
 
 
 @pytest.mark.gpu
