@@ -501,3 +501,32 @@ def test_memory_that_python_has_given_up_is_not_used_again() -> None:
     assert gone in gone.siblings
     assert dt.zeros(7).storage.buffer is not gone
     assert gone not in gone.siblings
+
+
+def test_arithmetic_in_place_on_gradients() -> None:
+    """Python assigns the result of `x.grad += 1`, which is the gradient that it has changed."""
+    x = dt.zeros(4, dtype=ti.f64, grad=True)
+    x.grad += 1.0
+    x.grad_out *= 3.0
+    x.view(2, 2).grad -= 1.0
+    x[1:3].grad += 2.0
+    x[1:3].grad_in *= 2.0
+    np.testing.assert_array_equal(x.grad.to_numpy(), [2, 8, 8, 2])
+    with pytest.raises(dt.FieldError, match=r"x\.grad\.copy_from\(g\)"):
+        x.grad = dt.zeros(4, dtype=ti.f64)
+    with pytest.raises(dt.FieldError, match="has the gradient of its field"):
+        x[1:3].grad = x.grad[0:2]
+
+    @dt.custom_op
+    def double(x: dt.In, y: dt.Out) -> None:
+        y.copy_from(2.0 * x)
+
+    @double.backward
+    def _(x, y):
+        x.grad += 2.0 * y.grad_in
+
+    y = dt.zeros(2, dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        double(x[1:3], y)
+    tape.backward({y: 1.0})
+    np.testing.assert_array_equal(x.grad.to_numpy(), [0, 2, 2, 0])

@@ -327,6 +327,14 @@ class Field(ArrayLike):
             raise FieldError(f"{self!r} has no gradient. {advice}")
         return gradient
 
+    @grad.setter
+    def grad(self, gradient: ArrayLike) -> None:
+        if not _is_same(gradient, self.grad):  # `x.grad += 1` assigns what it has changed
+            raise FieldError(
+                f"The gradient of {self!r} is not replaced by assignment. Set its contents, "
+                "x.grad.copy_from(g), or attach another one, x = x.with_grads(g, g)."
+            )
+
     @property
     def grad_out(self) -> Field | None:
         """The gradient with respect to the contents before a launch; None if there is none."""
@@ -334,6 +342,8 @@ class Field(ArrayLike):
 
     @grad_out.setter
     def grad_out(self, gradient: Field | None) -> None:
+        if _is_same(gradient, self.grad_out):
+            return
         self._check_is_origin()
         self._grad_out = self._checked_gradient(gradient)
         self._register()
@@ -345,6 +355,8 @@ class Field(ArrayLike):
 
     @grad_in.setter
     def grad_in(self, gradient: Field | None) -> None:
+        if _is_same(gradient, self.grad_in):
+            return
         self._check_is_origin()
         self._grad_in = self._checked_gradient(gradient)
         self._register()
@@ -451,6 +463,13 @@ class Field(ArrayLike):
             for gradient in (self.grad_in, self.grad_out):
                 if gradient is not None:
                     gradient.storage.gradient_of = weakref.ref(self)
+
+
+def _is_same(one: object, other: Field | None) -> bool:
+    """Tell whether a value is a field, or None, that a field has already."""
+    if other is None or not isinstance(one, Field):
+        return one is other
+    return one.storage is other.storage and one.shape == other.shape
 
 
 def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:

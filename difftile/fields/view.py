@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from difftile.fields.field import Field
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+# Not frozen: `x[1:3].grad += 1` assigns the gradient that it has changed.
+@dataclass(slots=True, repr=False, unsafe_hash=True)
 class View(ArrayLike):
     """A part of a field, in the memory of the field: writing through it changes the field.
 
@@ -138,17 +139,34 @@ class View(ArrayLike):
         """
         return View(self.field.grad, self.window)
 
+    @grad.setter
+    def grad(self, gradient: ArrayLike) -> None:
+        self._check_is_own(gradient, self.grad)
+
     @property
     def grad_out(self) -> View | None:
         """The same part of the field's `grad_out`."""
         whole = self.field.grad_out
         return None if whole is None else View(whole, self.window)
 
+    @grad_out.setter
+    def grad_out(self, gradient: ArrayLike | None) -> None:
+        self._check_is_own(gradient, self.grad_out)
+
     @property
     def grad_in(self) -> View | None:
         """The same part of the field's `grad_in`."""
         whole = self.field.grad_in
         return None if whole is None else View(whole, self.window)
+
+    @grad_in.setter
+    def grad_in(self, gradient: ArrayLike | None) -> None:
+        self._check_is_own(gradient, self.grad_in)
+
+    def _check_is_own(self, gradient: ArrayLike | None, own: View | None) -> None:
+        """Check an assignment such as that after `x[1:3].grad += 1`."""
+        if gradient != own:
+            self.with_grads()
 
     def with_grads(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuse: the gradient belongs to the field."""

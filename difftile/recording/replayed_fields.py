@@ -62,6 +62,10 @@ class ReplayedField(Field):
             )
         return super().grad
 
+    @grad.setter
+    def grad(self, gradient: Field) -> None:
+        Field.grad.__set__(self, gradient)
+
 
 class ReverseContext:
     """The fields of a step as they were when it ran.
