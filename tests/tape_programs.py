@@ -407,7 +407,7 @@ def values_of(number: int) -> tuple[dict[str, Any], np.random.Generator]:
     return start, rng
 
 
-def _fields(program: Program, start: Mapping[str, Any]) -> Fields:
+def fields_of(program: Program, start: Mapping[str, Any]) -> Fields:
     at: Fields = {}
     for name, values in start.items():
         made = dt.from_numpy(values, dt.vec(2, ti.f64) if name == "u" else None)
@@ -460,7 +460,7 @@ def check(program: Program) -> None:
     written = [n for n in GRADED if cells[n].written_at >= 0]
     if not written:
         return
-    fields = _fields(program, start)
+    fields = fields_of(program, start)
     at = dict(fields)
     state = sum(f.nbytes for f in fields.values())
     limits = {k: int(v * state) if k == "memory" else v for k, v in program.limits}
@@ -556,7 +556,7 @@ def differ(program: Program) -> tuple[float, float]:
 
     def value(step: float) -> float:
         moved = {n: v + step * towards[n] if n in towards else v for n, v in start.items()}
-        fields = _fields(program, moved)
+        fields = fields_of(program, moved)
         at = dict(fields)
         for action in program.actions:
             action.run(at)
@@ -564,7 +564,7 @@ def differ(program: Program) -> tuple[float, float]:
 
     h = 1e-4
     wanted = (value(-2 * h) - 8 * value(-h) + 8 * value(h) - value(2 * h)) / (12 * h)
-    fields = _fields(program, start)
+    fields = fields_of(program, start)
     at = dict(fields)
     state = sum(f.nbytes for f in fields.values())
     limits = {k: int(v * state) if k == "memory" else v for k, v in program.limits}

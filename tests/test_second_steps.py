@@ -55,6 +55,16 @@ def check(f: Callable[[Any], Any], x: Any = START, *, rtol: float = 1e-8) -> Non
     np.testing.assert_allclose(twice, found @ v, rtol=0, atol=rtol * scale)
 
 
+def check_product(f: Callable[[Any], Any], *, rtol: float = 1e-8, e: float = 1e-3) -> None:
+    """Compare one product with the Hessian with differences of the gradient."""
+    gradient, v = dt.grad(f), np.array([0.5, -1.0, 0.3, 0.8])
+    near = gradient(START + e * v) - gradient(START - e * v)
+    far = gradient(START + 2 * e * v) - gradient(START - 2 * e * v)
+    numeric = (8 * near - far) / (12 * e)
+    atol = rtol * np.max(np.abs(numeric))
+    np.testing.assert_allclose(dt.hvp(f, START, v), numeric, rtol=0, atol=atol)
+
+
 @dt.kernel
 def dot(a, b, out):
     for i in a:
@@ -371,8 +381,58 @@ def by_root_of_root(x: Any, y: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::difftile.NotConverged")  # of iterations at rounding errors
-@pytest.mark.parametrize(
-    "solve", [by_iteration, by_iterations, by_root, by_system, by_root_of_root]
-)
+@pytest.mark.parametrize("solve", [by_iteration, by_iterations, by_root, by_system])
 def test_solvers(solve: Callable[[Any, Any], None]) -> None:
     check(number(solve), rtol=1e-7)
+
+
+def test_a_root_of_a_function_that_solves_a_system() -> None:
+    check_product(number(by_root_of_root), rtol=1e-7)
+
+
+# Differential equations
+
+
+@dt.kernel
+def swing(t, angle, speed, d_angle, d_speed, x):
+    for i in angle:
+        d_angle[i] = speed[i] + 0.1 * x[i] * ti.sin(t)
+        d_speed[i] = -(1.0 + x[i] ** 2) * ti.sin(angle[i]) - 0.05 * speed[i]
+
+
+@pytest.mark.parametrize(
+    ("options", "rtol"),
+    [
+        ({"adjoint": "discrete", "method": "rk4", "steps": 6}, 1e-8),
+        ({"adjoint": "continuous", "rtol": 1e-7, "atol": 1e-9}, 1e-5),
+        ({"adjoint": "continuous", "method": "rk4", "steps": 12}, 1e-3),
+    ],
+)
+def test_differential_equations(options: dict[str, Any], rtol: float) -> None:
+    """With a state of two fields that depends on x, a parameter, and rows on the way."""
+
+    def step(x: Any, y: Any) -> None:
+        speed, rows = dt.zeros_like(x), [dt.zeros((2, 4), ti.f64) for _ in range(2)]
+        speed.copy_from(x)
+        y.copy_from(x)
+        y *= x
+        dt.odeint(swing, (y, speed), 0.0, 1.5, args=(x,), at=[0.5, 1.0], out=rows, **options)
+        y += rows[0][0, :] * rows[1][1, :]
+
+    check_product(number(step), rtol=rtol, e=2e-3 if rtol < 1e-6 else 1e-2)
+
+
+def test_a_varying_end_of_a_solution_is_refused() -> None:
+    def step(x: Any, y: Any) -> None:
+        speed, end = dt.zeros_like(x), dt.zeros((), ti.f64)
+        y.copy_from(x)
+        first(x, end)
+        dt.odeint(swing, (y, speed), 0.0, end, args=(x,), adjoint="continuous")
+
+    with pytest.raises(dt.TapeError, match="second derivatives with the continuous adjoint"):
+        dt.hvp(number(step), START, np.ones(4))
+
+
+@dt.kernel
+def first(x, end):
+    end[None] = 1.0 + x[0]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from difftile.compile.arguments import Arguments
 from difftile.diagnostics import FieldError, Label, LaunchError, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray
@@ -19,6 +20,7 @@ from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pushforward import Pushforward
 from difftile.linearization.tangents import StepTangents, push_step
 from difftile.linearization.transposed import ReadInPython
@@ -229,6 +231,12 @@ class _LaunchTangents(Pushforward):
     def host_read(self, field: Field, where: Where) -> HostRead | None:
         """Refuse a read of what varies."""
         if super().host_read(field, where) is not None:
+            raise ReadInPython
+        return None
+
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Refuse a result of a launch that varies."""
+        if super().result(launch, values, position) is not None:
             raise ReadInPython
         return None
 

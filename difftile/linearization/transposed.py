@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import FieldError, Label, LaunchError, TapeError, render
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead
 from difftile.ir.types import is_float
+from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.linearization.pullback import Pullback
 from difftile.linearization.sweep import Active
 from difftile.recording.opaque import OpaqueStep, Use
@@ -92,6 +94,10 @@ class _RuleRun(Pullback):
         result = super().record(step)
         self._varying.follow(step)
         return result
+
+    def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
+        """Refuse a result of a launch that varies."""
+        return self.host_read(field_at(values, position), ())
 
     def host_read(self, field: Field, where: Where) -> HostRead | None:
         """Refuse a read of what varies."""

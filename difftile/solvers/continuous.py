@@ -17,10 +17,12 @@ from difftile.fields.create import zeros_like
 from difftile.fields.field import Field, scratch
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import is_float
+from difftile.linearization.forward_over_reverse import push_pull
 from difftile.linearization.pullback import Pullback
+from difftile.linearization.tangents import push
 from difftile.recording.opaque import Keeps, OpaqueStep, Use
 from difftile.recording.replayed_fields import ReverseContext
-from difftile.solvers.implicit import grad_before, incoming
+from difftile.solvers.implicit import Tangents, grad_before, incoming
 from difftile.solvers.problem import Integrated, Problem, fields_of, holding, not_known
 from difftile.solvers.rungekutta import Equation, Outputs, Terms
 from difftile.solvers.state import State, combine
@@ -72,30 +74,44 @@ class ContinuousAdjoint(OpaqueStep):
                 advice = "Compute them from the state after the solution."
                 warnings.warn(GradientCut(f"dt.odeint: {text}. {advice}"), stacklevel=2)
         with holding(self._scratch), then.restored():
-            self._go_back(then, saved)
+            self._go_back(then, None, saved)
 
     def second(self, then: ReverseContext, dots: ReverseContext, saved: Integrated) -> bool:
-        """Refuse.
+        """Integrate the adjoint from t1 to t0 together with its tangent.
 
         Raises:
-            TapeError: Always.
+            TapeError: An end of the interval is a field, by which there is no second derivative.
         """
-        raise TapeError(
-            "dt.odeint: the continuous adjoint has no second derivatives. Use adjoint='discrete'."
-        )
+        if self._problem.ends != (None, None):
+            raise TapeError(
+                "dt.odeint: second derivatives with the continuous adjoint are not taken where t0 "
+                "or t1 is a field. Pass numbers, t1[None], or scale the time in the right-hand "
+                "side: dy/ds = t1 f(t1 s, y) from 0 to 1."
+            )
+        with holding(self._scratch), then.restored():
+            self._go_back(then, dots, saved)
+        return True
 
     def forward(self) -> OpaqueStep:
         """Return the step whose reverse pushes tangents through the solution."""
         return Variation(self._problem, self.uses, self._parameters, self._scratch)
 
-    def _go_back(self, then: ReverseContext, saved: Integrated) -> None:
+    def _go_back(
+        self, then: ReverseContext, dots: ReverseContext | None, saved: Integrated
+    ) -> None:
+        """Integrate the adjoint, and its tangent if those of the fields are given."""
         problem = self._problem
-        wanted = [one for one in self._parameters if is_float(one.element)]
-        wanted = [one for one in wanted if self._all or one.has_grads]
-        backward = _Backward(problem, wanted, {*self._parameters, *self._scratch})
-        for leaf, y, a in zip(problem.y.leaves, backward.y.leaves, backward.a.leaves, strict=True):
-            y.copy_from(then[leaf])
-            a.from_numpy(incoming(then, leaf))
+        floats = [one for one in self._parameters if is_float(one.element)]
+        wanted = [one for one in floats if self._all or one.has_grads]
+        moves = None if dots is None else {one: dots[one].to_numpy() for one in floats}
+        backward = _Backward(problem, wanted, {*self._parameters, *self._scratch}, moves)
+        sides = [(then, backward.y, backward.a)]
+        if dots is not None:
+            sides.append((dots, backward.y_dot, backward.a_dot))
+        for context, y, a in sides:
+            for leaf, own, adjoint in zip(problem.y.leaves, y.leaves, a.leaves, strict=True):
+                own.copy_from(context[leaf])
+                adjoint.from_numpy(incoming(context, leaf))
         end = saved.result.t
         if saved.result.converged:
             self._add_end(then, 1, backward.slope(end))
@@ -106,15 +122,23 @@ class ContinuousAdjoint(OpaqueStep):
             t = problem.times[row]
             stored = [then[leaf].to_numpy()[row] for leaf in problem.out.leaves]
             backward.start_again(t, stored)
-            for leaf, a in zip(problem.out.leaves, backward.a.leaves, strict=True):
-                a.from_numpy(a.to_numpy() + incoming(then, leaf)[row])
+            for context, _, a in sides:
+                for leaf, adjoint in zip(problem.out.leaves, a.leaves, strict=True):
+                    adjoint.from_numpy(adjoint.to_numpy() + incoming(context, leaf)[row])
+            if dots is not None:
+                for leaf, y_dot in zip(problem.out.leaves, backward.y_dot.leaves, strict=True):
+                    y_dot.from_numpy(dots[leaf].to_numpy()[row])
         backward.go(t, problem.t0, end - problem.t0)
         backward.start_again(problem.t0, saved.start)
         self._add_end(then, 0, -backward.slope(problem.t0))
-        for leaf, a in zip(problem.y.leaves, backward.a.leaves, strict=True):
-            grad_before(then, leaf).copy_from(a)
+        for context, _, a in sides:
+            for leaf, adjoint in zip(problem.y.leaves, a.leaves, strict=True):
+                grad_before(context, leaf).copy_from(adjoint)
         for one, integral in backward.integrals.items():
             grad_before(then, one).copy_from(integral)
+        for one, integral in backward.integral_dots.items():
+            assert dots is not None
+            grad_before(dots, one).copy_from(integral)
         backward.warn_of_drift()
 
     def _add_end(self, then: ReverseContext, which: int, slope: float) -> None:
@@ -130,17 +154,32 @@ class _Backward:
         problem: The problem that was integrated.
         wanted: The parameters whose gradients are computed.
         known: The fields that the right-hand side is known to touch.
+        moves: The tangents of the parameters, if those of the adjoint are integrated as well.
+
+    Attributes:
+        y: The state, whose tangent is `y_dot`.
+        a: The adjoint, whose tangent is `a_dot`.
+        integrals: The gradients of the parameters, whose tangents are `integral_dots`.
     """
 
-    def __init__(self, problem: Problem, wanted: Sequence[Field], known: Collection[Field]) -> None:
-        self.y = problem.y.like()
-        self.a = problem.y.like()
+    def __init__(
+        self,
+        problem: Problem,
+        wanted: Sequence[Field],
+        known: Collection[Field],
+        moves: Tangents | None,
+    ) -> None:
+        self.y, self.a, self.y_dot, self.a_dot = (problem.y.like() for _ in range(4))
         with scratch():
             self.integrals = {one: zeros_like(one, grad=False) for one in wanted}
+            dotted = wanted if moves is not None else ()
+            self.integral_dots = {one: zeros_like(one, grad=False) for one in dotted}
         self._problem = problem
         self._known = {one.storage for one in known}
-        self._both = State([*self.y.members, *self.a.members])
-        self._products: dict[object, dict[Field, Field]] = {}
+        self._moves = moves
+        along = (self.y, self.a) if moves is None else (self.y, self.a, self.y_dot, self.a_dot)
+        self._together = State([member for state in along for member in state.members])
+        self._products: dict[object, list[Field]] = {}
         self._drift = (0.0, problem.t0)
 
     def go(self, t: float, end: float, whole: float) -> None:
@@ -156,7 +195,7 @@ class _Backward:
             part = abs((t - end) / whole)
             integrator = replace(integrator, steps=math.ceil(integrator.steps * part - 1e-9))
         equation = Equation(self._rates, ())
-        result = integrator.march(equation, self._both, t, end, Outputs(), self._integrate)
+        result = integrator.march(equation, self._together, t, end, Outputs(), self._integrate)
         if not result.converged:
             raise SolverError(
                 f"dt.odeint: the adjoint equation needs more than {integrator.most} steps from "
@@ -201,7 +240,9 @@ class _Backward:
     def _rates(self, t: float, *fields: Any) -> None:
         """Set the rates of state and adjoint, and keep the rates of the integrals."""
         n = len(self.y.members)
-        y, a, dy, da = (State(fields[k * n : (k + 1) * n]) for k in range(4))
+        states = [State(fields[k : k + n]) for k in range(0, len(fields), n)]
+        half = len(states) // 2
+        y, a, dy, da = *states[:2], *states[half : half + 2]
         rhs, args = self._problem.rhs, self._problem.args
         launches = Pullback(lambda: rhs(t, *y.members, *dy.members, *args))
         try:
@@ -212,15 +253,30 @@ class _Backward:
                 if one.storage not in own and one.storage not in self._known and not temporary:
                     raise not_known(one, t)
             seeds: dict[ArrayLike, Any] = dict(zip(dy.leaves, a.leaves, strict=True))
-            bars = launches.pull(seeds, [*y.leaves, *self.integrals])
+            wrt = [*y.leaves, *self.integrals]
+            dots: dict[Field, Field] = {}
+            if self._moves is None:
+                bars = launches.pull(seeds, wrt)
+            else:
+                y_dot, a_dot, dy_dot, da_dot = *states[2:half], *states[half + 2 :]
+                moves = self._moves | dict(zip(y.leaves, y_dot.arrays(), strict=True))
+                seed_dots: dict[ArrayLike, Any] = dict(zip(dy.leaves, a_dot.leaves, strict=True))
+                bars, dots = push_pull(launches, moves, seeds, seed_dots, wrt)
+                pushed = push(launches, moves, dy.leaves)
+                for leaf, rate in zip(dy.leaves, dy_dot.leaves, strict=True):
+                    rate.from_numpy(pushed[leaf])
+                for leaf, rate in zip(y.leaves, da_dot.leaves, strict=True):
+                    combine(rate, rate, [(-1.0, dots[leaf])])
             for leaf, rate in zip(y.leaves, da.leaves, strict=True):
                 combine(rate, rate, [(-1.0, bars[leaf])])
-            self._products[fields[2 * n]] = {one: bars[one] for one in self.integrals}
+            products = [bars[one] for one in self.integrals]
+            products += [dots[one] for one in self.integral_dots]
+            self._products[states[half].members[0]] = products
         finally:
             launches.release()
 
     def _integrate(self, terms: Terms) -> None:
         """Advance the integrals by a step."""
-        for one, integral in self.integrals.items():
-            products = [(-w, self._products[rate.members[0]][one]) for w, rate in terms if w]
+        for k, integral in enumerate((*self.integrals.values(), *self.integral_dots.values())):
+            products = [(-w, self._products[rate.members[0]][k]) for w, rate in terms if w]
             combine(integral, integral, products)
