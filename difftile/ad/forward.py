@@ -40,12 +40,13 @@ from difftile.passes.dce import dce
 from difftile.passes.split_atomics import serial, split_atomics
 
 
-def forward(derived: Derived, wanted: frozenset[Array]) -> Derived:
+def forward(derived: Derived, wanted: frozenset[Array], *, slim: bool = True) -> Derived:
     """Return the program that also pushes tangents; its parameters are followed by those.
 
     Args:
         derived: A primal, normalised; or a program derived from one, such as an adjoint.
         wanted: The fields that have a tangent; the tangents of the others are zero.
+        slim: Leave out values that nothing needs.
     """
     program = derived.program
     dots = {f: replace(f, name=f"{f.name}_dot") for f in program.arrays if f in wanted}
@@ -69,7 +70,7 @@ def forward(derived: Derived, wanted: frozenset[Array]) -> Derived:
         pusher.b.block(),
         (*program.temps, *(dots[t] for t in program.temps if t in dots)),
     )
-    return derived.with_roles(dce(pushed), dots_of(derived, dots))
+    return derived.with_roles(dce(pushed) if slim else pushed, dots_of(derived, dots))
 
 
 def tangents_of_locals(block: Block) -> dict[Array, Array]:

@@ -52,6 +52,8 @@ class Log:
         temps: The logs, and the copies of fields.
         lengths: The program that finds the extents of the logs.
         extents: The hidden fields in which it leaves them, by log.
+        advance: The program that runs the stage on the copies and keeps nothing.
+        copies: The copies, by field.
     """
 
     program: Program
@@ -61,6 +63,8 @@ class Log:
     temps: tuple[Array, ...]
     lengths: Program
     extents: Mapping[Array, tuple[Array, ...]]
+    advance: Program
+    copies: Mapping[Array, Array]
 
     def read(self, block: Block) -> tuple[Block, dict[Var, Var]]:
         """Return a block of the program with the logged loads reading the logs.
@@ -91,6 +95,9 @@ def log_of(
     stale: Collection[Var],
     late: Collection[Var],
     after: Mapping[Array, Array],
+    *,
+    before: Mapping[Array, Array] | None = None,
+    carried: Collection[Array] = (),
 ) -> Log:
     """Return the logs of some loads of a stage.
 
@@ -100,11 +107,19 @@ def log_of(
         stale: All loads that neither find the contents from before the stage nor those from after.
         late: The loads that find the contents from after the stage.
         after: The parameters for those contents.
+        before: The parameters for contents from before the stage, where fields do not have them.
+        carried: Fields to be copied in any case.
 
     Raises:
         NoPosition: A rule reads one of the values.
     """
+    before = before or {}
     program, positions = with_positions(program, loads)
+    early = {s.out for s in walk(program.body) if isinstance(s, Load) and s.out not in late}
+
+    def placed(block: Block) -> Block:
+        return redirect(redirect(block, late, after), early, before)
+
     arrays = {
         load.out: Array(
             f"{load.array.name}_log", FieldType(load.out.type, len(positions[load.out].place))
@@ -118,23 +133,24 @@ def log_of(
         for found in positions.values()
     }
     extents = {log: cells[id(positions[out])] for out, log in arrays.items()}
-    copied = {load.array for load in loads}
+    copied = {load.array for load in loads}.union(carried)
     while True:
-        run = _Run(program, positions, arrays, copied)
+        run = _Run(program, positions, arrays, copied, before)
         # Loads of fields that are not copied must find their contents from before or after.
-        filled = dce(replace(program, body=redirect(run.fill(), late, after), temps=()))
+        filled = dce(replace(program, body=placed(run.fill()), temps=()))
         loaded = (s for s in walk(filled.body) if isinstance(s, Load) and s.out in stale)
         more = {s.array for s in loaded} - {*run.copies.values()}
         if not more:
             break
         copied |= more
     temps = (*run.copies.values(), *arrays.values())
+    params = (*program.params, *after.values(), *before.values())
     lengths = dce(
         replace(
             program,
             name=f"{program.name}_lengths",
-            params=(*program.params, *after.values()),
-            body=redirect(run.count(extents), late, after),
+            params=params,
+            body=placed(run.count(extents)),
             temps=(
                 *program.temps,
                 *run.copies.values(),
@@ -142,6 +158,15 @@ def log_of(
             ),
         ),
         scratch=run.copies.values(),
+    )
+    advance = dce(
+        replace(
+            program,
+            name=f"{program.name}_advance",
+            params=params,
+            body=placed(run.advance()),
+            temps=(*program.temps, *run.copies.values()),
+        )
     )
     return Log(
         program,
@@ -151,6 +176,8 @@ def log_of(
         temps,
         replace(lengths, body=Cloner().block(lengths.body)),
         extents,
+        replace(advance, body=Cloner().block(advance.body)),
+        run.copies,
     )
 
 
@@ -163,10 +190,12 @@ class _Run:
         positions: Mapping[Var, Positions],
         logs: Mapping[Var, Array],
         copied: Collection[Array],
+        before: Mapping[Array, Array],
     ) -> None:
         self.program = program
         self.positions = positions
         self.logs = logs
+        self.before = before
         self.copies = {
             field: Array(f"{field.name}_copy", field.type, like=field)
             for field in program.arrays
@@ -176,6 +205,10 @@ class _Run:
     def fill(self) -> Block:
         """Return the statements that fill the logs."""
         return Block((*self._copying(), *self._stmts(self.program.body, logging=True)))
+
+    def advance(self) -> Block:
+        """Return the statements that only change the copies."""
+        return Block(tuple(self._stmts(self.program.body, logging=False)))
 
     def count(self, extents: Mapping[Array, tuple[Array, ...]]) -> Block:
         """Return the statements that find the extents of the logs."""
@@ -205,7 +238,7 @@ class _Run:
             indices = tuple(Var(f"i{axis}", I32) for axis in axes)
             sizes = tuple(b.size(field, axis) for axis in axes)
             with b.region() as stmts:
-                b.store(copy, indices, b.load(field, indices))
+                b.store(copy, indices, b.load(self.before.get(field, field), indices))
             if not indices:
                 b.extend(stmts)
                 continue

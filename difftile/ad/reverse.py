@@ -69,6 +69,7 @@ def reverse(
     *,
     read_back: bool = True,
     constant: bool = False,
+    carried: frozenset[Array] = frozenset(),
 ) -> Derived:
     """Return the adjoint of one stage.
 
@@ -80,6 +81,7 @@ def reverse(
         wanted: The fields that have a gradient buffer.
         read_back: Read values that took a loop back from where the stage stored them.
         constant: Take all that is computed as constants: no adjoint leaves the stores.
+        carried: Fields that hand values on to the next window of a loop (`passes.windows`).
 
     Raises:
         NotDifferentiable: The adjoint would need a value that was overwritten within the stage.
@@ -93,7 +95,7 @@ def reverse(
     logged: list[Load] = []
     while True:
         try:
-            log = log_of(program, logged, stale, late, after) if logged else None
+            log = log_of(program, logged, stale, late, after, carried=carried) if logged else None
         except NoPosition as error:
             raise overwritten(*stale[error.load], _OF_RULES) from None
         numbered = program if log is None else log.program
@@ -144,7 +146,7 @@ def reverse(
         return Derived(slim, roles | {bar: Bar(f) for f, bar in bars.items()})
     extents = {array: Logged(cells) for array, cells in log.extents.items()}
     adjoint = roles | {bar: Bar(f) for f, bar in bars.items()} | extents
-    return Derived(slim, adjoint, Derived(log.lengths, roles))
+    return Derived(slim, adjoint, Derived(log.lengths, roles), Derived(log.advance, roles))
 
 
 def _let(r: Reverser, let: Let, bars: dict[Var, Value], loops: object) -> None:

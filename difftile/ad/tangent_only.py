@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 
 from difftile.ad.forward import forward
-from difftile.ir.derived import Bar, Before, Derived, Role, Same
+from difftile.ad.log import log_of
+from difftile.ad.positions import NoPosition
+from difftile.ir.derived import Bar, Before, Derived, Logged, Role, Same, Scratch
 from difftile.ir.nodes import Array, Block, Combine, Fail, Load, Print, Program, Stmt, Var
 from difftile.ir.walk import WRITES, arrays_written, walk, without_stmts
 from difftile.passes.dce import dce
@@ -25,28 +29,49 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
         wanted: The parameters that have a tangent.
     """
     program = derived.program
-    tangents = forward(derived, wanted)
-    both = tangents.program
     roles = {a: role for a in program.arrays if (role := _before(derived.role(a))) is not None}
-    loads = {s.out: s.array for s in walk(both.body) if isinstance(s, Load) and s.array in roles}
-    late = late_loads(both)
-    written = arrays_written(both.body)
-    old = {a: Array(f"{a.name}_old", a.type) for a in roles if a in written}
-    early = {out for out, array in loads.items() if array in old and out not in late}
-    stale = (stale_loads(both).keys() - late) | _of_passing_contents(both, late)
-
-    def of_program(stmt: Stmt) -> bool:
-        return isinstance(stmt, (Print, Fail)) or (isinstance(stmt, WRITES) and stmt.array in roles)
-
-    body = without_stmts(redirect(both.body, early, old), of_program)
-    only = dce(replace(both, params=(*both.params, *old.values()), body=body))
-    repeated = {s.out for s in walk(only.body) if isinstance(s, Load)}
-    combined = {
-        s.out for s in walk(both.body) if isinstance(s, Combine) and s.out and s.array in roles
-    }
-    if combined or not repeated.isdisjoint(stale & loads.keys()):
+    if any(isinstance(s, Combine) and s.out and s.array in roles for s in walk(program.body)):
         return None
-    return tangents.with_roles(only, {new: roles[a] for a, new in old.items()})
+    written = arrays_written(program.body)
+    old = {a: Array(f"{a.name}_old", a.type) for a in roles if a in written}
+    late = late_loads(program)
+    stale = {v: found for v, found in stale_loads(program).items() if v not in late}
+    passing = _of_passing_contents(program, late)
+    early = {s.out for s in walk(program.body) if isinstance(s, Load)} - late - stale.keys()
+    has_memory = any(isinstance(derived.role(t), (Scratch, Logged)) for t in program.temps)
+    logged: list[Load] = []
+    while True:
+        try:
+            log = log_of(program, logged, stale, late, {}, before=old) if logged else None
+        except NoPosition:
+            return None
+        numbered = program if log is None else log.program
+        tangents = forward(derived.with_program(numbered), wanted, slim=log is None)
+        both = tangents.program
+        body = without_stmts(redirect(both.body, early, old), partial(_of_program, fields=roles))
+        temps = both.temps
+        if log is not None:
+            body, _ = log.read(body)
+            body = replace(body, stmts=(*log.fill, *body.stmts))
+            temps = (*temps, *log.temps)
+        only = dce(replace(both, params=(*both.params, *old.values()), body=body, temps=temps))
+        loads = [s for s in walk(only.body) if isinstance(s, Load) and s.array in roles]
+        missing = [stale[load.out][0] for load in loads if load.out in stale]
+        if any(load.out in passing for load in loads) or (missing and has_memory):
+            return None
+        if not missing:
+            break
+        logged += missing
+    made = tangents.with_roles(only, {new: roles[a] for a, new in old.items()})
+    if log is None:
+        return made
+    lengths = Derived(log.lengths, made.roles)
+    extents = {array: Logged(cells) for array, cells in log.extents.items()}
+    return replace(made.with_roles(only, extents), lengths=lengths)
+
+
+def _of_program(stmt: Stmt, fields: Collection[Array]) -> bool:
+    return isinstance(stmt, (Print, Fail)) or (isinstance(stmt, WRITES) and stmt.array in fields)
 
 
 def _before(role: Role) -> Role | None:

@@ -11,7 +11,7 @@ from difftile.ad.forward import forward
 from difftile.ad.reverse import reverse
 from difftile.ad.tangent_only import tangent_only
 from difftile.diagnostics import Span
-from difftile.ir.derived import After, Bar, Before, Derived, Dot, Role, Shape, primal
+from difftile.ir.derived import After, Bar, Before, Derived, Dot, Role, Same, Shape, primal
 from difftile.ir.nodes import (
     Array,
     Block,
@@ -26,6 +26,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
+from difftile.ir.types import is_float
 from difftile.ir.walk import WRITES, arrays_loaded, arrays_written, walk
 from difftile.ops.scalar import is_exact
 from difftile.passes.batch import batch
@@ -37,6 +38,7 @@ from difftile.passes.optimise import finish, pruned, simplify
 from difftile.passes.precedence import stale_loads
 from difftile.passes.promises import verify
 from difftile.passes.versions import late_loads, redirect
+from difftile.passes.windows import Windowed, windowed
 from difftile.substrate import CompiledProgram, current_session
 
 _FEWEST_BLOCKS = 32  # more lose digits where their sums meet
@@ -60,11 +62,13 @@ class Renamed:
 class Adjoint:
     """The adjoint for some fields with gradients.
 
-    With `constant`, all computed values count as constants: stores only clear gradients.
+    With `constant`, all computed values count as constants: stores only clear gradients. `carried`
+    are the fields through which a window of a loop hands values on.
     """
 
     wanted: frozenset[Array]
     constant: bool = False
+    carried: frozenset[Array] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +112,12 @@ class DerivedCode:
         lengths: The program that finds the extents of its logs; None if it has none.
     """
 
-    __slots__ = ("code", "derived", "lengths", "roles")
+    __slots__ = ("_advance", "code", "derived", "lengths", "roles")
 
     def __init__(self, derived: Derived) -> None:
         self.derived = derived
         self.lengths = None if derived.lengths is None else DerivedCode(derived.lengths)
+        self._advance: DerivedCode | None = None
         self.code = _compiled(derived.program)
         loaded = arrays_loaded(self.code.program.body)
 
@@ -123,6 +128,13 @@ class DerivedCode:
             return found
 
         self.roles = tuple(role(param) for param in self.code.params)
+
+    @property
+    def advance(self) -> DerivedCode:
+        """The program that only runs the stage on copies; of programs with logs."""
+        assert self.derived.advance is not None
+        self._advance = self._advance or DerivedCode(self.derived.advance)
+        return self._advance
 
     def fields(self, kind: type[Before | After | Bar]) -> dict[Array, Array]:
         """Return the parameters with a role of some kind, by the field of the primal."""
@@ -234,15 +246,17 @@ class Stage:
         return primal(self.program).with_roles(program, {new: Before(a) for a, new in old.items()})
 
     def _adjoint(self, request: Adjoint) -> Derived | None:
-        wanted, constant = request.wanted, request.constant
+        wanted, constant, carried = request.wanted, request.constant, request.carried
         if not wanted & self.written:
             return None
-        adjoint = reverse(self.program, wanted, constant=constant)
+        adjoint = reverse(self.program, wanted, constant=constant, carried=carried)
         if not adjoint.program.body.stmts:
             return None
         if set(adjoint.of(After).values()) & arrays_loaded(adjoint.program.body):
             # Reading results back pins them; it must save a loop to be worth that.
-            again = reverse(self.program, wanted, read_back=False, constant=constant)
+            again = reverse(
+                self.program, wanted, read_back=False, constant=constant, carried=carried
+            )
             if _loops(again.program) <= _loops(adjoint.program):
                 adjoint = again
         return _simplified(adjoint)
@@ -285,6 +299,12 @@ class Stage:
                     found.setdefault(array, stops)
             touched |= arrays_written(Block((stmt,)))
         return found
+
+    @cached_property
+    def windows(self) -> WindowedStage | None:
+        """The stage for windows of its loop; None if it is not one loop."""
+        found = windowed(self.program)
+        return None if found is None else WindowedStage(found, self.number)
 
     @cached_property
     def extents(self) -> Extents:
@@ -339,9 +359,44 @@ class Stage:
         )
 
 
+class WindowedStage(Stage):
+    """A stage that runs some iterations of its one loop.
+
+    Args:
+        windowed: Its program, and what the parameters mean.
+        number: The stages of the kernel before it.
+
+    Attributes:
+        count: The compiled program that finds the number of iterations.
+    """
+
+    def __init__(self, windowed: Windowed, number: int) -> None:
+        super().__init__(windowed.program, number)
+        self.windowed = windowed
+        program = windowed.count
+        roles: dict[Array | Var, Role] = {
+            p: Before(p) if isinstance(p, Array) else Same(p) for p in program.params
+        }
+        self.count = DerivedCode(Derived(program, roles))
+
+    def adjoint(self, wanted: frozenset[Array], *, constant: bool) -> DerivedCode | None:
+        """Return the adjoint of a window.
+
+        Args:
+            wanted: The fields with gradients.
+            constant: As in `Adjoint`.
+        """
+        carried = frozenset(self.windowed.carried)
+        smooth = {cell for cell in carried if is_float(cell.type.element)}
+        return self.code(Adjoint(wanted | smooth, constant, carried))
+
+
 def _simplified(derived: Derived) -> Derived:
-    lengths = None if derived.lengths is None else _simplified(derived.lengths)
-    return replace(derived, program=simplify(derived.program), lengths=lengths)
+    lengths, advance = (
+        None if one is None else _simplified(one) for one in (derived.lengths, derived.advance)
+    )
+    program = simplify(derived.program)
+    return replace(derived, program=program, lengths=lengths, advance=advance)
 
 
 def _loops(program: Program) -> int:

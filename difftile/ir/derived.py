@@ -103,11 +103,14 @@ class Derived:
         program: The program.
         roles: The role of each parameter and hidden field; the others are scratch memory.
         lengths: The program that finds the extents of logs, to be run first.
+        advance: The program that only takes the copies of fields, which logs are filled from, to
+            their contents after the stage. They are its only hidden fields with the role `Scratch`.
     """
 
     program: Program
     roles: Mapping[Array | Var, Role]
     lengths: Derived | None = None
+    advance: Derived | None = None
 
     def role(self, param: Array | Var) -> Role:
         """Return the role of a parameter or hidden field."""

@@ -30,7 +30,7 @@ from difftile.ir.derived import (
 from difftile.ir.nodes import Array, Var
 from difftile.ir.types import Type
 from difftile.ir.walk import arrays_loaded
-from difftile.substrate import Buffer, Launcher, current_session
+from difftile.substrate import Buffer, Launcher, current_session, nbytes_of
 
 ProgramArgs: TypeAlias = list[Any]
 """Buffers and numbers, one for each parameter of a compiled program; None where one is missing."""
@@ -89,6 +89,10 @@ class Measured:
     element: Type
     lead: tuple[int, ...]
     extents: tuple[Array, ...]
+
+    def shape(self, found: Mapping[Array, int]) -> tuple[int, ...]:
+        """Return the shape of the memory, given what the program has found."""
+        return *self.lead, *(found[cell] for cell in self.extents)
 
 
 Slot: TypeAlias = Live | Fixed | Passed | Kept | Temporary | Measured
@@ -282,13 +286,35 @@ class Binding:
             self._launcher = self._code.settled(args)
         self._launcher.launch(args)
 
+    @property
+    def has_logs(self) -> bool:
+        """Whether the program takes memory of extents that another program finds."""
+        return self._extents is not None
+
+    def log_nbytes(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> int:
+        """Return the bytes of the logs of a launch."""
+        if self._extents is None:
+            return 0
+        extents = self._extents.found(values, kept)
+        logs = [one for _, one in self._temporary if isinstance(one, Measured)]
+        return sum(nbytes_of(log.element, log.shape(extents)) for log in logs)
+
     def _launch_with_memory(self, args: ProgramArgs, extents: Mapping[Array, int] | None) -> None:
         memory = self._allocate(extents or {})
+        logs = 0
+        if extents is not None:
+            pairs = zip(self._temporary, memory, strict=True)
+            logs = sum(buffer.nbytes for (_, one), buffer in pairs if isinstance(one, Measured))
+            current_session().pool.keep(logs)
         for (place, _), buffer in zip(self._temporary, memory, strict=True):
             args[place] = buffer
         if self._launcher is None:
             self._launcher = self._code.settled(args)
-        self._launcher.launch(args)
+        try:
+            self._launcher.launch(args)
+        finally:
+            if logs:
+                current_session().pool.keep(-logs)
         for buffer in memory:
             buffer.free()
 
@@ -299,8 +325,7 @@ class Binding:
             if isinstance(one, Temporary):
                 memory.append(allocate(one.element, one.shape))
             else:
-                shape = *one.lead, *(extents[cell] for cell in one.extents)
-                memory.append(allocate(one.element, shape))
+                memory.append(allocate(one.element, one.shape(extents)))
         return memory
 
 

@@ -7,6 +7,9 @@ import re
 from difftile.diagnostics import TapeError
 from difftile.fields.exchange import as_integer
 
+LOG_BYTES = 2**30
+"""The bytes that the log of a loop may take where no tape says how much memory there is."""
+
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", re.IGNORECASE)
 
 

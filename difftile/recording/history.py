@@ -19,7 +19,7 @@ from difftile.fields.field import Field, Storage, fields_with_grads
 from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.launch.patch import Patch, box_of, patch_of
-from difftile.recording.budget import as_text
+from difftile.recording.budget import LOG_BYTES, as_text
 from difftile.recording.run import Run
 from difftile.recording.schedule import make_schedule
 from difftile.recording.snapshots import Snapshot, Snapshots
@@ -30,6 +30,7 @@ Limit: TypeAlias = Callable[[int], float]
 """The bytes that may be kept, given those of the state: of all fields that the run changes."""
 
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
+_BESIDE_LOGS = 0.75  # of the budget, where launches have logs
 
 
 class History(Protocol):
@@ -46,6 +47,10 @@ class History(Protocol):
 
     def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is taken."""
+        ...
+
+    def room(self) -> float:
+        """Return the bytes that the log of a loop may take now."""
         ...
 
     def steps(self) -> Iterator[tuple[TapeStep, StepRecord | None]]:
@@ -161,6 +166,10 @@ class FullHistory:
         finally:
             _put_back(undone)
 
+    def room(self) -> float:
+        """Return the bytes that the log of a loop may take."""
+        return LOG_BYTES
+
     @property
     def nbytes(self) -> int:
         """Bytes of old values."""
@@ -216,6 +225,7 @@ class LimitedHistory:
         self._steps: list[TapeStep] = []
         self._changed: dict[Storage, None] = {}
         self._state_bytes = 0
+        self._has_logs = False
         self._stride = first_stride
         self._snapshots = Snapshots()
         self._record_bytes = 0.0
@@ -247,6 +257,7 @@ class LimitedHistory:
         new = [field.storage for field in step.writes if field.storage not in self._changed]
         for storage in new:
             self._add_to_state(storage)
+        self._has_logs = self._has_logs or (isinstance(step, Launch) and step.has_logs)
         position = len(self._steps)
         taken = self._snapshots.taken
         if not taken or position - taken[-1].position >= self._stride:
@@ -265,13 +276,18 @@ class LimitedHistory:
             self._changed[storage] = None
             self._state_bytes += storage.buffer.nbytes
 
+    def _without_logs(self) -> float:
+        """Return the part of the budget that is not set aside for logs of loops."""
+        limit = self._limit(self._state_bytes)
+        return _BESIDE_LOGS * limit if self._has_logs else limit
+
     @property
     def _kept(self) -> int:
         return 0 if self._pool is None else self._pool.kept - self._base
 
     def _room_while_recording(self, needed: Callable[[], int]) -> None:
         """Make room for more old values: drop the records first, then snapshots."""
-        limit = self._limit(self._state_bytes)
+        limit = self._without_logs()
         if self._kept + needed() <= (limit if self._run.records is not None else limit / 2):
             return
         if self._run.records is not None:
@@ -285,7 +301,7 @@ class LimitedHistory:
 
     def _too_small(self, limit: float) -> TapeError:
         # What fields hold at the end, what they held at the start, and one launch recorded.
-        enough = 3 * self._state_bytes
+        enough = math.ceil(3 * self._state_bytes / (_BESIDE_LOGS if self._has_logs else 1))
         return TapeError(
             f"The memory of the tape, {as_text(limit)}, is too small: the fields that its launches "
             f"change hold {as_text(self._state_bytes)}. Three times that is enough: "
@@ -293,6 +309,10 @@ class LimitedHistory:
         )
 
     # In reverse
+
+    def room(self) -> float:
+        """Return the bytes that the log of a loop may take now."""
+        return self._limit(self._state_bytes) - self._kept
 
     def backwards(self, *, keep: bool) -> Generator[StepRecord]:
         """Yield the records from the last to the first; each is good until the next is asked for.

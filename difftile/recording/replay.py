@@ -17,9 +17,11 @@ from difftile.ir.derived import After, Before
 from difftile.ir.nodes import Array
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.recording.budget import LOG_BYTES
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.replayed_fields import reverse_opaque
 from difftile.recording.steps import LaunchRecord, StepRecord
+from difftile.recording.windows import reverse_in_windows
 from difftile.recording.work_fields import add_to, copied
 
 
@@ -68,6 +70,7 @@ class Replay:
         accumulate: Add to the gradients of those, too.
         seeds: The memory of fields whose shared gradients the pass reads and leaves as they are.
         private: Work only in buffers of its own, which start as zero; fields need no gradients.
+        room: Returns the bytes that the log of a loop may take.
     """
 
     def __init__(
@@ -77,11 +80,13 @@ class Replay:
         seeds: Container[Storage] = (),
         *,
         private: bool = False,
+        room: Callable[[], float] = lambda: LOG_BYTES,
     ) -> None:
         self.written = written
         self.accumulate = accumulate
         self.seeds = seeds
         self.private = private
+        self.room = room
         self._work: dict[Storage, tuple[Field, Field]] = {}
         self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], Binding] = {}
 
@@ -117,7 +122,13 @@ class Replay:
 
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
-        self._adjoint(record).launch(record.launch.values, record.kept)
+        adjoint = self._adjoint(record)
+        if adjoint.has_logs:
+            nbytes, room = adjoint.log_nbytes(record.values, record.kept), self.room()
+            env = AdjointEnvironment(record, self.gradient)
+            if nbytes > room and reverse_in_windows(record, env, nbytes, room):
+                return
+        adjoint.launch(record.values, record.kept)
 
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step."""

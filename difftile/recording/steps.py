@@ -242,6 +242,12 @@ class Launch(TapeStep):
                 record, _ = record_stage(plan, self)
                 records += () if record is None else (record,)
 
+    @property
+    def has_logs(self) -> bool:
+        """Whether an adjoint fills the log of a loop."""
+        adjoints = (plan.adjoint for plan in self.plans)
+        return any(one is not None and one.lengths is not None for one in adjoints)
+
     def passes_to(self, outputs: Collection[Storage]) -> bool:
         """Tell whether a stage gives an output values that vary."""
         return any(

@@ -540,7 +540,7 @@ class Tape(StepRecorder):
         # Where another pass has left gradients since this tape was opened, this one adds to them.
         accumulate = self.accumulate or TAPES.replays != self._replays
         TAPES.replays += 1
-        replay = Replay(self._written, accumulate)
+        replay = Replay(self._written, accumulate, room=self._history.room)
         for field, seed in seeds.items():
             add_seed(replay.gradient(field.base), field, seed)
         for field in self._written.values():

@@ -10,7 +10,7 @@ from difftile.substrate.backend import Backend, Desktop, Launcher, RawEvent
 from difftile.substrate.compile import CompiledProgram
 from difftile.substrate.debug_report import failed, raise_first, silence
 from difftile.substrate.lock import LOCK
-from difftile.substrate.memory import Buffer
+from difftile.substrate.memory import Buffer, nbytes_of
 from difftile.substrate.pool import Pool, pack, relieve, unpin
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
@@ -55,6 +55,7 @@ __all__ = [
     "meaning_of",
     "member_types",
     "methods_of",
+    "nbytes_of",
     "op_text",
     "open_desktop",
     "pack",

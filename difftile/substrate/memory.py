@@ -76,6 +76,11 @@ class DeviceArray(Protocol):
         ...
 
 
+def nbytes_of(element: Type, shape: tuple[int, ...]) -> int:
+    """Return the bytes of an array."""
+    return math.prod((*shape, *shape_of(element))) * numpy_dtype(scalar_of(element)).itemsize
+
+
 class Contents:
     """The knowledge about the contents of a block: `known` is `_ZEROS`, a version, or None.
 
@@ -138,7 +143,7 @@ class Buffer:
         self.contents = Contents()  # shared with those of other shapes
         dtype = numpy_dtype(scalar_of(element))
         full = (*shape, *shape_of(element))
-        self.nbytes = self.held = math.prod(full) * dtype.itemsize
+        self.nbytes = self.held = nbytes_of(element, shape)
         self.device: DeviceArray | None = None
         self._array: npt.NDArray[Any] | None = None
         self.address = 0

@@ -34,6 +34,7 @@ from difftile.ir.derived import (
     Derived,
     Dot,
     Lane,
+    Logged,
     Role,
     Same,
     Scratch,
@@ -99,6 +100,7 @@ from difftile.passes.stages import split
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
 from difftile.passes.warp_aggregate import warp_aggregate
+from difftile.passes.windows import windowed
 from tests.passes import meaning
 from tests.passes.cases import Options
 
@@ -293,7 +295,7 @@ def _role(role: Role) -> str:
             return f"Bar({array.name}{', incoming' if incoming else ''})"
         case Same(param):
             return param.name
-        case Width() | Scratch():
+        case Width() | Scratch() | Logged():
             return type(role).__name__
 
 
@@ -539,6 +541,14 @@ def _log(program: Program, options: Options) -> Result:
     return Result((log.program, fill, log.lengths))
 
 
+def _windows(program: Program, options: Options) -> Result:
+    """Show the stage for windows of its loop, and what counts the iterations."""
+    found = windowed(program)
+    if found is None:
+        return Result(notes=("no windows",))
+    return Result((found.program, found.count))
+
+
 def _versions(program: Program, options: Options) -> Result:
     return Result(notes=(_listed("late", _in_order(program, late_loads(program))),))
 
@@ -756,6 +766,7 @@ PASSES: dict[str, Adapter] = {
     "tangent_only": _tangent_only,
     "update_in_place": _same(update_in_place),
     "versions": _versions,
+    "windows": _windows,
     "warp_aggregate": _same(warp_aggregate),
 }
 
