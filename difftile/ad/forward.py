@@ -48,20 +48,9 @@ def forward(derived: Derived, wanted: frozenset[Array], *, slim: bool = True) ->
         wanted: The fields that have a tangent; the tangents of the others are zero.
         slim: Leave out values that nothing needs.
     """
-    program = derived.program
+    program = in_order(derived.program, wanted)
     dots = {f: replace(f, name=f"{f.name}_dot") for f in program.arrays if f in wanted}
     every = {**dots, **tangents_of_locals(program.body)}
-
-    def in_order(loop: ParallelFor) -> list[Stmt]:
-        """Return the loop on one thread if it combines other than by adding.
-
-        The tangent of a maximum or product needs the running value, which no order else defines.
-        """
-        combines = (s for s in walk(loop.body) if isinstance(s, Combine) and s.array in every)
-        depends = any(s.op != "add" or s.out is not None for s in combines)
-        return [serial(loop) if depends else loop]
-
-    program = split_atomics(with_tasks(program, in_order))
     pusher = Pusher(RULES, every, active_values(program, every.keys()))
     pusher.block(program.body.stmts)
     pushed = Program(
@@ -71,6 +60,26 @@ def forward(derived: Derived, wanted: frozenset[Array], *, slim: bool = True) ->
         (*program.temps, *(dots[t] for t in program.temps if t in dots)),
     )
     return derived.with_roles(dce(pushed) if slim else pushed, dots_of(derived, dots))
+
+
+def in_order(program: Program, wanted: frozenset[Array]) -> Program:
+    """Return the program with loops on one thread that combine other than by adding.
+
+    The tangent of a maximum or product needs the running value, which no order else defines.
+
+    Args:
+        program: The program.
+        wanted: The fields that have a tangent.
+    """
+    local = tangents_of_locals(program.body)
+
+    def changed(loop: ParallelFor) -> list[Stmt]:
+        combines = (s for s in walk(loop.body) if isinstance(s, Combine))
+        smooth = (s for s in combines if s.array in wanted or s.array in local)
+        depends = any(s.op != "add" or s.out is not None for s in smooth)
+        return [serial(loop) if depends else loop]
+
+    return split_atomics(with_tasks(program, changed))
 
 
 def tangents_of_locals(block: Block) -> dict[Array, Array]:

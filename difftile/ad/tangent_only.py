@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
-from difftile.ad.forward import forward
+from difftile.ad.forward import forward, in_order
 from difftile.ad.log import log_of
 from difftile.ad.positions import NoPosition
 from difftile.ir.derived import Bar, Before, Derived, Logged, Role, Same, Scratch
@@ -28,7 +28,7 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
         derived: A primal, normalised and cut into stages; or the adjoint of one.
         wanted: The parameters that have a tangent.
     """
-    program = derived.program
+    program = in_order(derived.program, wanted)
     roles = {a: role for a in program.arrays if (role := _before(derived.role(a))) is not None}
     if any(isinstance(s, Combine) and s.out and s.array in roles for s in walk(program.body)):
         return None
@@ -66,7 +66,7 @@ def tangent_only(derived: Derived, wanted: frozenset[Array]) -> Derived | None:
     if log is None:
         return made
     lengths = Derived(log.lengths, made.roles)
-    extents = {array: Logged(cells) for array, cells in log.extents.items()}
+    extents: dict[Array | Var, Role] = {a: Logged(cells) for a, cells in log.extents.items()}
     return replace(made.with_roles(only, extents), lengths=lengths)
 
 
