@@ -11,14 +11,17 @@ multi-level checkpointing.)
 
 Of vectors that a loop changes by component, single numbers are kept instead (`component_logs`).
 
+Of long vectors fewer states are kept, NUMBERS components in all: what does not fit is run again.
+
 A `while` keeps its first checkpoints before it is known how long it runs, and drops every second
-one each time there are ONLINE of them, which leaves ONLINE/2 to ONLINE. `docs/loops.md` has the
+one each time there are SLOTS/2 of them, which leaves SLOTS/4 to SLOTS/2. `docs/loops.md` has the
 figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from difftile.ad.reverser import Reverser
@@ -35,7 +38,7 @@ from difftile.ir.nodes import (
     Var,
     While,
 )
-from difftile.ir.types import I32, FieldType
+from difftile.ir.types import I32, FieldType, shape_of
 from difftile.ir.walk import (
     Cloner,
     Substitution,
@@ -52,7 +55,7 @@ from difftile.passes.dce import closed, slim_block
 FANOUT = 32
 LEVELS = 3
 SLOTS = FANOUT * LEVELS
-ONLINE = SLOTS // 2
+NUMBERS = 16 * SLOTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,22 @@ class _Checkpoints:
     slots: tuple[Array, ...]
     at: Array
 
+    @property
+    def size(self) -> int:
+        """The number of slots."""
+        assert self.at.size is not None
+        return self.at.size
+
+    @property
+    def fanout(self) -> int:
+        """How many positions of a segment are kept."""
+        return self.size // LEVELS
+
+    @property
+    def online(self) -> int:
+        """How many checkpoints of a `while` there are when every second one is dropped."""
+        return self.size // 2
+
     def read(self, b: OpBuilder, slot: Value) -> tuple[Value, ...]:
         return tuple(b.load(array, (slot,), array.name) for array in self.slots)
 
@@ -116,7 +135,7 @@ class _Checkpoints:
     def thinning(self, b: OpBuilder, copy: While, state: tuple[Var, ...]) -> tuple[While, Value]:
         """Return a `while` that keeps checkpoints, and their stride at its end.
 
-        Nobody knows before how long it runs. Whenever there are ONLINE checkpoints, every second
+        Nobody knows before how long it runs. Whenever half of the slots are taken, every second
         one is dropped and the stride doubled, as in Stumm and Walther, New algorithms for optimal
         online checkpointing (2010), in its simplest form.
         """
@@ -126,13 +145,13 @@ class _Checkpoints:
             due = (done % stride).eq(0)
             with b.region() as keeps:
                 slot = (done // stride).named("slot")
-                full = slot.eq(ONLINE)
+                full = slot.eq(self.online)
                 moved = Var("slot", I32)
                 with b.region() as moves:
                     source = (b.expr(moved) * 2).value
                     for array in (*self.slots, self.at):
                         b.store(array, (moved,), b.load(array, (source,), array.name))
-                half = Const(ONLINE // 2, I32)
+                half = Const(self.online // 2, I32)
                 move = Block(tuple(moves))
                 drop = For(moved, Const(0, I32), half, (), (), move, (), copy.span)
                 b.append(If(full.value, Block((drop,)), Block(()), (), copy.span))
@@ -173,7 +192,7 @@ class LoopReversal:
         used = free_variables(slim)
         needed = [k for k, state in enumerate(reverse.state) if state in used]
         if needed:
-            most = self._most_iterations()
+            most = self._most_iterations(_slots_for(loop.carries[k] for k in needed))
             if most is None:
                 outs = self._with_checkpoints(reverse, needed)
             else:
@@ -243,12 +262,13 @@ class LoopReversal:
         b.append(For(index, start, stop, reverse.carries, reverse.inits, body, outs, loop.span))
         return outs
 
-    def _most_iterations(self) -> int | None:
-        """Return the largest number of iterations, if all can be kept."""
+    def _most_iterations(self, slots: int) -> int | None:
+        """Return the largest number of iterations, if each can have a slot."""
         start, stop = map(self.r.intervals.of, (self.loop.start, self.loop.stop))
-        if start is None or stop is None or not 0 < stop[1] - start[0] <= SLOTS:
+        if start is None or stop is None:
             return None
-        return stop[1] - start[0]
+        most = stop[1] - start[0]
+        return most if 0 < most <= slots else None
 
     def _with_all_kept(
         self, reverse: _ReversedIteration, needed: list[int], most: int
@@ -293,11 +313,12 @@ class LoopReversal:
             return free_variables(slim_block(r.repeatable(replace(loop.body, results=results))))
 
         carries = closed(loop.carries, needed, read)
+        size = _slots_for(loop.carries[k] for k in carries)
         slots = tuple(
-            Array(f"{carry.name or 'carry'}_kept", FieldType(carry.type, 1), SLOTS)
+            Array(f"{carry.name or 'carry'}_kept", FieldType(carry.type, 1), size)
             for carry in (loop.carries[k] for k in carries)
         )
-        kept = _Checkpoints(carries, slots, Array("kept_at", FieldType(I32, 1), SLOTS))
+        kept = _Checkpoints(carries, slots, Array("kept_at", FieldType(I32, 1), size))
         start, stop = b.expr(r.value(loop.start)), b.expr(r.value(loop.stop))
         stride = self._checkpointed_copy(kept)
         n = (stop - start).max(0).named("n")
@@ -348,8 +369,8 @@ class LoopReversal:
                 changed, stride = kept.thinning(b, copy, state)
             else:
                 n = b.expr(copy.stop) - copy.start
-                all_fit = n <= SLOTS
-                wide = _stride(n, FANOUT)
+                all_fit = n <= kept.size
+                wide = _stride(n, kept.fanout)
                 stride = all_fit.select(Const(1, I32), wide).named("stride").value
                 changed = kept.at_stride(b, copy, state, stride)
         b.stmts[place : place + 1] = [*before, changed]
@@ -361,7 +382,7 @@ class LoopReversal:
         """Append the run from the last checkpoint to a position, which leaves more of them."""
         r, b, loop = self.r, self.r.b, self.loop
         distance = (position - base).named("distance")
-        fanout = (SLOTS - 1 - b.expr(top)).min(FANOUT).max(1)
+        fanout = (kept.size - 1 - b.expr(top)).min(kept.fanout).max(1)
         stride = _stride(distance, fanout)
         results = tuple(loop.body.results[k] for k in kept.carries)
         carried = [loop.carries[k] for k in kept.carries]
@@ -378,7 +399,7 @@ class LoopReversal:
             r.note_loads(slim, cloner)
             b.extend(block.stmts)
             next_ = done + 1
-            free = b.expr(here) < SLOTS - 1
+            free = b.expr(here) < kept.size - 1
             keep = (next_.eq(due) & free).value
             with b.region() as keeps:
                 above = (b.expr(here) + 1).named("top").value
@@ -402,6 +423,13 @@ class LoopReversal:
             )
         )
         return outs, top_out
+
+
+def _slots_for(carries: Iterable[Var]) -> int:
+    """Return how many states of some carries are kept: a multiple of twice LEVELS."""
+    numbers = sum(math.prod(shape_of(carry.type)) for carry in carries)
+    step = 2 * LEVELS
+    return min(max(NUMBERS // numbers // step, 2) * step, SLOTS)
 
 
 def _stride(n: Expr, fanout: Expr | int) -> Expr:

@@ -37,10 +37,7 @@ def branch(
 ) -> Value:
     """Return the value of one of two sides; only the side taken runs, unless both are trivial."""
     stmts = [*then[0], *orelse[0]]
-    trivial = len(stmts) <= _SPECULATED and all(
-        isinstance(s, Let) and not OPS[s.op].singular for s in stmts
-    )
-    if trivial:
+    if len(stmts) <= _SPECULATED and all(map(_is_harmless, stmts)):
         for stmt in stmts:
             cx.b.append(stmt)
         return cx.call("select", cond, then[1], orelse[1], name=name)
@@ -48,6 +45,19 @@ def branch(
     first, second = (Block(tuple(stmts), (value,)) for stmts, value in (then, orelse))
     cx.b.append(If(cond, first, second, (out,), cx.b.span))
     return out
+
+
+def _is_harmless(stmt: Stmt) -> bool:
+    """Tell whether a statement may run where its result is not used."""
+    return isinstance(stmt, Let) and not OPS[stmt.op].singular and not picks_at_run_time(stmt)
+
+
+def picks_at_run_time(stmt: Stmt) -> bool:
+    """Tell whether a statement picks a component at an index that may be outside."""
+    if not isinstance(stmt, Let) or stmt.op not in ("extract", "insert"):
+        return False
+    index = stmt.args[1:] if stmt.op == "extract" else stmt.args[1:-1]
+    return not all(isinstance(i, Const) for i in index)
 
 
 def at_end(cx: Context, side: Branch, item: Item, scalar: Scalar | None = None) -> Value:

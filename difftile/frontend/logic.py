@@ -9,7 +9,7 @@ from difftile.diagnostics import TypeMismatch, UnsupportedSyntax
 from difftile.frontend.context import Context
 from difftile.frontend.convert import common, condition, filled, truth
 from difftile.frontend.items import Item, Static, is_number
-from difftile.frontend.joins import branch
+from difftile.frontend.joins import branch, picks_at_run_time
 from difftile.frontend.name_lookup import depend
 from difftile.frontend.operators import folded
 from difftile.frontend.random_calls import only_on_one_side
@@ -140,7 +140,7 @@ def _pair(
     if second is None:
         here, there = _Side(before, [], left), _Side(right, stmts, item)
         return _choose(cx, first, there, here) if is_and else _choose(cx, first, here, there)
-    if all(isinstance(stmt, (Let, Size)) for stmt in stmts):
+    if all(isinstance(stmt, (Let, Size)) and not picks_at_run_time(stmt) for stmt in stmts):
         for stmt in stmts:
             cx.b.append(stmt)
         return cx.call("and" if is_and else "or", first, second)

@@ -146,3 +146,14 @@ def carried_and_left_as_it_was(x, y, n: int):
                 a = 0.0
             s += 0.1 * a * k * s
         y[i] = a * s
+
+
+@program(x=floats(3, element=(4,)), k=ints([7, -1, 2]), y=floats(3))
+def a_component_only_where_there_is_one(x, k, y):
+    for i in x:
+        v = x[i]
+        j = k[i]
+        if 0 <= j and j < 4 and v[j] < 2.0:
+            y[i] = v[j] * v[j]
+        else:
+            y[i] = v[j] if j == 2 else v[1]

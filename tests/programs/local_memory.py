@@ -279,3 +279,17 @@ def literal_places_of_a_long_vector(x, y):
             if v[j] > 0:
                 v[19] = v[3] - v[j]
         y[p] = v[19] * v[3] + v.sum()
+
+
+@program(x=floats(1, 40), n=90, y=floats(1))
+def a_long_vector_in_a_long_loop(x, n: int, y):
+    for p in range(1):
+        v = ti.Vector([x[p, k] for k in range(40)])
+        for step in range(n):
+            k = (7 * step) % 40
+            v[k] = 0.9 * ti.sin(v[k] + 0.3 * v[(k + 11) % 40])
+        steps = 0
+        while steps < 40 and v[steps] < 1.4:
+            v[steps] = v[(steps + 20) % 40] * v[steps]
+            steps += 1
+        y[p] = v.dot(v)
