@@ -7,11 +7,12 @@ import warnings
 from collections import Counter
 
 from difftile.diagnostics import Label, SlowCompile, Span, render
-from difftile.ir.nodes import Alloc, Program, Stmt
+from difftile.ir.nodes import Alloc, Let, Program, Stmt
 from difftile.ir.types import shape_of
 from difftile.ir.walk import definitions, walk
 
 LONGEST = 5.0  # seconds that a kernel takes to compile without a note
+_SYSTEMS = ("solve", "solve_lower", "solve_upper", "inverse", "cholesky", "cofactors")
 _LONG = 16  # components of a vector that is the reason
 
 
@@ -40,7 +41,7 @@ def note_slow_compile(program: Program, seconds: float) -> None:
     span = lines[place][0].span
     assert span is not None
     text = render(f"{title}.", [_label(span, share)], (), _advice(lines[place]))
-    warnings.warn(SlowCompile(text), stacklevel=2)
+    warnings.warn_explicit(SlowCompile(text), SlowCompile, span.file, span.line)
 
 
 def _label(span: Span, share: int) -> Label:
@@ -59,6 +60,8 @@ def _advice(stmts: list[Stmt]) -> str:
                 "bounds: give it some, or keep the vector in a field."
             )
     longest = max(map(_components, stmts))
+    if any(isinstance(s, Let) and s.op in _SYSTEMS for s in stmts) and longest >= _LONG:
+        return "systems of this size take long to compile: split them, or use dt.linear_solve."
     if longest >= _LONG:
         return f"these are whole vectors of {longest} numbers: change single components in a loop."
     return (
