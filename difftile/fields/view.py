@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 # Not frozen: `x[1:3].grad += 1` assigns the gradient that it has changed.
-@dataclass(slots=True, repr=False, unsafe_hash=True)
+@dataclass(slots=True, repr=False, eq=False)
 class View(ArrayLike):
     """A part of a field, in the memory of the field: writing through it changes the field.
 
