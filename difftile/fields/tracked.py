@@ -10,6 +10,7 @@ filled element by element, and other libraries.
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +53,7 @@ class Origin:
 
     Args:
         recorder: The recorder that was open.
-        value: The number.
+        value: The number; of a vector or matrix its bytes.
         source: The field from which it was read, if it still lives; None for other numbers.
         where: The element that was read.
         version: The version of the contents that were read.
@@ -66,7 +67,7 @@ class Origin:
     """
 
     recorder: weakref.ref[Any]
-    value: float
+    value: Any
     source: weakref.ref[Field] | None = None
     where: tuple[int, ...] = ()
     version: object = None
@@ -100,13 +101,38 @@ class Tracked:
 
 
 class TrackedArray(Tracked, np.ndarray[Any, Any]):
-    """An array that follows from reads of fields by Python."""
+    """An array that follows from reads of fields by Python.
+
+    Attributes:
+        origin: How it follows from them: that of a vector or matrix that a kernel has returned, as
+            long as it is not changed in place. Its `value` is the contents, as bytes.
+    """
+
+    origin: Origin | None = None
 
     def __array_finalize__(self, obj: Any) -> None:
         self.reads = getattr(obj, "reads", NO_READS) if self.dtype.kind in "fc" else NO_READS
 
     def __getitem__(self, index: Any) -> Any:
-        return track(_plain(self)[index], self.reads)
+        found = track(_plain(self)[index], self.reads)
+        origin = self.unchanged()
+        if origin is not None and type(found) is TrackedFloat:
+            shape = cast("tuple[int, ...]", self.shape)
+            places: npt.NDArray[np.intp] = np.arange(math.prod(shape)).reshape(shape)
+            at = np.unravel_index(int(places[index]), shape)
+            found.origin = Origin(
+                origin.recorder,
+                found.plain,
+                op="component" if self.ndim == 1 else "entry",
+                operands=(origin, *[int(k) for k in at]),
+                order=origin.order,
+            )
+        return found
+
+    def unchanged(self) -> Origin | None:
+        """Return the origin; None if there is none, or the contents are others now."""
+        origin = self.origin
+        return origin if origin is not None and origin.value == self.tobytes() else None
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.reads |= reads_in(value)

@@ -252,8 +252,10 @@ class _Parser:
         Raises:
             LaunchError: It does not hold one.
         """
+        if isinstance(arg, NumberField):
+            return True
         is_number = part.kind in ("float", "int") and not self.body.takes_elements
-        if not isinstance(arg, NumberField) and not (is_number and isinstance(arg, ArrayLike)):
+        if not (is_number and isinstance(arg, ArrayLike)):
             return False
         if arg.shape or shape_of(arg.element):
             raise LaunchError(f"{self.kernel!r}: '{part.name}' is one number, not {arg!r}.")

@@ -19,12 +19,13 @@ from difftile.compile.arguments import Arguments, CallArgs, CallKwargs, field_at
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField, number_field
 from difftile.fields.recording import RECORDING, Recorder
-from difftile.fields.tracked import Origin, TrackedFloat, track
-from difftile.ir.types import Type
+from difftile.fields.tracked import Origin, TrackedArray, TrackedFloat, track
+from difftile.ir.types import Matrix, Type, Vector, shape_of
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.host_reads import ConstantNumber, number_of
 from difftile.substrate import current_session
 
+_TRACKED = {TrackedFloat, TrackedArray}
 Places: TypeAlias = dict[Hashable, Field]
 """The fields in which a kernel reads numbers, by parameter, type and thread."""
 
@@ -54,19 +55,21 @@ def numbers_in_fields(
         kinds: The kind of each parameter.
         places: The fields in which the kernel reads numbers; later launches use them again.
     """
-    if TrackedFloat in map(type, args):
+    if not _TRACKED.isdisjoint(map(type, args)):
         named = zip(args, kinds.items(), strict=False)
         found = [_in_field(arg, name, kind, places) for arg, (name, kind) in named]
         args = (*found, *args[len(found) :])
-    if TrackedFloat in map(type, kwargs.values()):
+    if not _TRACKED.isdisjoint(map(type, kwargs.values())):
         kwargs = {k: _in_field(v, k, kinds.get(k, "int"), places) for k, v in kwargs.items()}
     return args, kwargs
 
 
 def _in_field(arg: object, name: str, kind: Kind, places: Places) -> object:
-    if type(arg) is not TrackedFloat or kind not in ("", "float"):
-        return arg
-    found = field_of(arg)
+    found = None
+    if isinstance(arg, TrackedFloat) and kind in ("", "float"):
+        found = field_of(arg)
+    if isinstance(arg, TrackedArray) and isinstance(kind, (Vector, Matrix)):
+        found = field_of(arg) if arg.shape == shape_of(kind) else None
     return arg if found is None else put(places, name, found)
 
 
@@ -91,13 +94,13 @@ def place_of(places: Places, name: str, element: Type, kind: type[Field] = Numbe
     return place
 
 
-def field_of(number: TrackedFloat) -> Field | None:
-    """Return a field that holds a number; None where no derivative passes to it.
+def field_of(number: TrackedFloat | TrackedArray) -> Field | None:
+    """Return a field that holds a number, vector or matrix; None where no derivative passes to it.
 
     The open recorder hears of the copies and launches that compute the field.
     """
     recorder = RECORDING.get().recorder
-    first = number.origin
+    first = number.origin if isinstance(number, TrackedFloat) else number.unchanged()
     if first is None or first.recorder() is not recorder:
         return None
     todo = [first]
@@ -165,7 +168,7 @@ def note_constants(recorder: Recorder, launch: PreparedLaunch, values: Arguments
             recorder.takes_constant(number_of(launch, k), number.reads)
 
 
-def warn_if_cut(number: TrackedFloat) -> None:
+def warn_if_cut(number: TrackedFloat | TrackedArray) -> None:
     """Warn, at the user's line, if the open tape takes a number that varies for a constant."""
     recorder = RECORDING.get().recorder
     if recorder is not None:
@@ -198,9 +201,10 @@ def _tracked(
     if read is None:
         return value
     found = track(value, frozenset((read,)))
-    if type(found) is TrackedFloat and recorder.follows(launch, position):
+    if isinstance(found, (TrackedFloat, TrackedArray)) and recorder.follows(launch, position):
         hidden = field_at(values, position)
         cell = number_field(hidden.element)
         cell.copy_from(hidden)
-        found.origin = Origin(weakref.ref(recorder), found.plain, cell=cell)
+        plain = found.plain if isinstance(found, TrackedFloat) else found.tobytes()
+        found.origin = Origin(weakref.ref(recorder), plain, cell=cell)
     return found

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from difftile.compile.func import KernelValue
 from difftile.diagnostics import FieldError
@@ -18,8 +19,8 @@ from difftile.fields.create import element_type
 from difftile.fields.field import Field
 from difftile.fields.number_field import number_field, value_field
 from difftile.fields.recording import RECORDING
-from difftile.fields.tracked import TrackedFloat
-from difftile.ir.types import F64, Scalar, is_float, shape_of
+from difftile.fields.tracked import TrackedArray, TrackedFloat
+from difftile.ir.types import F64, Matrix, Scalar, Vector, is_float, shape_of
 from difftile.runtime.funcs import func
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.number_flow import Operations, Places, field_of, place_of, put, warn_if_cut
@@ -32,6 +33,16 @@ def _unary(op: KernelValue, a: KernelValue, out: KernelValue) -> None:
 
 def _binary(op: KernelValue, a: KernelValue, b: KernelValue, out: KernelValue) -> None:
     out[None] = op(a, b)
+
+
+def _component(op: KernelValue, a: KernelValue, i: KernelValue, out: KernelValue) -> None:
+    out[None] = op(a[i])
+
+
+def _entry(
+    op: KernelValue, a: KernelValue, i: KernelValue, j: KernelValue, out: KernelValue
+) -> None:
+    out[None] = op(a[i, j])
 
 
 @func
@@ -88,10 +99,11 @@ _BINARY: dict[str, Callable[..., Any]] = {
     **{"add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide},
     **{"remainder": _remainder, "power": _power, "maximum": ti.max, "minimum": ti.min},
 }
-_MEANINGS = _UNARY | _BINARY
+_MEANINGS = _UNARY | _BINARY | {"component": _positive, "entry": _positive}
 _KERNELS: dict[str, Kernel] = {
     **{name: Kernel(_unary) for name in _UNARY},
     **{name: Kernel(_binary) for name in _BINARY},
+    **{"component": Kernel(_component), "entry": Kernel(_entry)},
 }
 _PLACES: Places = {}
 
@@ -156,6 +168,8 @@ Operators.store = store
 def value(number: object, dtype: Any = None) -> Field:
     """Return a field of shape () that holds a number, with the gradient that the number carries.
 
+    A vector or matrix that a kernel has returned is the one element of the field.
+
     On a tape, the results of kernels, elements that Python reads from fields, and what Python
     computes from these carry gradients: `h = dt.value(0.5 * cfl(x))` is a field that a kernel reads
     as `h[None]`. Other numbers are constants.
@@ -169,6 +183,8 @@ def value(number: object, dtype: Any = None) -> Field:
     """
     if isinstance(number, Field) and not number.shape:
         return number
+    if isinstance(number, np.ndarray) and dtype is None:
+        return _vector_value(cast("npt.NDArray[Any]", number))
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, (Real, np.number)):
         raise FieldError(
             f"dt.value() takes a number, such as the result of a kernel, not {number!r}."
@@ -182,6 +198,27 @@ def value(number: object, dtype: Any = None) -> Field:
             return made
         warn_if_cut(plain)
     made.buffer.fill(float(plain))
+    return made
+
+
+def _vector_value(array: npt.NDArray[Any]) -> Field:
+    if array.ndim not in (1, 2) or array.dtype.kind != "f":
+        raise FieldError(
+            f"dt.value() takes a number, or a vector or matrix of floats, not {array!r}."
+        )
+    scalar = element_type(array.dtype)
+    assert isinstance(scalar, Scalar)
+    rows = array.shape[0]
+    made = value_field(
+        Vector(rows, scalar) if array.ndim == 1 else Matrix(rows, array.shape[1], scalar)
+    )
+    if isinstance(array, TrackedArray) and not RECORDING.get().constant:
+        held = field_of(array)
+        if held is not None:
+            made.copy_from(held)
+            return made
+        warn_if_cut(array)
+    made.buffer.write(np.array(array))
     return made
 
 
