@@ -207,7 +207,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--masses", type=positive_int, default=100, help=f"in a row and in a column; {say}"
     )
     parser.add_argument(
-        "--time-step", type=positive_float, default=0.012, help=f"of implicit Euler [s]; {say}"
+        "--time-step", type=positive_float, default=0.01, help=f"of implicit Euler [s]; {say}"
     )
     options = start(parser, argv)
     if options.masses < 3:

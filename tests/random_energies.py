@@ -91,6 +91,9 @@ def draw(number: int) -> str:
         lines.append(f"            {carried} = 0.5 * {carried} + ti.cos({carried}) * {last}")
         numbers.append(carried)
     statements(rng.randint(0, 3), "        ")
+    if rng.random() < 0.9:  # seldom an energy that is linear or constant
+        lines.append(f"        last = {filled('{s} * {u}.dot({v})')}")
+        numbers[:] = ["last"]
     add("        ")
     body = "\n".join(["        a = x[ends[e, 0]]", *lines])
     head = "import taichi as ti\n\ndef k(x, ends, weights, energy):\n    for e in weights:\n"

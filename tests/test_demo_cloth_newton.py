@@ -20,7 +20,7 @@ def test_demo_prints_its_figures_and_writes_its_pictures(
     out = tmp_path / "pictures"
     assert main(["--masses", "6", "--steps", "3", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    assert "36 vertices, 3 steps of 12 ms" in printed and "s in Hessians" in printed
+    assert "36 vertices, 3 steps of 10 ms" in printed and "s in Hessians" in printed
     assert "the order of convergence at the end of a step is" in printed
     assert "as it should" in printed
     written = sorted(path.name for path in out.iterdir())

@@ -146,7 +146,7 @@ def test_springs_that_share_points_and_have_equal_ends(rng: Any) -> None:
         return total
 
     hessian = dt.sparse_hessian(stretch)
-    found = hessian(x, edges, rest, 2.0, energy)
+    found = hessian(x, edges, rest, k=2.0, energy=energy)
     assert sparse.issparse(found) and found.format == "csr" and found.has_canonical_format
     agree(found, dense(f, x))
     agree(dt.sparse_hessian(f)(x), found.toarray())

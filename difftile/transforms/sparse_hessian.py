@@ -61,10 +61,8 @@ def sparse_hessian(f: Callable[..., Any], argnum: int = 0, *, psd: bool = False)
         f: A function as for `dt.grad`, which returns the sum; or a kernel that returns the sum, or
             adds it to an argument of one element.
         argnum: The position of the field.
-        psd: Replace the negative eigenvalues of each term by zero, so that the sum is positive
-            semidefinite, as Newton's method needs. They are those of the Hessian by the internal
-            variables of the term, the fewest combinations of elements that it depends on: the
-            difference of its two ends for a spring.
+        psd: Replace the negative eigenvalues of the Hessian of each term by zero: the sum is then
+            positive semidefinite, as Newton's method needs.
 
     Returns:
         A function of the arguments of `f` that returns a matrix of SciPy in compressed rows. Rows
@@ -126,7 +124,7 @@ class SparseHessian:
                 if isinstance(value, TrackedFloat):
                     value = field_with(value)
             with Recording():
-                return plan.evaluated(seen, self._output(value, given, seen))
+                return plan.evaluated(seen, self._output(value, [*given, *kwargs.values()], seen))
         finally:
             seen.release()
 
