@@ -17,6 +17,7 @@ from tests.programs.structs import Ball
 from tests.test_kernels import compiled
 
 vec2 = ti.math.vec2
+SCALED = ti.types.struct(k=float, at=vec2)
 
 
 @dataclasses.dataclass
@@ -339,12 +340,108 @@ def test_numbers_in_checkpoints() -> None:
     npt.assert_allclose(x.grad.to_numpy(), run(start + 1e-30j).imag / 1e-30, rtol=1e-12)
 
 
+def test_fields_of_one_number_as_components() -> None:
+    gx, gy = (dt.full((), value, dtype=ti.f64, grad=True) for value in (0.5, -0.25))
+    x = positions()
+    start = x.to_numpy()
+    for memory in (None, "300 B"):
+        x.from_numpy(start)
+        with dt.Tape(memory=memory) as tape:
+            for k in range(4):
+                pull(x, [gx, 0.5 * k], 0.25)
+                pull_declared(x, (gx, gy), 0.25)
+        tape.backward({x: np.ones((3, 2))})
+
+        def run(first: Any, second: Any) -> Any:
+            a = start + 0j
+            for k in range(4):
+                a = a + 0.25 * np.array([first, 0.5 * k]) * a * a
+                a = a + 0.25 * np.array([first, second]) * a * a
+            return a
+
+        npt.assert_allclose(x.to_numpy(), run(0.5, -0.25).real, rtol=1e-12)
+        wanted = run(0.5 + 1e-30j, -0.25).imag.sum() / 1e-30
+        npt.assert_allclose(gx.grad[None], wanted, rtol=1e-11)
+        wanted = run(0.5, -0.25 + 1e-30j).imag.sum() / 1e-30
+        npt.assert_allclose(gy.grad[None], wanted, rtol=1e-11)
+
+    @dt.kernel
+    def weighted(x, s: SCALED):
+        for i in x:
+            x[i] *= s.k * s.at
+
+    x.from_numpy(start)
+    with dt.Tape() as tape:
+        weighted(x, {"k": gx, "at": (gy, gy)})
+    tape.backward({x: np.ones((3, 2))})
+    npt.assert_allclose(x.to_numpy(), -0.125 * start)
+    npt.assert_allclose(gx.grad[None], -0.25 * start.sum())
+    npt.assert_allclose(gy.grad[None], 0.5 * start.sum())
+    single = dt.from_numpy(start.astype(np.float32), dtype=dt.vec(2, ti.f32))
+    pull(single, [gx, gy], 0.25)  # which stays a kernel of single precision
+    assert pull._latest is not None
+    assert pull._latest.params[0].type.element == single.element
+
+
+def test_numbers_that_carry_derivatives_as_components() -> None:
+    @dt.kernel
+    def speed(x) -> ti.f64:
+        s = 0.0
+        for i in x:
+            s += x[i].dot(x[i])
+        return s
+
+    x = positions()
+    start = x.to_numpy()
+    with dt.Tape() as tape:
+        for k in range(3):
+            h = 0.1 / speed(x)
+            pull(x, [h, 2 * h + k], 0.5)
+            pull_declared(x, (h, 0.5), 0.5)
+    tape.backward({x: np.ones((3, 2))})
+
+    def run(a: Any) -> Any:
+        for k in range(3):
+            h = 0.1 / (a * a).sum()
+            a = a + 0.5 * np.array([h, 2 * h + k]) * a * a
+            a = a + 0.5 * np.array([h, 0.5]) * a * a
+        return a
+
+    npt.assert_allclose(x.to_numpy(), run(start), rtol=1e-12)
+    found = np.zeros((3, 2))
+    for cell in np.ndindex(3, 2):
+        moved = start + 0j
+        moved[cell] += 1e-30j
+        found[cell] = run(moved).imag.sum() / 1e-30
+    npt.assert_allclose(x.grad.to_numpy(), found, rtol=1e-10)
+
+
+def test_funcs_take_them_as_components() -> None:
+    @dt.func
+    def along(pos: vec2, g: vec2):
+        return pos.dot(g) ** 2
+
+    x, k = positions(), dt.full((), 0.5, dtype=ti.f64, grad=True)
+    with dt.Tape() as tape:
+        y = along(x, [k, 1.0])
+        h = along([1.0, 2.0], [dt.value(0.5 * k[None]), 1.0])  # a field, as one of its arguments
+        z = along([0.5, h[None]], [k[None], 2.0])
+        end = dt.value(z)
+    tape.backward({y: np.ones(3), end: 1.0})
+    a, v = x.to_numpy() @ [0.5, 1.0], 0.25 + 2.0
+    last = 0.25 + 2 * v * v
+    npt.assert_allclose(y.to_numpy(), a * a)
+    npt.assert_allclose(z, last * last)
+    wanted = (2 * a * x.to_numpy()[:, 0]).sum() + 2 * last * (0.5 + 4 * v * 0.5)
+    npt.assert_allclose(k.grad[None], wanted)
+
+
 def test_a_vector_computed_from_fields_is_reported() -> None:
     x, y = positions(), positions()
     with pytest.warns(dt.GradientCut, match="of kernel 'pull_declared' depends on"), dt.Tape():
         pull_declared(y, 0.5 * x[1], 0.5)
-    with pytest.warns(dt.GradientCut, match="of kernel 'pull' depends on"), dt.Tape():
-        pull(y, [0.5 * x[1][0], 2.0], 0.5)
+    with pytest.warns(dt.GradientCut, match="of kernel 'advance' depends on"), dt.Tape():
+        advance(State(y, x, [x[1][0], 0.5]), 0.5)
 
 
 # Funcs that Python calls

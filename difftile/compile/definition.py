@@ -11,7 +11,13 @@ from typing import Protocol
 from difftile.compile.annotations import Kind, role_of
 from difftile.compile.meanings import meaning_of
 from difftile.frontend.captures import WiderField
-from difftile.frontend.lower import Lowered, NumberIn, Signature, lower, parameters_of
+from difftile.frontend.lower import (
+    Lowered,
+    Signature,
+    lower,
+    numbers_in_fields,
+    parameters_of,
+)
 from difftile.frontend.source import Source, source_of
 from difftile.ir.nodes import Array
 from difftile.ir.types import BOOL, F16, F32, FLOATS, Matrix, Scalar, Vector, scalar_of
@@ -95,7 +101,7 @@ def lowered_for(
         fields: The meanings of the fields among the arguments.
         session: The session, whose float type holds where no field decides.
     """
-    numbers = {name for name, given in signature.items() if isinstance(given, NumberIn)}
+    numbers = {one for name, given in signature.items() for one in numbers_in_fields(name, given)}
     floats = [scalar_of(one.type.element) for name, one in fields.items() if name not in numbers]
     float_type = _widest(floats) or session.float_type
     try:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from difftile.diagnostics import CallMismatch, KernelError, RoleMismatch
 from difftile.frontend.captures import Capture, Path
@@ -88,7 +89,7 @@ class VectorOf:
     """A parameter that is given the components of a vector or matrix, row after row."""
 
     shape: tuple[int, ...]
-    number: PythonFloat | Scalar
+    numbers: tuple[Given, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +238,6 @@ def _lower(
     made = _Parameters(cx)
     for name, given in signature.items():
         cx.env[name] = made.item(name, given)
-    for name, given in signature.items():
-        if isinstance(given, NumberIn):
-            found = cx.value(cx.loaded(element_of(cx, made.field(name), ()), name))
-            cx.env[name] = cx.b.cast(found, I32 if given.integer else cx.float_type)
     params = made.params
     for name, item in made.items.items():
         if isinstance(item, FieldRef) and name in fields:
@@ -260,6 +257,26 @@ def _lower(
         params += [cx.draws.seed, cx.draws.first]
     program = Program(cx.source.name, tuple(params), cx.b.block(), tuple(cx.temps))
     return Lowered(program, captures, cx.draws.streams if cx.draws.used else 0, cx.result)
+
+
+def component_names(name: str, shape: tuple[int, ...]) -> list[str]:
+    """Return the names of the components of an argument, row after row: 'v.0', 'm.1.2'."""
+    return [".".join((name, *map(str, cell))) for cell in np.ndindex(*shape)]
+
+
+def numbers_in_fields(name: str, given: Given) -> Iterator[str]:
+    """Yield the names of the fields from which a kernel reads numbers of a parameter."""
+    match given:
+        case NumberIn():
+            yield name
+        case VectorOf(shape, numbers):
+            for key, one in zip(component_names(name, shape), numbers, strict=True):
+                yield from numbers_in_fields(key, one)
+        case StructOf(members):
+            for key, one in members:
+                yield from numbers_in_fields(f"{name}.{key}", one)
+        case _:
+            pass
 
 
 @dataclass
@@ -298,18 +315,21 @@ class _Parameters:
                 numbers = () if kind is None else hidden(name, kind)
                 self.params += numbers
                 made = FieldRef(array, None if kind is None else view_of(kind, numbers))
-            case NumberIn(whole):
-                made = self.item(name, whole)
+            case NumberIn(whole, integer):
+                _ = self.item(name, whole)
+                cx = self.cx
+                found = cx.value(cx.loaded(element_of(cx, self.field(name), ()), name))
+                return cx.b.cast(found, I32 if integer else cx.float_type)
             case Threads(ndim):
                 made = Tuple(tuple(Var(f"{name}_size{axis}", I32) for axis in range(ndim)))
                 self.params += [size for size in made.items if isinstance(size, Var)]
             case StaticArgument(value, followed):
                 path = Path(self.cx.source.function, (("argument", name),))
                 made = Static(value, path if followed else None)
-            case VectorOf(shape, number):
-                cells = [self.item(f"{name}.{k}", number) for k in range(math.prod(shape))]
-                values = [self.cx.value(cell) for cell in cells]
-                made = self.cx.b.assembled(shape, values, name)
+            case VectorOf(shape, numbers):
+                named = zip(component_names(name, shape), numbers, strict=True)
+                parts = [self.item(key, one) for key, one in named]
+                made = self.cx.b.assembled(shape, [self.cx.value(part) for part in parts], name)
             case StructOf(members, methods):
                 items = [self.item(f"{name}.{key}", one) for key, one in members]
                 made = Record(tuple(key for key, _ in members), tuple(items), methods)

@@ -56,7 +56,10 @@ class Single:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The form of a vector or matrix: its parts are its components, row after row."""
+    """The form of a vector or matrix: its parts are its components, row after row.
+
+    A component is a number, or a field of shape () that holds one.
+    """
 
     kind: Kind
     shape: Shape
@@ -160,13 +163,17 @@ def opened(value: object, kind: Kind) -> tuple[Form, Parts]:
     return Single(kind), [value]
 
 
-def fields_in(value: object, kind: Kind) -> list[ArrayLike | StructField]:
-    """Return the fields that an argument is, or that it holds as a struct."""
+def parts_of(value: object, kind: Kind) -> Parts:
+    """Return the parts of an argument; none of one that does not fit, an error of the launch."""
     try:
-        _, parts = opened(value, kind)
-    except Misfit:  # an error of the launch
-        parts = []
-    return [one for one in parts if isinstance(one, (ArrayLike, StructField))]
+        return opened(value, kind)[1]
+    except Misfit:
+        return []
+
+
+def fields_in(value: object, kind: Kind) -> list[ArrayLike | StructField]:
+    """Return the fields that an argument is, or that it holds."""
+    return [p for p in parts_of(value, kind) if isinstance(p, (ArrayLike, StructField))]
 
 
 # Vectors and matrices
@@ -189,15 +196,19 @@ def _as_declared(value: object, type_: Vector | Matrix) -> tuple[Form, Parts]:
 def _numbers(kind: Kind, shape: Shape, numbers: list[Any]) -> tuple[Form, Parts]:
     """Return a vector or matrix of some numbers, row after row."""
     kinds = set(map(type, numbers))
-    has_floats = not kinds <= _INTEGERS
+    has_floats = not kinds.isdisjoint(_FLOATS) or any(map(_is_float_field, numbers))
     is_float = scalar_of(kind) in FLOATS if isinstance(kind, (Vector, Matrix)) else has_floats
     if has_floats and not is_float:
         raise Misfit("holds integers and is given floats; round them: 'v.astype(int)'.")
     if is_float and not kinds <= _FLOATS:
-        numbers = [one if type(one) in _FLOATS else float(one) for one in numbers]
+        numbers = [float(one) if type(one) in _INTEGERS else one for one in numbers]
     elif not is_float and bool in kinds:
         numbers = [int(one) for one in numbers]
     return _form(kind, shape, is_float), numbers
+
+
+def _is_float_field(number: object) -> bool:
+    return isinstance(number, ArrayLike) and scalar_of(number.element) in FLOATS
 
 
 @cache
@@ -234,6 +245,8 @@ def _nested(rows: Sequence[object]) -> tuple[Shape, list[Any]]:
         shape: Shape = ()
         if isinstance(row, (float, int)):
             found.append(plain(row))
+        elif isinstance(row, ArrayLike) and not row.shape and not shape_of(row.element):
+            found.append(row)
         elif isinstance(row, (list, tuple)):
             shape, numbers = _nested(cast("Sequence[object]", row))
             found += numbers

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TypeAlias, TypeGuard
-
-import numpy as np
 
 from difftile.compile.annotations import Kind
 from difftile.compile.arguments import Arguments
@@ -33,6 +32,7 @@ from difftile.frontend.lower import (
     Threads,
     VectorOf,
     ViewOf,
+    component_names,
 )
 from difftile.ir.nodes import Array
 from difftile.ir.types import I32, FieldType, is_float, shape_of
@@ -104,7 +104,7 @@ class _Part:
     """A single value among the arguments, by its position.
 
     Args:
-        name: The parameter, and the way to the part: 'x', 'p.pos', 'v[1]'.
+        name: The parameter, and the way to the part: 'x', 'p.pos', 'v.1'.
         kind: The kind of value that the parameter takes.
         position: The position among the arguments and their parts.
         nested: Whether this is a part of an argument.
@@ -114,6 +114,13 @@ class _Part:
     kind: Kind
     position: int
     nested: bool = True
+
+    @property
+    def shown(self) -> str:
+        """The part as it is written in Python: 'p.pos', 'v[1]', 'm[1, 2]'."""
+        return re.sub(
+            r"(\.\d+)+", lambda found: f"[{', '.join(found[0][1:].split('.'))}]", self.name
+        )
 
 
 def parse_arguments(
@@ -157,9 +164,8 @@ def _parts(name: str, form: Form, positions: Iterator[int]) -> Iterator[_Part]:
         case Single(kind):
             yield _Part(name, kind, next(positions))
         case Numbers(_, shape, is_float):
-            for index in np.ndindex(*shape):
-                cell = ", ".join(map(str, index))
-                yield _Part(f"{name}[{cell}]", "float" if is_float else "int", next(positions))
+            for key in component_names(name, shape):
+                yield _Part(key, "float" if is_float else "int", next(positions))
         case Members(_, members):
             for key, member in members:
                 yield from _parts(f"{name}.{key}", member, positions)
@@ -212,10 +218,9 @@ class _Parser:
             return self._single(next(self.parts))
         self.parsed.key.append(form)
         match form:
-            case Numbers(_, shape, is_float):
-                for _ in range(math.prod(shape)):
-                    self._single(next(self.parts))
-                return VectorOf(shape, FLOAT if is_float else I32)
+            case Numbers(_, shape):
+                parts = [next(self.parts) for _ in range(math.prod(shape))]
+                return VectorOf(shape, tuple(map(self._single, parts)))
             case Members(_, members, methods):
                 return StructOf(tuple((key, self.given(one)) for key, one in members), methods)
 
@@ -224,7 +229,7 @@ class _Parser:
         if isinstance(arg, (ArrayLike, StructField)):
             parsed.others.append(part.position)
             given = self._field(part.name, arg)
-            if part.nested or not self._is_number(arg, part):
+            if not self._is_number(arg, part):
                 return given
             assert isinstance(given, (FieldType, SameAs, ViewOf))
             parsed.key.append("number")
@@ -254,13 +259,13 @@ class _Parser:
         """
         if isinstance(arg, NumberField):
             return True
-        is_number = part.kind in ("float", "int") and not self.body.takes_elements
+        is_number = part.kind in ("float", "int") and (part.nested or not self.body.takes_elements)
         if not (is_number and isinstance(arg, ArrayLike)):
             return False
         if arg.shape or shape_of(arg.element):
-            raise LaunchError(f"{self.kernel!r}: '{part.name}' is one number, not {arg!r}.")
+            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is one number, not {arg!r}.")
         if part.kind == "int" and is_float(arg.element):
-            raise LaunchError(f"{self.kernel!r}: '{part.name}' is an integer, not {arg!r}.")
+            raise LaunchError(f"{self.kernel!r}: '{part.shown}' is an integer, not {arg!r}.")
         return True
 
     def _field(self, name: str, arg: ArrayLike | StructField) -> Given:
@@ -292,7 +297,7 @@ def _number_or_static(
     kernel: object, part: _Part, arg: object
 ) -> tuple[StaticArgument | float | int, Hashable]:
     """Return a run-time number, or an argument that the kernel is specialised on, and the key."""
-    name, kind = part.name, part.kind
+    name, kind = part.shown, part.kind
     if kind == "field":
         raise LaunchError(f"{kernel!r}: '{name}' is a field, not {arg!r}.")
     arg = plain(arg)

@@ -20,7 +20,7 @@ from difftile.fields.recording import RECORDING
 from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
-from difftile.launch.open_arguments import fields_in
+from difftile.launch.open_arguments import fields_in, parts_of
 from difftile.runtime.inputs import as_input
 from difftile.runtime.kernel import Kernel
 from difftile.runtime.mapped import MappedBody, ResultTypes
@@ -179,14 +179,11 @@ class Caller:
         )
         plan = Mapped(self._func, tuple(hows), by_name, (), (), len(shape))
         form, captured = self._results_of(plan, passed).of(list(passed.values()))
-        graded = any(
-            one.has_grads
-            for value, kind in [
-                *((value, self._asks[name]) for name, value in passed.items()),
-                *((value, "") for value in captured),
-            ]
-            for one in fields_in(value, kind)
-        ) or any(type(value) is TrackedFloat and is_followed(value) for value in passed.values())
+        parts = [
+            *(part for name, value in passed.items() for part in parts_of(value, self._asks[name])),
+            *captured,
+        ]
+        graded = any(map(_varies, parts))
         if result is None:
             result = fields_for(form, shape, graded)
         else:
@@ -327,6 +324,13 @@ def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[Ho
         return IndexOf(tuple(axis if size == shape[axis] else None for axis, size in sizes)), None
     assert isinstance(value, (ArrayLike, StructField))
     return Each(), spread(value, axes, shape)
+
+
+def _varies(part: object) -> bool:
+    """Tell whether derivatives are asked for with respect to a part of an argument."""
+    if isinstance(part, (ArrayLike, StructField)):
+        return part.has_grads
+    return type(part) is TrackedFloat and is_followed(part)
 
 
 def _is_field(value: object) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.host_reads import ConstantNumber, number_of
 from difftile.substrate import current_session
 
-_TRACKED = {TrackedFloat, TrackedArray}
+_TRACKED = {TrackedFloat, TrackedArray, list, tuple}  # or may hold such a number
 Places: TypeAlias = dict[Hashable, Field]
 """The fields in which a kernel reads numbers, by parameter, type and thread."""
 
@@ -64,7 +64,19 @@ def numbers_in_fields(
     return args, kwargs
 
 
+def _is_list(arg: object, kind: Kind) -> TypeGuard[Sequence[object]]:
+    """Tell whether an argument is a vector or matrix because of its kind, or of its own."""
+    if isinstance(kind, (Vector, Matrix)):
+        return isinstance(arg, (list, tuple))
+    return kind == "" and type(arg) is list
+
+
 def _in_field(arg: object, name: str, kind: Kind, places: Places) -> object:
+    if _is_list(arg, kind):
+        return [
+            _in_field(one, f"{name}.{k}", kind if _is_list(one, kind) else "float", places)
+            for k, one in enumerate(arg)
+        ]
     found = None
     if isinstance(arg, TrackedFloat) and kind in ("", "float"):
         found = field_of(arg)
