@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import taichi as ti
 
 import difftile as dt
 from difftile import interp
@@ -111,7 +112,7 @@ def made_fields(program: Program) -> dict[str, Any]:
 
 def arguments_of(step: Launch, fields: Mapping[str, Any]) -> list[Any]:
     """Return the arguments of a launch."""
-    return [eval(text, {}, dict(fields)) for text in step.arguments]
+    return [eval(text, {"ti": ti}, dict(fields)) for text in step.arguments]
 
 
 def make(program: Program) -> Made:

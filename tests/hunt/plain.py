@@ -107,6 +107,7 @@ class Interpreter:
                 math=SimpleNamespace(**functions.MATH),
                 Vector=vector,
                 Matrix=vector,
+                Struct=SimpleNamespace,
                 static=lambda value: value,
                 ndrange=ndrange,
                 grouped=_grouped,

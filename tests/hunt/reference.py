@@ -138,7 +138,7 @@ def _argument(interpreter: Interpreter, parts: Mapping[str, _Part], text: str) -
                 if name[:2] == "P."
             }
         )
-    found = eval(text, {}, plain)
+    found = eval(text, {"ti": interpreter.modules["taichi"]}, plain)
     return _field(interpreter, found) if isinstance(found, _Part) else found
 
 

@@ -76,6 +76,22 @@ def _base(node: ast.expr) -> ast.expr:
     return _place(node) if isinstance(node, (ast.Subscript, ast.Attribute)) else node
 
 
+def _carries(loop: ast.For, outer: set[str]) -> bool:
+    """Tell whether iterations need what those before them leave in a local from outside."""
+    nodes = list(ast.walk(loop))
+    for name in outer:
+        named = [one for one in nodes if isinstance(one, ast.Name) and one.id == name]
+        totals = {
+            one.target
+            for one in nodes
+            if isinstance(one, ast.AugAssign) and isinstance(one.op, (ast.Add, ast.Sub))
+        }
+        changed = any(isinstance(one.ctx, ast.Store) for one in named)
+        if changed and not totals.issuperset(named):
+            return True
+    return False
+
+
 class Rewritten(ast.NodeTransformer):
     """A module of kernels, each of which begins with `_begin()` and marks its parallel loops."""
 
@@ -101,12 +117,15 @@ class Rewritten(ast.NodeTransformer):
     def mark(self, body: list[ast.stmt]) -> None:
         """Mark the parallel loops of a kernel; unrolled loops count as top level, too."""
         serial = False
+        outer: set[str] = set()
         for stmt in body:
             if isinstance(stmt, ast.For):
                 if "ti.static" in ast.unparse(stmt.iter):
                     self.mark(stmt.body)
-                elif not serial:
+                elif not serial and not _carries(stmt, outer):
                     stmt.iter = _call("_parallel", stmt.iter)
+            elif isinstance(stmt, ast.Assign):
+                outer |= {one.id for one in stmt.targets if isinstance(one, ast.Name)}
             serial = isinstance(stmt, ast.Expr) and "loop_config" in ast.unparse(stmt)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
