@@ -42,17 +42,19 @@ class Mix:
         again: A field is passed a second time, whole or in part.
         zeros: The fields hold zeros, so that values tie and factors vanish.
         wild: A field is touched anywhere, in any way.
+        serial: A loop runs in order, so that it may overwrite what it reads.
     """
 
     view: float = 0.12
     again: float = 0.12
     zeros: float = 0.05
     wild: tuple[float, ...] = (0.0, 0.0, 0.0, 0.05, 0.15)
+    serial: float = 0.125
 
 
 USUAL = Mix()
 # Rare constructs, each in every tenth program.
-MIXES = (*[USUAL] * 7, Mix(view=0.7, again=0.7), Mix(zeros=1.0), Mix(wild=(0.4,)))
+MIXES = (*[USUAL] * 7, Mix(view=0.7, again=0.7), Mix(zeros=1.0), Mix(wild=(0.4,)), Mix(serial=0.9))
 
 
 def _fields(rng: random.Random, n: int, mix: Mix) -> dict[str, Given]:
@@ -152,7 +154,7 @@ def _kernel(
     if rng.random() < 0.1 and arguments[0] == chosen[0] and len(chosen) > 1:
         captured.add(parameters.pop(0))
         del arguments[0]
-    writer = Kernel(rng, seen, n, rng.choice(mix.wild))
+    writer = Kernel(rng, seen, n, rng.choice(mix.wild), mix.serial)
     text = writer.text(name, parameters)
     number = round(rng.uniform(-1, 1), 2)
     return text, Launch(name, (*arguments, str(n), str(number))), writer.words.affine, captured

@@ -28,10 +28,18 @@ class Kernel:
         wild: How likely a field is touched anywhere, in any way.
     """
 
-    def __init__(self, rng: random.Random, fields: dict[str, Given], n: int, wild: float) -> None:
+    def __init__(
+        self,
+        rng: random.Random,
+        fields: dict[str, Given],
+        n: int,
+        wild: float,
+        serial: float,
+    ) -> None:
         self.words = Words(rng, fields, n)
         self.statements = Statements(self.words)
         self.wild = wild
+        self.serial = serial
 
     def header(self) -> Header:
         """Return a parallel loop."""
@@ -104,7 +112,7 @@ class Kernel:
                 if self.words.chance(0.4):
                     self.sum(outer)
                 continue
-            self.loop(outer, serial=kind < 0.3)
+            self.loop(outer, serial=(kind - 0.2) / 0.8 < self.serial)
             if self.statements.sums and self.words.chance(0.6):
                 self.words.roles, self.words.owned, self.words.parallel = (
                     {f: "own" for f in self.words.fields},
