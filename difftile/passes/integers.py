@@ -238,10 +238,13 @@ class _State:
 
     def _tighten(self, row: Linear, v: Unknown, f: int) -> bool | None:
         """Bound one unknown by the ranges of the others in a row; None if it has no values left."""
-        rest = Linear({w: g for w, g in row.factors.items() if w != v}, row.constant)
-        _, most = self._range(rest)
-        if most is None:
-            return False
+        most = row.constant  # of the rest
+        for w, g in row.factors.items():
+            if w != v:
+                end = self.bounds[w][g > 0]
+                if end is None:
+                    return False
+                most += g * end
         low, high = self.bounds[v]
         if f > 0:  # v >= -most / f
             bound = -(most // f)
