@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 
 from difftile.compile.arguments import Arguments, field_at
@@ -139,19 +140,22 @@ class RuledLaunch(OpaqueStep):
                 stand.grad_out.copy_from(stand.grad_in)
         recorder = RECORDING.get().recorder
         if not self._forward:  # the elements that the kernel stores lose their gradients
-            clearing = _Clearing(self, self._launch, self._values, self._clearing, then)
+            env = _ClearingEnvironment(self, self._launch, self._values, then)
             if recorder is None:
-                clearing.run()
+                env.clear(self._clearing)
             else:
-                recorder.opaque(clearing)
+                recorder.opaque(_Clearing(self.title, env, self._clearing))
         code = self._rule
         values = [self._argument(k, role, then) for k, role in enumerate(self._rule.roles)]
         code.check(values)
-        launch = PreparedLaunch.bare(code, values)
-        if recorder is None:
-            launch.run(values)
-        else:
-            recorder.launch(launch, values)
+        if recorder is not None:
+            recorder.launch(PreparedLaunch.bare(code, values), values)
+            return
+        env = Environment(code, values)
+        for stage, writes in zip(code.stages, code.stage_writes, strict=True):
+            for k in writes:
+                make_writable(field_at(values, k))
+            Binding(stage.primal, env).launch(values)
 
     def _argument(self, k: int, role: Role, then: ReverseContext) -> Field | float:
         """Return the argument of the rule's parameter with a role."""
@@ -174,99 +178,85 @@ class RuledLaunch(OpaqueStep):
 
 
 class _Clearing(OpaqueStep):
-    """Leaves zero in the gradients of elements that a launch stores.
+    """Leaves zero in the gradients of elements that a launch stores, as a step.
 
     Gradients and their tangents are cleared in the same way, in either direction.
+
+    Args:
+        name: The launch.
+        env: The gradients.
+        adjoints: The programs that clear them, in the order of the stages.
+        forward: Whether the reverse clears tangents.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        env: _ClearingEnvironment,
+        adjoints: Sequence[DerivedCode],
+        *,
+        forward: bool = False,
+    ) -> None:
+        super().__init__(name, [Use(one, True, True) for one in env.targets.values()])
+        self._env = env
+        self._adjoints = adjoints
+        self._forward = forward
+
+    def run(self) -> None:
+        """Clear the gradients."""
+        self._env.clear(self._adjoints)
+
+    def reverse(self, then: ReverseContext, saved: None) -> None:
+        """Clear the gradients of the gradients, or their tangents."""
+        targets: dict[Storage, Field] = {}
+        for storage, one in self._env.targets.items():
+            before, after = then[one].grad_out, then[one].grad_in
+            assert before is not None and after is not None
+            source, targets[storage] = (before, after) if self._forward else (after, before)
+            targets[storage].copy_from(source)
+        self._env.on(targets).clear(self._adjoints)
+
+    def forward(self) -> OpaqueStep:
+        """Return the step whose reverse clears tangents."""
+        return _Clearing(self.name, self._env, self._adjoints, forward=True)
+
+
+class _ClearingEnvironment(Environment):
+    """The gradients of a step, to be set to zero where a launch of it stores.
 
     Args:
         step: The launch as a step.
         launch: The launch.
         values: Its arguments.
-        adjoints: The programs that clear the gradients, in the order of the stages.
         then: The fields of the step, whose `grad_out` is cleared.
+
+    Attributes:
+        targets: The gradients, by the memory of the fields.
     """
 
     def __init__(
-        self,
-        step: RuledLaunch,
-        launch: PreparedLaunch,
-        values: Arguments,
-        adjoints: Sequence[DerivedCode],
-        then: ReverseContext,
-    ) -> None:
-        self._values = values
-        self._adjoints = adjoints
-        written = [use.field for use in step.uses if use.writes and is_float(use.field.element)]
-        gradients = {one.storage: then[one].grad_out for one in written}
-        self._gradients = {storage: one for storage, one in gradients.items() if one is not None}
-        self._env = _ClearingEnvironment(step, launch, values, then)
-        uses = [Use(one, True, True) for one in self._gradients.values()]
-        super().__init__(step.title, uses)
-
-    def run(self) -> None:
-        """Clear the gradients."""
-        self._clear(self._gradients)
-
-    def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Clear the gradients of the gradients."""
-        targets: dict[Storage, Field] = {}
-        for storage, one in self._gradients.items():
-            stand = then[one]
-            assert stand.grad_in is not None and stand.grad_out is not None
-            stand.grad_out.copy_from(stand.grad_in)
-            targets[storage] = stand.grad_out
-        self._clear(targets)
-
-    def forward(self) -> OpaqueStep:
-        """Return the step whose reverse clears tangents."""
-        return _ClearingTangents(self)
-
-    def push(self, then: ReverseContext) -> None:
-        """Clear the tangents of the gradients."""
-        targets: dict[Storage, Field] = {}
-        for storage, one in self._gradients.items():
-            stand = then[one]
-            assert stand.grad_in is not None and stand.grad_out is not None
-            stand.grad_in.copy_from(stand.grad_out)
-            targets[storage] = stand.grad_in
-        self._clear(targets)
-
-    def _clear(self, targets: Mapping[Storage, Field]) -> None:
-        self._env.targets = targets
-        for one in targets.values():
-            make_writable(one)
-        for adjoint in reversed(self._adjoints):
-            Binding(adjoint, self._env).launch(self._values)
-
-
-class _ClearingTangents(OpaqueStep):
-    """The clearing of gradients, whose reverse clears their tangents."""
-
-    def __init__(self, step: _Clearing) -> None:
-        super().__init__(step.name, step.uses)
-        self._step = step
-
-    def run(self) -> None:
-        """Clear the gradients."""
-        self._step.run()
-
-    def reverse(self, then: ReverseContext, saved: None) -> None:
-        """Clear the tangents."""
-        self._step.push(then)
-
-
-class _ClearingEnvironment(Environment):
-    """The gradients of a step, to be set to zero where a launch of it stores."""
-
-    targets: Mapping[Storage, Field]
-
-    def __init__(
-        self, step: OpaqueStep, launch: PreparedLaunch, values: Arguments, then: ReverseContext
+        self, step: RuledLaunch, launch: PreparedLaunch, values: Arguments, then: ReverseContext
     ) -> None:
         super().__init__(launch.code, values)
         self._step = step
         self._then = then
-        self._written = {use.field.storage for use in step.uses if use.writes}
+        written = [use.field for use in step.uses if use.writes]
+        self._written = {one.storage for one in written}
+        gradients = ((one, then[one].grad_out) for one in written if is_float(one.element))
+        self.targets = {one.storage: bar for one, bar in gradients if bar is not None}
+
+    def on(self, targets: dict[Storage, Field]) -> _ClearingEnvironment:
+        """Return the same for other gradients."""
+        twin = copy.copy(self)
+        twin.targets = targets
+        return twin
+
+    def clear(self, adjoints: Sequence[DerivedCode]) -> None:
+        """Run the programs that clear gradients."""
+        for one in self.targets.values():
+            make_writable(one)
+        for adjoint in reversed(adjoints):
+            Binding(adjoint, self).launch(self.values)
 
     def before(self, array: Array) -> Slot:
         field = self.field(array)
