@@ -244,7 +244,8 @@ class LocalEnergies(StepRecorder):
         self._check_unchanged((step.field.storage,))
         if isinstance(step, HostCopy) and step.source.base in self._active:
             source, target = step.source, step.field
-            if source.base is self._wrt or not isinstance(source, Field) or step.where is not None:
+            of_field = source.base.storage is self._wrt.storage
+            if of_field or not isinstance(source, Field) or step.where is not None:
                 raise LaunchError(
                     f"The energy function copies {source!r}, which varies. Pass it to the "
                     f"kernels as it is. {_HVP}"
