@@ -1,6 +1,6 @@
 """`dt.sparse_hessian` against dense Hessians, differences of gradients, and NumPy.
 
-The errors of functions that are no such sums are in `tests/wrong/sparse_hessians.txt`.
+The errors of functions that are not such sums are in `tests/wrong/sparse_hessians.txt`.
 """
 
 from __future__ import annotations

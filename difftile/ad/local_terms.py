@@ -1,4 +1,4 @@
-"""A stage as loops that only add local terms to a sum, or the reason why it is none.
+"""A stage as loops that only add local terms to a sum; other stages are refused.
 
 A term is what one iteration of a parallel loop adds. Its inputs are the elements of one field that
 it gathers, each at a **site**: an index that the iteration computes.
