@@ -30,6 +30,8 @@ class Run:
         seed: The seed of random numbers.
         stream: The first stream of the launch.
         iteration: The iteration of the parallel loop; None in serial code.
+        loop: The number of parallel loops so far.
+        loops: Their number in the kernel, where it may return before some of them.
         met: Where two iterations have met, and how.
     """
 
@@ -37,6 +39,7 @@ class Run:
     stream: int = 0
     iteration: int | None = None
     loop: int = 0
+    loops: int = 0
     draws: int = 0
     steps: int = 0
     drawn: bool = False

@@ -34,6 +34,11 @@ def _grouped(what: Any) -> Iterator[Small]:
         yield Small(parts, (len(parts),))
 
 
+def _steps(*bounds: int) -> range:
+    """Return a range, which is empty where its step is 0."""
+    return range(0) if len(bounds) == 3 and bounds[2] == 0 else range(*bounds)
+
+
 class _Number:
     """A number type: casts."""
 
@@ -129,6 +134,7 @@ class Interpreter:
         }
         changed = {
             "__import__": self._import,
+            "range": _steps,
             "max": functions.largest,
             "min": functions.smallest,
             "float": _Number(False),
@@ -142,6 +148,7 @@ class Interpreter:
             "_change": change,
             "_operate": lambda name, a, b: OPERATIONS[name](a, b),
             "_parallel": self._parallel,
+            "_streams": self._streams,
             "_step": self._step,
             "_skip": self._skip,
             "__builtins__": {**vars(builtins), **changed},
@@ -149,6 +156,9 @@ class Interpreter:
 
     def _parallel(self, iterable: Iterable[Any]) -> Iterator[Any]:
         return self.run.parallel(iterable)
+
+    def _streams(self, loops: int, drawn: bool) -> None:
+        self.run.loops, self.run.drawn = loops, drawn
 
     def _step(self) -> bool:
         return self.run.step()

@@ -124,7 +124,8 @@ def _run(
         except (OverflowError, ZeroDivisionError):
             raise Discard("arithmetic") from None
         met = met or interpreter.run.met
-        stream += interpreter.run.loop + 1 if interpreter.run.drawn else 0
+        loops = max(interpreter.run.loop, interpreter.run.loops)
+        stream += loops + 1 if interpreter.run.drawn else 0
     return met
 
 

@@ -99,17 +99,25 @@ class Rewritten(ast.NodeTransformer):
         self.kernels = kernels
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        if self.kernels and not node.decorator_list:  # no func
+        is_kernel = self.kernels and not node.decorator_list
+        if is_kernel:
             self.mark(node.body)
         by_reference = [one.arg for one in node.args.args if one.annotation is not None]
         if by_reference and not self.kernels:
             node.body.append(ast.Return(ast.Name(by_reference[0], ast.Load())))
         names = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
-        own = [
+        own: list[ast.stmt] = [
             ast.Assign([ast.Name(name, ast.Store())], _call("_own", ast.Name(name, ast.Load())))
             for name in names
         ]
         node.args.args = [ast.arg(one.arg) for one in node.args.args]
+        if is_kernel and any(isinstance(one, ast.Return) for one in ast.walk(node)):
+            # Loops that an early return skips have a stream of random numbers all the same.
+            if any(isinstance(one, ast.If) and _is_known(one.test) for one in node.body):
+                raise Discard("a known condition returns")
+            drawn = any(isinstance(one, ast.expr) and _draws_in(one) for one in ast.walk(node))
+            loops = ast.unparse(node).count("_parallel(")
+            own.append(ast.Expr(_call("_streams", ast.Constant(loops), ast.Constant(drawn))))
         self.generic_visit(node)
         node.body[:0] = own
         return node
