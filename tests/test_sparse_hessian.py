@@ -318,6 +318,30 @@ def test_fields_of_numbers_and_matrices_and_grids(rng: Any) -> None:
     assert np.count_nonzero(dt.sparse_hessian(components)(points(rng), number()).toarray()) > 0
 
 
+@dt.kernel
+def neighbouring(a, b, energy):
+    for i in b:
+        energy[None] += ti.exp(a[i] - b[i]) + a[i] ** 2 * b[i]
+
+
+@dt.kernel
+def rows(u, energy):
+    for i, j in u:
+        energy[None] += u[i, j] ** 4 * u[0, j]
+
+
+def test_parts_and_other_shapes_of_the_field(rng: Any) -> None:
+    def f(x: Any) -> Any:
+        total = number()
+        neighbouring(x[:-1], x[1:], total)
+        neighbouring(x[::2], x[1::2], total)
+        rows(x.view(2, 3), total)
+        return total
+
+    x = dt.from_numpy(rng.normal(size=6))
+    agree(dt.sparse_hessian(f)(x), dense(f, x))
+
+
 def test_single_precision_and_arrays(rng: Any) -> None:
     values = rng.normal(size=6).astype(np.float32)
     exact = dt.sparse_hessian(chain)(values.astype(np.float64), 0.7, number())
