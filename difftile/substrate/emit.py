@@ -43,7 +43,7 @@ from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, Type, scalar_of, shape_of
 from difftile.ir.walk import arrays_written, count_uses, operands, walk
 from difftile.ops.table import ELEMENTWISE
-from difftile.substrate.expressions import Expressions, in_parts, is_long
+from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long
 from difftile.substrate.functions import functions_of
 from difftile.substrate.parallel import (
     Part,
@@ -195,6 +195,11 @@ class _Emitter:
                 self.insert(stmt)
             case Let(out, op) if is_long(out.type) and op in ELEMENTWISE:
                 self.componentwise(out, stmt)
+            case Let(out, op, args) if is_long(out.type) and op in INTO:
+                self.write(f"{self.values.name(out)} = {literal(0, out.type)}")
+                texts = ", ".join(map(self.values.text, (out, *args)))
+                self.values.consumed(args)
+                self.write(f"dense.into_{op}({texts})")
             case Let(out):
                 expression = self.values.let(stmt)
                 self.values.consumed(stmt.args)

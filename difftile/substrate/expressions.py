@@ -222,9 +222,6 @@ class Expressions:
             case "matmul" if _is_large(args):
                 scalar = scalar_of(let.out.type)
                 return Expression(f"dense.matmul({plain}, ti.{scalar})", ATOM, reads)
-            case "transpose" | "outer" if is_long(let.out.type):
-                scalar = scalar_of(let.out.type)
-                return Expression(f"dense.{let.op}({plain}, ti.{scalar})", ATOM, reads)
             case "determinant" if shape_of(args[0].type)[0] > _LARGEST_EXPANDED:
                 return Expression(f"dense.determinant({plain})", ATOM, reads)
             case "lt" | "le" | "gt" | "ge" | "eq" | "ne" if is_float(args[0].type):
@@ -284,6 +281,15 @@ class Expressions:
 def in_parts(array: Array) -> bool:
     """Tell whether a local array of vectors or matrices is an array for each component."""
     return array.size is not None and array.type.ndim > 0 and bool(shape_of(array.type.element))
+
+
+INTO = frozenset(
+    (
+        *("matmul", "transpose", "outer", "solve", "solve_lower", "solve_upper"),
+        *("inverse", "cholesky", "cofactors"),
+    )
+)
+"""Ops that `dense` has as functions which set a long result in place."""
 
 
 def is_long(type_: Type) -> bool:

@@ -16,53 +16,22 @@ import taichi as ti
 
 
 @ti.func
-def matmul(a: ti.template(), b: ti.template(), dtype: ti.template()):
-    """The product of two matrices."""
-    n, m, inner = ti.static(a.n, b.m, a.m)
-    z = ti.Matrix.zero(dtype, n, m)
-    i = 0
-    while i < n:
-        j = 0
-        while j < m:
-            total = a[i, 0] * b[0, j]
-            k = 1
-            while k < inner:
-                total += a[i, k] * b[k, j]
-                k += 1
-            z[i, j] = total
-            j += 1
-        i += 1
-    return z
+def _blank(a: ti.template()):
+    """A matrix like another, with one number in all entries."""
+    number = a[0, 0]
+    return ti.Matrix([[number for _ in ti.static(range(a.m))] for _ in ti.static(range(a.n))])
 
 
 @ti.func
-def transpose(a: ti.template(), dtype: ti.template()):
-    """The transpose of a matrix."""
-    n, m = ti.static(a.m, a.n)
-    z = ti.Matrix.zero(dtype, n, m)
+def _set(z: ti.template(), a: ti.template()):
+    """Set z to another matrix."""
     i = 0
-    while i < n:
+    while i < ti.static(a.n):
         j = 0
-        while j < m:
-            z[i, j] = a[j, i]
+        while j < ti.static(a.m):
+            z[i, j] = a[i, j]
             j += 1
         i += 1
-    return z
-
-
-@ti.func
-def outer(a: ti.template(), b: ti.template(), dtype: ti.template()):
-    """The outer product of two vectors."""
-    n, m = ti.static(a.n, b.n)
-    z = ti.Matrix.zero(dtype, n, m)
-    i = 0
-    while i < n:
-        j = 0
-        while j < m:
-            z[i, j] = a[i] * b[j]
-            j += 1
-        i += 1
-    return z
 
 
 @ti.func
@@ -169,65 +138,6 @@ def _backwards(m: ti.template(), x: ti.template()):
 
 
 @ti.func
-def solve(a: ti.template(), b: ti.template()):
-    """The x with a @ x = b, a vector or matrix as b is."""
-    m = a
-    x = _columns(b)
-    _eliminate(m, x)
-    _backwards(m, x)
-    return _like(x, b)
-
-
-@ti.func
-def solve_lower(a: ti.template(), b: ti.template()):
-    """The x with tril(a) @ x = b."""
-    x = _columns(b)
-    _forwards(a, x)
-    return _like(x, b)
-
-
-@ti.func
-def solve_upper(a: ti.template(), b: ti.template()):
-    """The x with triu(a) @ x = b."""
-    x = _columns(b)
-    _backwards(a, x)
-    return _like(x, b)
-
-
-@ti.func
-def inverse(a: ti.template(), dtype: ti.template()):
-    """The inverse, up to 3x3 by cofactors."""
-    if ti.static(a.n <= 3):
-        return a.inverse()
-    else:
-        m = a
-        x = ti.Matrix.identity(dtype, a.n)
-        _eliminate(m, x)
-        _backwards(m, x)
-        return x
-
-
-@ti.func
-def cholesky(a: ti.template(), dtype: ti.template()):
-    """The lower triangular factor of the symmetric part."""
-    n = ti.static(a.n)
-    z = ti.Matrix.zero(dtype, n, n)
-    i = 0
-    while i < n:
-        j = 0
-        while j <= i:
-            rest = (a[i, j] + a[j, i]) / 2
-            k = 0
-            while k < j:
-                rest -= z[i, k] * z[j, k]
-                k += 1
-            z[i, j] = ti.sqrt(rest) if i == j else rest / z[j, j]
-            j += 1
-        i += 1
-    return z
-
-
-@ti.func
 def determinant(a: ti.template()):
     """The determinant, by elimination with partial pivoting."""
     n = ti.static(a.n)
@@ -260,13 +170,121 @@ def _swap_columns(m: ti.template(), j, k):
             i += 1
 
 
+# Results that are handed in: a long one would be copied on its return, entry by entry
+
+
 @ti.func
-def cofactors(a: ti.template(), dtype: ti.template()):
-    """The derivative of the determinant; the steps are those of `ops.cofactors`."""
+def into_matmul(z: ti.template(), a: ti.template(), b: ti.template()):
+    """Set z to the product of two matrices."""
+    i = 0
+    while i < ti.static(a.n):
+        j = 0
+        while j < ti.static(b.m):
+            total = a[i, 0] * b[0, j]
+            k = 1
+            while k < ti.static(a.m):
+                total += a[i, k] * b[k, j]
+                k += 1
+            z[i, j] = total
+            j += 1
+        i += 1
+
+
+@ti.func
+def into_transpose(z: ti.template(), a: ti.template()):
+    """Set z to the transpose of a matrix."""
+    i = 0
+    while i < ti.static(a.m):
+        j = 0
+        while j < ti.static(a.n):
+            z[i, j] = a[j, i]
+            j += 1
+        i += 1
+
+
+@ti.func
+def into_outer(z: ti.template(), a: ti.template(), b: ti.template()):
+    """Set z to the outer product of two vectors."""
+    i = 0
+    while i < ti.static(a.n):
+        j = 0
+        while j < ti.static(b.n):
+            z[i, j] = a[i] * b[j]
+            j += 1
+        i += 1
+
+
+@ti.func
+def into_solve(z: ti.template(), a: ti.template(), b: ti.template()):
+    """Set z to the x with a @ x = b."""
+    m = _blank(a)
+    _set(m, a)
+    _set(z, b)
+    _eliminate(m, z)
+    _backwards(m, z)
+
+
+@ti.func
+def into_solve_lower(z: ti.template(), a: ti.template(), b: ti.template()):
+    """Set z to the x with tril(a) @ x = b."""
+    _set(z, b)
+    _forwards(a, z)
+
+
+@ti.func
+def into_solve_upper(z: ti.template(), a: ti.template(), b: ti.template()):
+    """Set z to the x with triu(a) @ x = b."""
+    _set(z, b)
+    _backwards(a, z)
+
+
+@ti.func
+def _set_identity(z: ti.template()):
+    i = 0
+    while i < ti.static(z.n):
+        j = 0
+        while j < ti.static(z.n):
+            z[i, j] = 1 if i == j else 0
+            j += 1
+        i += 1
+
+
+@ti.func
+def into_inverse(z: ti.template(), a: ti.template()):
+    """Set z to the inverse."""
+    m = _blank(a)
+    _set(m, a)
+    _set_identity(z)
+    _eliminate(m, z)
+    _backwards(m, z)
+
+
+@ti.func
+def into_cholesky(z: ti.template(), a: ti.template()):
+    """Set z, which is zero, to the lower triangular factor of the symmetric part."""
+    i = 0
+    while i < ti.static(a.n):
+        j = 0
+        while j <= i:
+            rest = (a[i, j] + a[j, i]) / 2
+            k = 0
+            while k < j:
+                rest -= z[i, k] * z[j, k]
+                k += 1
+            z[i, j] = ti.sqrt(rest) if i == j else rest / z[j, j]
+            j += 1
+        i += 1
+
+
+@ti.func
+def into_cofactors(z: ti.template(), a: ti.template()):
+    """Set z, which is zero, to the cofactors, by the steps of `ops.cofactors`."""
     n = ti.static(a.n)
     last = ti.static(a.n - 1)
-    u = a
-    x = ti.Matrix.identity(dtype, a.n)
+    u = _blank(a)
+    x = _blank(a)
+    _set(u, a)
+    _set_identity(x)
     columns = ti.Vector.zero(ti.i32, n)
     factor = u[0, 0] * 0 + 1
     k = 0
@@ -315,7 +333,6 @@ def cofactors(a: ti.template(), dtype: ti.template()):
             k += 1
         _divide_row(x, i, u[i, i])
         i -= 1
-    z = ti.Matrix.zero(dtype, n, n)
     if factor != 0:  # else the rank is below n - 1
         i = 0
         while i < n:
@@ -324,4 +341,68 @@ def cofactors(a: ti.template(), dtype: ti.template()):
                 z[j, columns[i]] = factor * x[i, j]
                 j += 1
             i += 1
+
+
+# Results that are returned
+
+
+@ti.func
+def matmul(a: ti.template(), b: ti.template(), dtype: ti.template()):
+    """The product of two matrices."""
+    z = ti.Matrix.zero(dtype, a.n, b.m)
+    into_matmul(z, a, b)
+    return z
+
+
+@ti.func
+def solve(a: ti.template(), b: ti.template()):
+    """The x with a @ x = b, a vector or matrix as b is."""
+    m = _blank(a)
+    _set(m, a)
+    x = _columns(b)
+    _eliminate(m, x)
+    _backwards(m, x)
+    return _like(x, b)
+
+
+@ti.func
+def solve_lower(a: ti.template(), b: ti.template()):
+    """The x with tril(a) @ x = b."""
+    x = _columns(b)
+    _forwards(a, x)
+    return _like(x, b)
+
+
+@ti.func
+def solve_upper(a: ti.template(), b: ti.template()):
+    """The x with triu(a) @ x = b."""
+    x = _columns(b)
+    _backwards(a, x)
+    return _like(x, b)
+
+
+@ti.func
+def inverse(a: ti.template(), dtype: ti.template()):
+    """The inverse, up to 3x3 by cofactors."""
+    if ti.static(a.n <= 3):
+        return a.inverse()
+    else:
+        z = ti.Matrix.zero(dtype, a.n, a.n)
+        into_inverse(z, a)
+        return z
+
+
+@ti.func
+def cholesky(a: ti.template(), dtype: ti.template()):
+    """The lower triangular factor of the symmetric part."""
+    z = ti.Matrix.zero(dtype, a.n, a.n)
+    into_cholesky(z, a)
+    return z
+
+
+@ti.func
+def cofactors(a: ti.template(), dtype: ti.template()):
+    """The derivative of the determinant."""
+    z = ti.Matrix.zero(dtype, a.n, a.n)
+    into_cofactors(z, a)
     return z
