@@ -252,8 +252,10 @@ class _Emitter:
     def store(
         self, array: Array, index: tuple[Value, ...], value: Value, *, add: bool, atomic: bool
     ) -> None:
-        text = self.values.text(value)
         parts = in_parts(array)
+        if is_long(value.type) and not parts and not atomic:
+            self.write(*self.values.named(index))
+        text = self.values.text(value)
         where = "" if parts else self.values.place(array, index)
         at = self.values.index(index)
         # Behind '+' a sum keeps its parentheses; the negative of a product is subtracted.
@@ -279,7 +281,7 @@ class _Emitter:
     def componentwise(self, out: Var, stmt: Let | Load) -> None:
         """Write a long value component by component."""
         name = self.values.name(out)
-        self.write(f"{name} = {literal(0, out.type)}")
+        self.write(*self.values.named(operands(stmt)), f"{name} = {literal(0, out.type)}")
         with self.components_of(out.type) as place:
             if isinstance(stmt, Load):
                 text = f"{self.values.place(stmt.array, stmt.index)}[{place}]"

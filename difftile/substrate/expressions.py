@@ -94,6 +94,11 @@ class Expressions:
         due = [v for v, e in self._waiting.items() if not e.reads.isdisjoint(written)]
         return [f"{self.name(out)} = {self._waiting.pop(out).text}" for out in due]
 
+    def named(self, values: tuple[Value, ...]) -> list[str]:
+        """Return lines for those values that wait, since a loop is going to use them."""
+        due = [v for v in values if isinstance(v, Var) and v in self._waiting]
+        return [f"{self.name(v)} = {self._waiting.pop(v).text}" for v in due]
+
     def consumed(self, values: tuple[Value, ...]) -> None:
         """Forget expressions that waited for the line that has now been written."""
         for value in values:
