@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -262,6 +263,11 @@ def _lower(
 def component_names(name: str, shape: tuple[int, ...]) -> list[str]:
     """Return the names of the components of an argument, row after row: 'v.0', 'm.1.2'."""
     return [".".join((name, *map(str, cell))) for cell in np.ndindex(*shape)]
+
+
+def as_written(name: str) -> str:
+    """Return a parameter, or a part of one, as it is written in Python: 'p.pos', 'm[1, 2]'."""
+    return re.sub(r"(\.\d+)+", lambda cell: f"[{cell[0][1:].replace('.', ', ')}]", name)
 
 
 def numbers_in_fields(name: str, given: Given) -> Iterator[str]:

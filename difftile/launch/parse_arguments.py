@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -32,6 +31,7 @@ from difftile.frontend.lower import (
     Threads,
     VectorOf,
     ViewOf,
+    as_written,
     component_names,
 )
 from difftile.ir.nodes import Array
@@ -117,10 +117,8 @@ class _Part:
 
     @property
     def shown(self) -> str:
-        """The part as it is written in Python: 'p.pos', 'v[1]', 'm[1, 2]'."""
-        return re.sub(
-            r"(\.\d+)+", lambda found: f"[{', '.join(found[0][1:].split('.'))}]", self.name
-        )
+        """The part as it is written in Python."""
+        return as_written(self.name)
 
 
 def parse_arguments(

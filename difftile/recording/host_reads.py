@@ -14,6 +14,7 @@ from difftile.fields.field import Field, Storage
 from difftile.fields.recording import RECORDING, Where
 from difftile.fields.tracked import HostRead, reads_in
 from difftile.fields.window import Window
+from difftile.frontend.lower import as_written
 from difftile.ir.types import is_float
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.user_line import warn_user
@@ -176,7 +177,7 @@ class ConstantNumber:
 
 def number_of(launch: PreparedLaunch, k: int) -> ConstantNumber:
     """Return the number at a position among the arguments of a launch."""
-    name, kernel = launch.code.params[k].name, launch.code.name
+    name, kernel = as_written(launch.code.params[k].name), launch.code.name
     if k < launch.captured_at:
         what = f"the number '{name}' of kernel '{kernel}'"
         return ConstantNumber(what, "pass the field and read it in the kernel", name)

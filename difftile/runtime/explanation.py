@@ -12,6 +12,7 @@ from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Stage
 from difftile.diagnostics import NotDifferentiable, Span, counted, located
 from difftile.fields.field import Field
+from difftile.frontend.lower import as_written
 from difftile.ir.derived import After, Bar, Before
 from difftile.ir.nodes import (
     Accumulate,
@@ -101,7 +102,8 @@ def _parameters(launch: PreparedLaunch) -> str:
                 lines.append(f"  {param.name}: {_role(param, stages)}, {type_}")
         elif isinstance(param, Var) and not (code.streams and 0 <= k - code.drawn_at < 2):
             kind = "float" if scalar_of(param.type) in FLOATS else "int"
-            lines.append(f"  {param.name}: {kind}, a constant to derivatives")
+            name = as_written(param.name)
+            lines.append(f"  {name}: {kind}, a constant to derivatives")
     return "\n".join(lines)
 
 
