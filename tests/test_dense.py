@@ -115,3 +115,29 @@ def test_python_has_the_same_functions() -> None:
     low = dt.cholesky([[4, 2], [2, 3]])
     np.testing.assert_allclose(low, [[2, 0], [1, np.sqrt(2)]])
     assert np.isnan(dt.solve([[0, 0], [0, 0]], [1, 1])).all()
+
+
+def test_sixteen_rows() -> None:
+    n = 16
+    rng = np.random.default_rng(3)
+    matrix, side = rng.uniform(-1, 1, (1, n, n)) + 6 * np.eye(n), rng.uniform(-1, 1, (1, n))
+
+    @dt.kernel
+    def solved(a, b, x, y):
+        for i in a:
+            x[i] = dt.solve(a[i], b[i])
+            y[i] = ti.log(a[i].determinant())
+
+    a = dt.from_numpy(matrix, dt.mat(n, n, ti.f64), grad=True)
+    b = dt.from_numpy(side, dt.vec(n, ti.f64), grad=True)
+    x, y = dt.zeros(1, dt.vec(n, ti.f64), grad=True), dt.zeros(1, ti.f64, grad=True)
+    weights = rng.uniform(-1, 1, (1, n))
+    with dt.Tape() as tape:
+        solved(a, b, x, y)
+    tape.backward({x: weights, y: np.ones(1)})
+    known, back = np.linalg.solve(matrix[0], side[0]), np.linalg.solve(matrix[0].T, weights[0])
+    np.testing.assert_allclose(x.to_numpy()[0], known, rtol=1e-12)
+    np.testing.assert_allclose(y[0], np.linalg.slogdet(matrix[0])[1], rtol=1e-12)
+    np.testing.assert_allclose(b.grad.to_numpy()[0], back, rtol=1e-12)
+    slope = np.linalg.inv(matrix[0]).T - np.outer(back, known)
+    np.testing.assert_allclose(a.grad.to_numpy()[0], slope, rtol=1e-11, atol=1e-12)

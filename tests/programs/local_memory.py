@@ -281,7 +281,7 @@ def literal_places_of_a_long_vector(x, y):
         y[p] = v[19] * v[3] + v.sum()
 
 
-@program(x=floats(1, 40), n=90, y=floats(1))
+@program(x=floats(1, 40), n=50, y=floats(1))
 def a_long_vector_in_a_long_loop(x, n: int, y):
     for p in range(1):
         v = ti.Vector([x[p, k] for k in range(40)])
