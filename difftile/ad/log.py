@@ -115,7 +115,8 @@ def log_of(
     """
     before = before or {}
     program, positions = with_positions(program, loads)
-    early = {s.out for s in walk(program.body) if isinstance(s, Load) and s.out not in late}
+    loads_of_fields = {s.out for s in walk(program.body) if isinstance(s, Load)}
+    early = loads_of_fields.difference(late, stale)
 
     def placed(block: Block) -> Block:
         return redirect(redirect(block, late, after), early, before)
