@@ -2,8 +2,8 @@
 
 The modules are executed once more, with stand-ins for `taichi`, `difftile` and a few builtins, all
 in NumPy. A kernel is then a Python function whose loops run in order. Only constructs without an
-equivalent in Python are rewritten: locals hold values and not references, and
-`ti.atomic_add(x[i], v)` is `x[i] += v`.
+equivalent in Python are rewritten: locals hold values and not references, and an atomic operation
+changes its first argument.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import functools
 import importlib.util
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -258,8 +259,21 @@ _SHARED = {
     "select": _select,
 }
 
+# The value that an atomic operation stores, of that before and the other argument.
+_ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
+    "atomic_add": operator.add,
+    "atomic_sub": operator.sub,
+    "atomic_mul": operator.mul,
+    "atomic_max": _max,
+    "atomic_min": _min,
+    "atomic_and": operator.and_,
+    "atomic_or": operator.or_,
+    "atomic_xor": operator.xor,
+}
+
 TAICHI = Namespace(
     **_SHARED,
+    **_ATOMICS,
     **{name: Number(name) for name in ("float16", "float32", "float64", "int32", "int64")},
     f16=Number(np.float16),
     f32=Number(np.float32),
@@ -269,7 +283,7 @@ TAICHI = Namespace(
     u8=Number(np.uint8),
     u32=Number(np.uint32),
     u1=Number(np.bool_),
-    static=lambda value: value,
+    static=lambda *values: values if len(values) > 1 else values[0],
     zero=lambda value: value * 0,
     one=lambda value: value * 0 + 1,
     ndrange=ndrange,
@@ -392,27 +406,35 @@ class _Values(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self.generic_visit(node)
         if node.value is None:  # a member of a class
             return node
         value = _call("_own", ast.Call(node.annotation, [node.value], []))
         return ast.Assign([node.target], value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
         if not isinstance(node.target, ast.Name):
             return node
         load = ast.Name(node.target.id, ast.Load())
         return ast.Assign([node.target], ast.BinOp(load, node.op, node.value))
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-            op = {"atomic_add": ast.Add, "atomic_sub": ast.Sub}.get(call.func.attr)
-            if op is not None:
-                target, value = call.args
-                assert isinstance(target, (ast.Subscript, ast.Attribute))
-                target.ctx = ast.Store()
-                return ast.AugAssign(target, op(), value)
-        return node
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Let an atomic operation change its target; its value is what was there."""
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in _ATOMICS:
+            return node
+        target, value = node.args
+        if isinstance(target, ast.Name):
+            old = ast.Name(target.id, ast.Load())
+            new = ast.Call(node.func, [old, value], [])
+            stored = ast.NamedExpr(ast.Name(target.id, ast.Store()), new)
+            both = ast.Tuple([_call("_own", old), stored], ast.Load())
+            return ast.Subscript(both, ast.Constant(0), ast.Load())
+        if isinstance(target, ast.Attribute):
+            return _call("_changed", target.value, ast.Constant(target.attr), node.func, value)
+        assert isinstance(target, ast.Subscript)
+        return _call("_changed", target.value, target.slice, node.func, value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
@@ -425,14 +447,22 @@ class _Values(ast.NodeTransformer):
         return node
 
 
-def _call(function: str, argument: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(function, ast.Load()), [argument], [])
+def _call(function: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
 
 
 def _own(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_own(part) for part in value)
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _changed(whole: Any, at: Any, op: Callable[[Any, Any], Any], value: Any) -> Any:
+    """Set an element, or a component with a name, to `op(old, value)`; return the old one."""
+    get, put = (getattr, setattr) if isinstance(at, str) else (operator.getitem, operator.setitem)
+    old = _own(get(whole, at))
+    put(whole, at, op(old, value))
+    return old
 
 
 @functools.cache
@@ -463,11 +493,13 @@ def names_of(module: str) -> dict[str, Any]:
         "min": _min,
         "float": Number(np.float64),
         "int": _whole,
+        "range": _range,
     }
     names: dict[str, Any] = {
         "__builtins__": {**vars(builtins), **changed},
         "__name__": module,
         "_own": _own,
+        "_changed": _changed,
     }
     exec(compile(ast.fix_missing_locations(tree), spec.origin, "exec", dont_inherit=True), names)
     return names
@@ -475,3 +507,7 @@ def names_of(module: str) -> dict[str, Any]:
 
 def _whole(value: Any) -> Any:
     return value.astype(np.int32).view(Small) if isinstance(value, np.ndarray) else int(value)
+
+
+def _range(*bounds: Any) -> range:
+    return range(0) if bounds[2:] == (0,) else range(*bounds)
