@@ -207,7 +207,8 @@ def test_many_steps() -> None:
         return np.sum(x * x)
 
     for memory in (None, "1 MB"):
-        x.from_numpy([0.1, 0.2]), loss.fill(0.0)
+        x.from_numpy([0.1, 0.2])
+        loss.fill(0.0)
         with dt.Tape(loss, memory=memory):
             run(x)
             energy(x, loss)
@@ -225,7 +226,9 @@ def test_a_field_where_a_number_is_expected() -> None:
     npt.assert_array_equal(x.to_numpy(), want.to_numpy())
     tape.backward({x: 1.0})
     npt.assert_allclose(h.grad[None], np.sin(START).sum(), rtol=1e-14)
-    h.grad.fill(0.0), x.from_numpy(START), x.grad.fill(1.0)
+    h.grad.fill(0.0)
+    x.from_numpy(START)
+    x.grad.fill(1.0)
     step.bwds(x, h)
     npt.assert_allclose(h.grad[None], np.sin(START).sum(), rtol=1e-14)
     single = dt.from_numpy(START.astype(np.float32))

@@ -53,15 +53,14 @@ def test_binary_operators(formula, op: str) -> None:
 def test_conditions_are_joined_by_logic() -> None:
     b = OpBuilder()
     p, q = Var("p", BOOL), Var("q", BOOL)
-    ~((b.expr(p) & q) | p)
+    _ = ~((b.expr(p) & q) | p)
     assert [op for op, _ in _ops(b)] == ["and", "or", "not"]
 
 
 def test_python_numbers_take_the_type_of_the_other_operand() -> None:
     b = OpBuilder()
     n, x = Var("n", I32), Var("x", F32)
-    1 - b.expr(n)
-    2 * b.expr(x)
+    _ = 1 - b.expr(n), 2 * b.expr(x)
     assert _ops(b) == [("sub", (Const(1, I32), n)), ("mul", (Const(2.0, F32), x))]
     assert all(isinstance(args[0].value, float) for op, args in _ops(b) if op == "mul")
 

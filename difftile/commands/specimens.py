@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from difftile.arguments import did_you_mean
+from difftile.compile.annotations import Kind
 from difftile.compile.definition import annotation
 from difftile.fields.create import zeros
 from difftile.ir.types import F32, SCALARS, Matrix, Type, Vector
@@ -21,7 +22,7 @@ _ENTRY = re.compile(
     r"(?P<shape>\[[^\]]*\])?\s*(?P<grad>\bgrad\b)?\s*(?:,|$)"
 )
 _COMPOSED = re.compile(r"(vec[1-9]\d*|mat[1-9]\d*x[1-9]\d*)(?:<(\w+)>)?")
-_NUMBERS: dict[str, float | int] = {"float": 1.0, "int": 1}
+_NUMBERS: dict[Kind, float | int] = {"float": 1.0, "int": 1}
 
 
 class Unclear(Exception):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from difftile.diagnostics import FieldError, GradientCut, TapeError
+from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field, Storage
 from difftile.ir.types import is_float
 from difftile.recording.opaque import OpaqueRecord, Use, closed
@@ -63,7 +64,7 @@ class ReplayedField(Field):
         return super().grad
 
     @grad.setter
-    def grad(self, gradient: Field) -> None:
+    def grad(self, gradient: ArrayLike) -> None:
         Field.grad.__set__(self, gradient)
 
 
