@@ -46,9 +46,10 @@ def rotation_of(quaternion):
 
 @func
 def flattened(p, axes, lens, width, height):
-    """Return centre and covariance xx, xy, yy on the image plane [pixels, pixels^2].
+    """Return centre, covariance xx, xy, yy and its determinant on the image plane.
 
-    The map is linearised at p, or at the edge of the margin if p is outside of it.
+    They are in pixels, pixels^2 and pixels^4. The map is linearised at p, or at the edge of the
+    margin if p is outside of it.
 
     Args:
         p: The centre in the frame of the camera, in front of it.
@@ -65,12 +66,14 @@ def flattened(p, axes, lens, width, height):
     across = ti.Vector([axes[0, k] - tx * axes[2, k] for k in ti.static(range(3))]) * (fx / p.z)
     down = ti.Vector([axes[1, k] - ty * axes[2, k] for k in ti.static(range(3))]) * (fy / p.z)
     centre = ti.Vector([fx * x + cx, fy * y + cy])
-    return centre, ti.Vector([across.dot(across), across.dot(down), down.dot(down)])
+    flat = ti.Vector([across.dot(across), across.dot(down), down.dot(down)])
+    area = across.cross(down)  # xx yy - xy^2 would cancel for a needle
+    return centre, flat, area.dot(area)
 
 
 @func
 def placed(k, c, means, scales, quaternions, rotation, translation, lens, width, height, raw):
-    """Return centre, covariance and depth of gaussian k as camera c sees it, in front of it."""
+    """Return centre, covariance, its determinant and depth of gaussian k as camera c sees it."""
     copy = k % rotation.shape[1]
     p = rotation[c, copy] @ means[k] + translation[c, copy]
     s = scales[k]
@@ -79,25 +82,19 @@ def placed(k, c, means, scales, quaternions, rotation, translation, lens, width,
     axes = rotation[c, copy] @ rotation_of(quaternions[k])
     for i, j in ti.static(ti.ndrange(3, 3)):
         axes[i, j] *= s[j]
-    centre, flat = flattened(p, axes, lens[c, copy], width, height)
-    return centre, flat, p.z
+    centre, flat, det = flattened(p, axes, lens[c, copy], width, height)
+    return centre, flat, det, p.z
 
 
 @func
-def determinant(m):
-    """Return the determinant of a symmetric matrix xx, xy, yy."""
-    return m.x * m.z - m.y * m.y
-
-
-@func
-def blurred(flat, opacity, blur, antialiased):
-    """Return a covariance with blur, and the compensated opacity."""
+def blurred(flat, det, opacity, blur, antialiased):
+    """Return a covariance with blur, its determinant, and the compensated opacity."""
     wide = flat + ti.Vector([blur, 0.0, blur])
+    det_wide = det + blur * (flat.x + flat.z + blur)
     left = opacity
     if ti.static(antialiased):
-        share = determinant(flat) / determinant(wide)
-        left *= ti.sqrt(max(share, MIN_COMPENSATION * MIN_COMPENSATION))
-    return wide, left
+        left *= ti.sqrt(max(det / det_wide, MIN_COMPENSATION * MIN_COMPENSATION))
+    return wide, det_wide, left
 
 
 @func
@@ -155,7 +152,7 @@ def cull(
         z = (rotation[c, 0] @ means[k] + translation[c, 0]).z
         lens = intrinsics[c, 0]
         if sound and math.isfinite(z) and near <= z <= far and lens[0] > 0.0 and lens[1] > 0.0:
-            at, flat, _ = placed(
+            at, flat, det, _ = placed(
                 k,
                 c,
                 means,
@@ -168,10 +165,10 @@ def cull(
                 height,
                 raw,
             )
-            wide, left = blurred(flat, opacity_of(opacities[k], raw), blur, antialiased)
-            area = determinant(wide)
-            finite = math.isfinite(at).all() and math.isfinite(area) and math.isfinite(left)
-            if finite and area > 0.0 and left >= MIN_ALPHA:
+            opacity = opacity_of(opacities[k], raw)
+            wide, det_wide, left = blurred(flat, det, opacity, blur, antialiased)
+            finite = math.isfinite(at).all() and math.isfinite(det_wide) and math.isfinite(left)
+            if finite and det_wide > 0.0 and left >= MIN_ALPHA:
                 reach = min(REACH, ti.sqrt(2.0 * ti.log(left / MIN_ALPHA)))
                 rx = min(ti.ceil(reach * ti.sqrt(wide.x)), _LARGEST)
                 ry = min(ti.ceil(reach * ti.sqrt(wide.z)), _LARGEST)
@@ -231,7 +228,7 @@ def project(
         cover = 0.0
         depth = 0.0
         if radii[c, k].x > 0:
-            at, flat, z = placed(
+            at, flat, det, z = placed(
                 k,
                 c,
                 means,
@@ -244,11 +241,12 @@ def project(
                 height,
                 raw,
             )
-            wide, left = blurred(flat, opacity_of(opacities[k], raw), blur, antialiased)
+            opacity = opacity_of(opacities[k], raw)
+            wide, det_wide, left = blurred(flat, det, opacity, blur, antialiased)
             centre = at
             if ti.static(moved is not None):
                 centre += moved[c, k]
-            conic = ti.Vector([wide.z, -wide.y, wide.x]) / determinant(wide)
+            conic = ti.Vector([wide.z, -wide.y, wide.x]) / det_wide
             cover = left
             depth = z
         centres[c, k] = centre
