@@ -263,3 +263,35 @@ def _push(u: Any, x: Any, n: int) -> None:
 def push(u, x, n: int):
     for i in range(n):
         u[i] += ti.Vector([0.0, 1.0]) * x[i] * ti.sin(u[i][0])
+
+
+def _sweep(x: Any, y: Any, n: int) -> None:
+    for _ in range(2):
+        for i in range(1, n):
+            x[i] = np.sin(x[i] * x[i - 1]) + 0.3 * y[i]
+
+
+@launch(_sweep, "nn", (0,), numbers=("int",))
+@dt.kernel
+def sweep(x, y, n: int):
+    """In place and in order: the values in between come from a log."""
+    ti.loop_config(serialize=True)
+    for _ in range(2):
+        for i in range(1, n):
+            x[i] = ti.sin(x[i] * x[i - 1]) + 0.3 * y[i]
+
+
+def _recur(x: Any, k: Any, n: int) -> None:
+    for i in range(1, n):
+        x[i] = np.sin(x[i - 1] * k) + 0.5 * x[i]
+    k[...] = np.sin(k * x[0])
+
+
+@launch(_recur, "nk", (0, 1), numbers=("int",))
+@dt.kernel
+def recur(x, k, n: int):
+    """Each element is written once, and read after that."""
+    ti.loop_config(serialize=True)
+    for i in range(1, n):
+        x[i] = ti.sin(x[i - 1] * k[None]) + 0.5 * x[i]
+    k[None] = ti.sin(k[None] * x[0])
