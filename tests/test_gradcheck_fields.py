@@ -713,3 +713,23 @@ def test_fields_that_the_collector_does_not_look_at_are_probed() -> None:
     assert report
     assert [one.name for one in report.fields] == ["o.x"]
     assert o.flat.dtype is ti.f32
+
+
+def test_memory_that_was_never_written_may_hold_any_bits() -> None:
+    """A signalling NaN, as single precision, cannot become a double without a warning."""
+    x, spare = dt.ones(2, grad=True), dt.zeros(2, grad=True)
+    spare.storage.buffer.array().view(np.uint32)[:] = 0x7FA00000
+
+    @dt.kernel
+    def square(x, spare, loss):
+        for i in x:
+            spare[i] = x[i] * x[i]
+        for i in x:
+            loss[None] += spare[i]
+
+    def f() -> dt.Field:
+        loss = dt.zeros((), grad=True)
+        square(x, spare, loss)
+        return loss
+
+    assert dt.gradcheck(f)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import FieldError, TapeError
 from difftile.fields.tracked import HostRead, Origin, Reads, TrackedFloat, track
-from difftile.substrate import LOCK
 
 if TYPE_CHECKING:
     from difftile.fields.array_like import ArrayLike
@@ -116,8 +115,8 @@ class Recording:
 
     __slots__ = ("_before", "_opens", "constant", "hidden", "observer", "recorder")
 
-    open: ClassVar[tuple[Recorder, ...]] = ()
-    """The recorders that are open in any thread or task."""
+    open: ClassVar[dict[Recorder, None]] = {}
+    """The recorders that are open in any thread or task: each enters and leaves in one step."""
 
     def __init__(
         self,
@@ -139,8 +138,7 @@ class Recording:
         self._opens = self.recorder is not None and self.recorder not in self.hidden
         try:
             if self.recorder is not None and self._opens:
-                with LOCK:  # another thread may open a tape as well
-                    Recording.open = (*Recording.open, self.recorder)
+                Recording.open[self.recorder] = None
             RECORDING.set(self)
         except BaseException:  # Ctrl+C, too: `__exit__` will not be called
             self.__exit__()
@@ -151,14 +149,13 @@ class Recording:
         try:
             RECORDING.set(self._before)
         finally:
-            if self._opens:
-                with LOCK:
-                    Recording.open = tuple([r for r in Recording.open if r is not self.recorder])
+            if self.recorder is not None and self._opens:
+                Recording.open.pop(self.recorder, None)
 
     def elsewhere(self) -> list[Recorder]:
         """Return the recorders that are open in other threads or tasks."""
         own = (self.recorder, *self.hidden)
-        return [one for one in Recording.open if one not in own]
+        return [one for one in list(Recording.open) if one not in own]
 
     def is_missed(self, written: Iterable[Storage]) -> bool:
         """Tell whether a tape of another thread or task would miss writes of this one."""
@@ -173,7 +170,8 @@ RECORDING: ContextVar[Recording] = ContextVar("difftile_recording", default=_IDL
 def _keep_own() -> None:
     """Forget the recorders of threads that a forked child does not have."""
     now = RECORDING.get()
-    Recording.open = tuple(r for r in Recording.open if r is now.recorder or r in now.hidden)
+    ours = (now.recorder, *now.hidden)
+    Recording.open = {one: None for one in Recording.open if one in ours}
 
 
 if hasattr(os, "register_at_fork"):

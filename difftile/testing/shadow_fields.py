@@ -78,7 +78,9 @@ class ShadowField:
             buffer.fill(0.0)
         else:
             dtype = numpy_dtype(scalar_of(self.element))
-            contents = self.original.read().astype(dtype, copy=False)
+            # Memory that nobody has written yet may hold any bits: signalling NaN is one.
+            with np.errstate(invalid="ignore"):
+                contents = self.original.read().astype(dtype, copy=False)
             if self.spoiled:  # other numbers of the same signs and magnitudes
                 factors = np.random.default_rng(contents.size).uniform(0.3, 0.7, contents.shape)
                 contents = contents * factors.astype(contents.dtype)

@@ -166,7 +166,7 @@ def main() -> None:
         if RECORDING.get() is not idle or Recording.open:
             said.append(f"something is still open: {raiser.where}")
             RECORDING.set(idle)
-            Recording.open = ()
+            Recording.open = {}
         if not np.isin(np.round(scene.other.to_numpy(), 3), (7.0, 31.5)).all():
             said.append("a field holds what it never held between two launches")
         scene.run()
