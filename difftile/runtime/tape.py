@@ -146,6 +146,8 @@ class Tape(StepRecorder):
             self._replays = TAPES.replays
             self._recording.__enter__()
         except BaseException:  # Ctrl+C, too: `__exit__` will not be called
+            if RECORDING.get() is self._recording:
+                self._recording.__exit__()
             if self._open:
                 self._open = False
                 self.release()
