@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import product
 
-from difftile.ir.nodes import Array, Const, If, Let, Load, Size, Stmt, Value, Var
+from difftile.ir.nodes import Array, Const, For, If, Let, Load, Size, Stmt, Value, Var
 from difftile.ir.types import BOOL, I32, I64, is_float, shape_of
-from difftile.passes.accesses import Leaf, Scope
+from difftile.passes.accesses import Access, Leaf, Scope
 from difftile.passes.integers import Case, Linear, System, at_least, number, zero
 
 _MOST_CASES = 16  # of one condition; more are taken for unknown
@@ -343,6 +343,24 @@ class Side:
                     found = [self.question.opaque() for _ in range(shape_of(whole.type)[0])]
             self.vectors[whole] = found
         return self.vectors[whole]
+
+
+def touch_one_element(
+    question: Question, sides: tuple[Side, Side], accesses: tuple[Access, Access]
+) -> None:
+    """Let both accesses run, and touch the same element."""
+    elements: list[list[Linear]] = []
+    for side, access in zip(sides, accesses, strict=True):
+        for loop in access.loops:
+            if isinstance(loop, For):
+                side.form(loop.index)  # which says that it runs
+        for branch, taken in access.branches:
+            side.hold(branch.cond, taken)
+        elements.append([side.form(i) for i in access.stmt.index])
+    # First, while the bounds of their terms are known one by one.
+    question.system.constraints[:0] = [
+        zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
+    ]
 
 
 # When `a op b` holds, given b - a.

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from difftile.ir.nodes import For
 from difftile.passes.accesses import Access, Leaf, Task
-from difftile.passes.forms import Question, Side
+from difftile.passes.forms import Question, Side, touch_one_element
 from difftile.passes.integers import Linear, at_least, solve, zero
 from difftile.passes.iterations import Iterations, NotIntegers
 
@@ -57,18 +56,7 @@ def meeting(
     # Where both accesses are the same, the second iteration may be taken for the later one.
     signs = (1,) if a is b else (1, -1)
     system.choices.append([(at_least(gap.scaled(s), 1),) for gap in gaps for s in signs])
-    elements: list[list[Linear]] = []
-    for side, access in zip(sides, (a, b), strict=True):
-        for loop in access.loops:
-            if isinstance(loop, For):
-                side.form(loop.index)  # which says that it runs
-        for cond, taken in access.branches:
-            side.hold(cond.cond, taken)
-        elements.append([side.form(i) for i in access.stmt.index])
-    # First, while the bounds of their terms are known one by one.
-    system.constraints[:0] = [
-        zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
-    ]
+    touch_one_element(question, sides, (a, b))
     for parts in question.unique.values():
         if all(side in parts for side in (0, 1)):
             pairs = list(zip(parts[0], parts[1], strict=True))

@@ -14,8 +14,8 @@ from difftile.ir.nodes import Array, Block, For, Load, Memory, ParallelFor, Prog
 from difftile.ir.walk import WRITES, arrays_written, defined_in, walk
 from difftile.passes.accesses import Access, Scope, accesses_of
 from difftile.passes.affine import definitions_of, differ, disjoint, place_of
-from difftile.passes.forms import Question, Side
-from difftile.passes.integers import Linear, number, solve, zero
+from difftile.passes.forms import Question, Side, touch_one_element
+from difftile.passes.integers import number, solve, zero
 
 
 def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
@@ -123,16 +123,5 @@ class _Task:
             gap = question.between(number(1), last.plus(start, -1))
             system.constraints.append(zero(here.plus(gap).plus(there, -1)))
             sides[0].known[loop.index], sides[1].known[loop.index] = here, there
-        elements: list[list[Linear]] = []
-        for side, access in zip(sides, (first, second), strict=True):
-            for one in access.loops:
-                if isinstance(one, For):
-                    side.form(one.index)  # which says that it runs
-            for branch, taken in access.branches:
-                side.hold(branch.cond, taken)
-            elements.append([side.form(i) for i in access.stmt.index])
-        # First, while the bounds of their terms are known one by one.
-        system.constraints[:0] = [
-            zero(one.plus(other, -1)) for one, other in zip(*elements, strict=False)
-        ]
+        touch_one_element(question, sides, (first, second))
         return solve(system) is not None
