@@ -266,15 +266,22 @@ class Binding:
             args[place] = args[place].under(shape)
         return args
 
-    def launch(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> None:
+    def launch(
+        self,
+        values: Sequence[Argument],
+        kept: Sequence[Buffer] = (),
+        extents: Mapping[Array, int] | None = None,
+    ) -> None:
         """Launch the program.
 
         Args:
             values: The arguments of the kernel, whose numbers are passed.
             kept: The buffers that the launch brings along.
+            extents: The extents of logs, where they are known already.
         """
         if not self._is_plain:
-            extents = None if self._extents is None else self._extents.found(values, kept)
+            if extents is None and self._extents is not None:
+                extents = self._extents.found(values, kept)
             self._launch_with_memory(self.arguments(values, kept), extents)
             return
         args = self._args.copy()  # as in `arguments`, without a call: launches take microseconds
@@ -291,11 +298,12 @@ class Binding:
         """Whether the program takes memory of extents that another program finds."""
         return self._extents is not None
 
-    def log_nbytes(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> int:
-        """Return the bytes of the logs of a launch."""
-        if self._extents is None:
-            return 0
-        extents = self._extents.found(values, kept)
+    def extents(self, values: Sequence[Argument], kept: Sequence[Buffer]) -> Mapping[Array, int]:
+        """Return the extents of the logs of a launch, if the program has some."""
+        return {} if self._extents is None else self._extents.found(values, kept)
+
+    def log_nbytes(self, extents: Mapping[Array, int]) -> int:
+        """Return the bytes of logs of some extents."""
         logs = [one for _, one in self._temporary if isinstance(one, Measured)]
         return sum(nbytes_of(log.element, log.shape(extents)) for log in logs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -123,12 +123,15 @@ class Replay:
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
         adjoint = self._adjoint(record)
+        extents: Mapping[Array, int] | None = None
         if adjoint.has_logs:
-            nbytes, room = adjoint.log_nbytes(record.values, record.kept), self.room()
-            env = AdjointEnvironment(record, self.gradient)
-            if nbytes > room and reverse_in_windows(record, env, nbytes, room):
-                return
-        adjoint.launch(record.values, record.kept)
+            extents, room = adjoint.extents(record.values, record.kept), self.room()
+            nbytes = adjoint.log_nbytes(extents)
+            if nbytes > room:
+                env = AdjointEnvironment(record, self.gradient)
+                if reverse_in_windows(record, env, nbytes, room):
+                    return
+        adjoint.launch(record.values, record.kept, extents)
 
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step."""

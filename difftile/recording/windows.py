@@ -95,26 +95,26 @@ def reverse_in_windows(record: LaunchRecord, outer: Environment, nbytes: int, ro
     adjoint = stage and stage.adjoint(request.wanted, constant=request.constant)
     if stage is None or adjoint is None or adjoint.derived.lengths is None:
         return False
-    return _Windows(record, outer, stage).reverse(nbytes, room)
+    _Windows(record, outer, stage, adjoint).reverse(nbytes, room)
+    return True
 
 
 class _Windows:
     """The windows of one launch."""
 
-    def __init__(self, record: LaunchRecord, outer: Environment, stage: WindowedStage) -> None:
+    def __init__(
+        self, record: LaunchRecord, outer: Environment, stage: WindowedStage, code: DerivedCode
+    ) -> None:
         self.record = record
         self.outer = outer
         self.stage = stage
-        request = record.plan.request
-        code = stage.adjoint(request.wanted, constant=request.constant)
-        assert code is not None
         self.code = code
         self.gradients: dict[Array, Field] = {}
         for cell in stage.windowed.carried:
             self.gradients[cell] = make(cell.type.element, ())
             self.gradients[cell].buffer.fill(0.0)
 
-    def reverse(self, nbytes: int, room: float) -> bool:
+    def reverse(self, nbytes: int, room: float) -> None:
         """Run the windows, from the last to the first."""
         count = self._count()
         if self.stage.windowed.is_parallel:
@@ -122,7 +122,7 @@ class _Windows:
             self._check(room, length * nbytes / count)
             for window in reversed(_windows(count, length)):
                 self._launch({}, window)
-            return True
+            return
         with ExitStack() as stack:
             state = self._start(stack)
             held = sum(buffer.nbytes for buffer in state.values())
@@ -136,7 +136,6 @@ class _Windows:
             snapshots = self._forward(state, windows, stack)
             for window, contents in zip(reversed(windows), reversed(snapshots), strict=True):
                 self._launch(contents, window)
-        return True
 
     def _check(self, room: float, taken: float) -> None:
         if taken > room:
