@@ -45,7 +45,7 @@ class Log:
     """The logs of one stage.
 
     Args:
-        program: The primal, with the positions of what the logged loads find.
+        program: The primal, with the positions of the values that the logged loads find.
         fill: The statements that fill the logs.
         arrays: The log of each load, by its result.
         places: The index of the value in it.

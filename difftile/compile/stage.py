@@ -363,7 +363,7 @@ class WindowedStage(Stage):
     """A stage that runs some iterations of its one loop.
 
     Args:
-        windowed: Its program, and what the parameters mean.
+        windowed: Its program, and the meaning of the parameters.
         number: The stages of the kernel before it.
 
     Attributes:

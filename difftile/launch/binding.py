@@ -91,7 +91,7 @@ class Measured:
     extents: tuple[Array, ...]
 
     def shape(self, found: Mapping[Array, int]) -> tuple[int, ...]:
-        """Return the shape of the memory, given what the program has found."""
+        """Return the shape of the memory, given the extents that were found."""
         return *self.lead, *(found[cell] for cell in self.extents)
 
 

@@ -37,7 +37,7 @@ def stale_loads(program: Program) -> dict[Var, tuple[Load, Memory]]:
 def final_loads(program: Program) -> frozenset[Var]:
     """Return the loads that no write to their element follows, of arrays that their task writes.
 
-    They find what the field contains after the stage.
+    They find the contents of the field after the stage.
     """
     found: set[Var] = set()
     written: set[Array] = set()  # by later tasks

@@ -11,7 +11,7 @@ from difftile.passes.precedence import final_loads, stale_loads
 
 
 def late_loads(program: Program) -> frozenset[Var]:
-    """Return the loads that find what a field contains after the stage, and not before it.
+    """Return the loads that find the contents of a field after the stage, and not before it.
 
     An earlier top-level statement of the stage has written the field, and the stage is cut so that
     no write to it follows; or the same statement has written the element, and does not do so later.

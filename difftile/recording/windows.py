@@ -1,8 +1,8 @@
 """Adjoints of loops window by window, where the log of a whole loop takes too much memory.
 
-A serial loop runs once more from its start, and leaves a snapshot of what it overwrites at the
-start of each window; the windows are then reversed from the last to the first. Iterations of a
-parallel loop need no snapshots.
+A serial loop runs once more from its start, and leaves a snapshot of the fields that it overwrites
+at the start of each window; the windows are then reversed from the last to the first. Iterations of
+a parallel loop need no snapshots.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _WindowEnvironment(Environment):
         return self._outer.before(array) if found is None else Fixed(found)
 
     def after(self, array: Array) -> Slot:
-        """Return the slot of contents from after the window: no later one changes what it reads."""
+        """Return the slot of contents from after the loop, which no later window changes."""
         return self._outer.after(array)
 
     def scratch(self, param: Array, like: Array | None) -> Slot:
@@ -179,7 +179,7 @@ class _Windows:
     def _forward(
         self, state: dict[Array, Buffer], windows: list[tuple[int, int]], stack: ExitStack
     ) -> list[dict[Array, Buffer]]:
-        """Run the loop; return what it had overwritten at the start of each window."""
+        """Run the loop; return the contents of its fields at the start of each window."""
         copies = self._copies()
         snapshots: list[dict[Array, Buffer]] = []
         for number, window in enumerate(windows):
@@ -218,7 +218,7 @@ def _windows(count: int, length: int) -> list[tuple[int, int]]:
 
 
 def _length(count: int, nbytes: int, state: int, room: float) -> int:
-    """Return the longest windows whose log fits beside the snapshots, or those that take least."""
+    """Return the longest windows whose log and snapshots fit, or those that take least."""
     each = max(nbytes / count, 1e-9)
     least = math.sqrt(count * state / each) if state else 1
     length = min(max(1, math.ceil(least)), count)
