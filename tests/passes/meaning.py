@@ -117,6 +117,29 @@ def check_same(before: Program, after: tuple[Program, ...], options: Options) ->
             compare(right[array], left[array], f"{array.name}, seed {seed}")
 
 
+def check_repeated(
+    one: Program, step: Var, order: range, many: Program, numbers: Numbers, options: Options
+) -> None:
+    """Compare the program of many steps with that of one step, run for each of them.
+
+    Args:
+        one: The program of one step.
+        step: Its parameter that says which step it is.
+        order: The steps.
+        many: The program of many steps.
+        numbers: The values of the parameters that say which steps.
+        options: The options of the case.
+    """
+    for seed in range(3):
+        fields, given = inputs_of(one, options, seed)
+        left, right = copied(fields), copied(fields)
+        for at in order:
+            run([one], left, {**given, step: at})
+        run([many], right, {**given, **numbers})
+        for array in fields:
+            compare(right[array], left[array], f"{array.name}, {order}, seed {seed}")
+
+
 def floats_of(program: Program, options: Options) -> frozenset[Array]:
     """Return the fields with derivatives: those that the option names, or all with floats."""
     arrays = [p for p in (*program.params, *program.temps) if isinstance(p, Array)]

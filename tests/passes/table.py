@@ -61,7 +61,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
-from difftile.ir.types import shape_of
+from difftile.ir.types import I32, shape_of
 from difftile.ir.walk import arrays_written, bound, definitions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
@@ -85,6 +85,7 @@ from difftile.passes.instrument import beginning, counted_kinks, iteration, mark
 from difftile.passes.interchange import interchange
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
+from difftile.passes.merge_loops import merge_loops
 from difftile.passes.optimise import finish, normalise, pruned, simplify
 from difftile.passes.polynomials import ALWAYS, Cases, Polynomial, Symbol
 from difftile.passes.precedence import final_loads, stale_loads
@@ -97,6 +98,7 @@ from difftile.passes.scatter_to_gather import scatter_to_gather
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.stages import split
+from difftile.passes.time_loop import serial as serial_in_time
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
 from difftile.passes.warp_aggregate import warp_aggregate
@@ -216,6 +218,22 @@ def _serial(program: Program, options: Options) -> Result:
 def _verify(program: Program, options: Options) -> Result:
     after, marks = verify(program)
     return _checked(program, (replace(after, params=(*program.params, *marks)),), options)
+
+
+def _time_loop(program: Program, options: Options) -> Result:
+    """Repeat a program, whose parameter `t` is the step."""
+    step = next(p for p in program.params if isinstance(p, Var) and p.name == "t")
+    first, count = Var("first", I32), Var("count", I32)
+    reverse = options.flag("reverse", default=False)
+    after = serial_in_time(program, step, first, count, reverse=reverse)
+
+    def check() -> None:
+        for steps in (range(1, 2), range(1, 4), range(5)):
+            order = steps[::-1] if reverse else steps
+            numbers = {first: steps.start, count: len(steps)}
+            meaning.check_repeated(program, step, order, after, numbers, options)
+
+    return Result((after,), check=check)
 
 
 def _marked(program: Program, options: Options) -> Result:
@@ -742,6 +760,7 @@ PASSES: dict[str, Adapter] = {
     "local_terms": _local_terms,
     "mark_single_writes": _same(mark_single_writes),
     "merge": _same(merge),
+    "merge_loops": _same(merge_loops),
     "missing_gradients": _missing_gradients,
     "nonfinite": _nonfinite,
     "optimise": _by_option(
@@ -764,6 +783,7 @@ PASSES: dict[str, Adapter] = {
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
     "stages": _split,
     "tangent_only": _tangent_only,
+    "time_loop": _time_loop,
     "update_in_place": _same(update_in_place),
     "versions": _versions,
     "windows": _windows,
@@ -773,6 +793,7 @@ PASSES: dict[str, Adapter] = {
 # Modules that only serve others, whose cases cover them.
 COVERED = {
     "accesses": "conflicts",
+    "crossings": "merge_loops",
     "forms": "conflicts",
     "integers": "conflicts",
     "intervals": "component_logs",
