@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 _COMPILER = {"diagnostics", "ir", "ops"}
 _RUNNING = _COMPILER | {"frontend", "passes", "ad", "interp", "substrate", "fields"}
 
-_RECORDED = _RUNNING | {"compile", "launch", "recording"}
+_RECORDED = _RUNNING | {"compile", "launch", "fusion", "recording"}
 _LANGUAGE = _RECORDED | {"linearization", "diagnosis", "runtime"}
 
 # Every package and module of `difftile`, and the others that it may import.
@@ -33,7 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "fields": _COMPILER | {"substrate"},
     "compile": _RUNNING,
     "launch": _RUNNING | {"compile"},
-    "recording": _RUNNING | {"compile", "launch"},
+    "fusion": _RUNNING | {"compile", "launch"},
+    "recording": _RUNNING | {"compile", "launch", "fusion"},
     "linearization": _RECORDED,
     "diagnosis": _RECORDED,
     "runtime": _RECORDED | {"linearization", "diagnosis"},

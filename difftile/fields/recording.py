@@ -61,6 +61,10 @@ class Recorder:
         """Run a prepared launch and record it."""
         launch.run(values)
 
+    def run(self, run: Any) -> bool:
+        """Run and record launches as one program, if they are one; return whether they were."""
+        return False
+
     def result(self, launch: Any, values: Any, position: int) -> HostRead | None:
         """Hear that Python is given a result of a launch; return the read if it is tracked."""
         return None

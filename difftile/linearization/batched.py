@@ -24,6 +24,7 @@ from difftile.linearization.tangents import push_step, run_step
 from difftile.recording.opaque import Opaque, OpaqueRecord
 from difftile.recording.replay import AdjointEnvironment
 from difftile.recording.replayed_fields import reverse_opaque
+from difftile.recording.runs import RunRecord
 from difftile.recording.steps import HostStep, Launch, LaunchRecord, StepRecord
 from difftile.substrate import unpin
 
@@ -101,6 +102,11 @@ class ManyDirections:
         adjoint = record.plan.stage.code(Batched(record.plan.request))
         assert adjoint is not None
         Binding(adjoint, _ManyGradients(self, record)).launch(record.values, record.kept)
+
+    def run(self, record: RunRecord) -> None:
+        """Run the adjoint of each launch of a run."""
+        for one in record.expanded():
+            self.launch(one)
 
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step, for one direction after the other."""

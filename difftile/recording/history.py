@@ -21,6 +21,7 @@ from difftile.fields.window import Window
 from difftile.launch.patch import Patch, box_of, patch_of
 from difftile.recording.budget import LOG_BYTES, as_text
 from difftile.recording.run import Run
+from difftile.recording.runs import RunStep
 from difftile.recording.schedule import make_schedule
 from difftile.recording.snapshots import Snapshot, Snapshots
 from difftile.recording.steps import HostWrite, Launch, StepRecord, TapeStep, record_stage
@@ -31,6 +32,7 @@ Limit: TypeAlias = Callable[[int], float]
 
 _FIRST_STRIDE = 8  # launches between snapshots, before any had to be dropped
 _BESIDE_LOGS = 0.75  # of the budget, where launches have logs
+_SHARE_OF_A_RUN = 1 / 32  # of the budget, for what a part of a run saves
 
 
 class History(Protocol):
@@ -89,8 +91,11 @@ class FullHistory:
         self._region: LimitedHistory | None = None
 
     def __len__(self) -> int:
-        lengths = (len(e) if isinstance(e, LimitedHistory) else 1 for e in self.entries)
-        return sum(lengths) - sum(isinstance(e, Patch) for e in self.entries)
+        return sum(
+            len(entry) if isinstance(entry, LimitedHistory) else entry.launches
+            for entry in self.entries
+            if not isinstance(entry, Patch)
+        )
 
     def record(self, step: TapeStep) -> object:
         """Run a step and record it; of a write, tell whether it may happen in kept memory."""
@@ -232,7 +237,7 @@ class LimitedHistory:
         self._run = Run(self._snapshots, self._room_while_recording, [] if recording else None)
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return sum(step.count for step in self._steps)
 
     @property
     def snapshots(self) -> int:
@@ -254,6 +259,16 @@ class LimitedHistory:
         if self._pool is None:
             self._pool = current_session().pool
             self._base = self._pool.kept
+        if isinstance(step, RunStep):
+            for storage in {field.storage for field in step.writes}:
+                self._add_to_state(storage)
+            for part in step.parts(_SHARE_OF_A_RUN * self._without_logs()):
+                self._record(part)
+            return None
+        return self._record(step)
+
+    def _record(self, step: TapeStep) -> object:
+        """Run a step and remember it."""
         new = [field.storage for field in step.writes if field.storage not in self._changed]
         for storage in new:
             self._add_to_state(storage)

@@ -20,6 +20,7 @@ from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import LOG_BYTES
 from difftile.recording.opaque import OpaqueRecord
 from difftile.recording.replayed_fields import reverse_opaque
+from difftile.recording.runs import RunRecord
 from difftile.recording.steps import LaunchRecord, StepRecord
 from difftile.recording.windows import reverse_in_windows
 from difftile.recording.work_fields import add_to, copied
@@ -132,6 +133,10 @@ class Replay:
                 if reverse_in_windows(record, env, nbytes, room):
                     return
         adjoint.launch(record.values, record.kept, extents)
+
+    def run(self, record: RunRecord) -> None:
+        """Run the adjoint of a run of launches."""
+        record.step.fused.reverse(record.slabs, record.kept, self.gradient)
 
     def opaque(self, record: OpaqueRecord) -> None:
         """Run the reverse of an opaque step."""

@@ -25,6 +25,7 @@ from difftile.substrate import Buffer, unpin
 
 if TYPE_CHECKING:
     from difftile.recording.opaque import OpaqueRecord
+    from difftile.recording.runs import RunRecord
 
 
 class Derivatives(Protocol):
@@ -48,6 +49,10 @@ class Derivatives(Protocol):
 
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
+        ...
+
+    def run(self, record: RunRecord) -> None:
+        """Run the adjoint of a run of launches."""
         ...
 
     def opaque(self, record: OpaqueRecord) -> None:
@@ -79,6 +84,11 @@ class TapeStep(ABC):
     def hidden(self) -> Collection[Field]:
         """Those that belong to a kernel."""
         return ()
+
+    @property
+    def count(self) -> int:
+        """The number of launches or writes that the step stands for."""
+        return 1
 
     @property
     def saved_nbytes(self) -> int:
@@ -151,6 +161,11 @@ class StepRecord(ABC):
     def buffers(self) -> Iterable[Buffer]:
         """The pinned buffers."""
         return ()
+
+    @property
+    def launches(self) -> int:
+        """The number of records that this one stands for."""
+        return 1
 
     @property
     def counted_nbytes(self) -> int:

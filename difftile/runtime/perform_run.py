@@ -1,10 +1,16 @@
-"""Runs of launches: performed one launch after the other."""
+"""Runs of launches performed: as fused programs, or one launch after the other."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import LaunchError
 from difftile.fields.recording import RECORDING, Recording
+from difftile.fusion.fused_run import FusedRun
+from difftile.fusion.period import Unfusible
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.substrate import LOCK, raise_first
@@ -17,12 +23,69 @@ def perform_run(run: Run) -> None:
         IndexOutOfRange: An index would leave a shape; the launches before have run.
         LaunchError: A tape of another thread would miss a launch.
     """
+    if run.count < 2 or not _perform_fused(run):
+        for t in range(run.count):
+            for j, launch in enumerate(run.launches):
+                perform_launch(launch, run.values_at(j, t))
+
+
+def _perform_fused(run: Run) -> bool:
+    """Perform a run as one program if it has one."""
+    recording = RECORDING.get()
+    recorder = recording.recorder
+    if recording.observer is not None:
+        return False
+    _check(run)
+    with LOCK:
+        run = _with_streams(run)
+        if len(Recording.open) > (recorder is not None):
+            for launch, values in zip(run.launches, run.values, strict=True):
+                _check_not_missed(recording, launch, values)
+        if recorder is not None:
+            return recorder.run(run)
+        try:
+            fused = FusedRun.of(run, None)
+        except Unfusible:
+            return False
+        fused.launch()
+    return True
+
+
+def _check(run: Run) -> None:
+    """Check the accesses of all launches.
+
+    Raises:
+        IndexOutOfRange: An access certainly leaves its shape.
+        Race: Two accesses of different iterations meet.
+    """
+    varying = {launch for launch, _ in run.varying}
+    for j, launch in enumerate(run.launches):
+        for t in range(run.count if j in varying else 1):
+            if launch.suspect is None:
+                break
+            values = run.values_at(j, t)
+            if launch.suspect(values):
+                launch.check(values)
+
+
+def _with_streams(run: Run) -> Run:
+    """Return the run with random numbers that no launch has had."""
+    drawing = [j for j, launch in enumerate(run.launches) if launch.code.streams]
+    if not drawing:
+        return run
+    firsts = {j: np.empty(run.count, np.int32) for j in drawing}
     for t in range(run.count):
-        for j, launch in enumerate(run.launches):
-            _perform(launch, run.values_at(j, t))
+        for j in drawing:
+            launch, values = run.launches[j], run.values[j].copy()
+            launch.draw_anew(values)
+            at = launch.code.drawn_at
+            run.values[j][at] = values[at]
+            firsts[j][t] = values[at + 1]
+    more = {(j, run.launches[j].code.drawn_at + 1): numbers for j, numbers in firsts.items()}
+    return replace(run, varying={**run.varying, **more})
 
 
-def _perform(launch: PreparedLaunch, values: Arguments) -> None:
+def perform_launch(launch: PreparedLaunch, values: Arguments) -> None:
     """Launch once, as a call of the kernel does when its arguments are known."""
     recording = RECORDING.get()
     recorder = recording.recorder

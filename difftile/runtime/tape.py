@@ -11,7 +11,15 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -39,6 +47,7 @@ from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, Reads
 from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.run import Run
 from difftile.recording.budget import as_text, parse_memory
 from difftile.recording.gradient_cuts import Cuts
 from difftile.recording.history import FullHistory, History, LimitedHistory
@@ -46,6 +55,7 @@ from difftile.recording.host_reads import ConstantNumber, HostReads
 from difftile.recording.opaque import Opaque, OpaqueStep
 from difftile.recording.recorder import StepRecorder
 from difftile.recording.replay import Replay
+from difftile.recording.runs import RunRecord, fused_step
 from difftile.recording.seeds import Seed, add_seed, check_loss, checked_seeds
 from difftile.recording.steps import HostCopy, Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.recording.tapes import TAPES
@@ -299,11 +309,7 @@ class Tape(StepRecorder):
             else:  # without a detour, as launches may take microseconds
                 self._history.record(step)
         except OutOfMemory as error:
-            raise TapeError(
-                f"No memory is left at launch {self._launches} on the tape, of kernel "
-                f"'{launch.code.name}': {error} Give the tape a limit, such as "
-                f"Tape(memory='1GB'); it holds {as_text(self.nbytes)} of old values."
-            ) from error
+            raise self._out_of_memory(f"'{launch.code.name}'", error) from error
         if launch.session.debug and failed():
             self._failed = launch.code.name
         if new:
@@ -313,6 +319,46 @@ class Tape(StepRecorder):
             self.reads.written(plans.written)
         if self.loss is not None and self.loss.base.storage in plans.written:
             self._last_writer = f"kernel '{launch.code.name}'"
+
+    def _out_of_memory(self, kernel: str, error: OutOfMemory) -> TapeError:
+        return TapeError(
+            f"No memory is left at launch {self._launches} on the tape, of kernel {kernel}: "
+            f"{error} Give the tape a limit, such as Tape(memory='1GB'); it holds "
+            f"{as_text(self.nbytes)} of old values."
+        )
+
+    def run(self, run: Run) -> bool:
+        """Run kernels as one program and record that, if it is possible."""
+        if self._is_observed:
+            return False
+        constant = RECORDING.get().constant
+        planned = [launch.plans(constant=constant) for launch in run.launches]
+        step = fused_step(run, [plans.stages for plans in planned])
+        if isinstance(step, str):
+            return False
+        varying = {j for j, _ in run.varying}
+        for j, plans in enumerate(planned):
+            for t in range(run.count if j in varying else 1) if plans.ownership else ():
+                plans.check(run.values_at(j, t))
+        for launch, values, plans in zip(run.launches, run.values, planned, strict=True):
+            if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
+                self._meet_all(launch, values)
+            for plan in plans.stages:
+                if plan.cuts or self._cuts.held:
+                    self._cuts.launched(plan, values)
+        self._launches += run.count * len(run.launches)
+        try:
+            self._history.record(step)
+        except OutOfMemory as error:
+            raise self._out_of_memory(step.title, error) from error
+        for launch, plans in zip(run.launches, planned, strict=True):
+            self._written.update(plans.written)
+            launch.met = self._mark
+            if self.reads.constant or self.reads.seen:
+                self.reads.written(plans.written)
+            if self.loss is not None and self.loss.base.storage in plans.written:
+                self._last_writer = f"kernel '{launch.code.name}'"
+        return True
 
     def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
         """Return what remembers a result of a launch, or None where it is a constant."""
@@ -552,18 +598,19 @@ class Tape(StepRecorder):
             self._diagnosis.gradients.check_seeds(seeds, replay)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
-        total = len(self)
+        total, done = len(self), 0
         records = self._history.backwards(keep=keep)
         try:
-            for done, record in enumerate(records):
+            for record in _split(records, kept):
                 if kept:
                     for field in record.step.writes:
                         wanted = kept.pop(field.storage, None)
                         if wanted is not None:
                             snapshots[wanted] = copied(replay.gradient(wanted))
                 self._reverse(replay, record, total - done)
+                done += record.launches
                 if progress is not None:
-                    progress(done + 1, max(total, done + 1))
+                    progress(done, max(total, done))
         finally:
             records.close()
         if self._diagnosis is not None:
@@ -588,12 +635,13 @@ class Tape(StepRecorder):
         except (RecursionError, MemoryError):
             raise
         except Exception as error:
-            if not isinstance(record, LaunchRecord):
+            if isinstance(record, RunRecord):
+                which = f"the launches up to {number}, of kernel {record.step.title},"
+            elif isinstance(record, LaunchRecord):
+                which = f"launch {number}, of kernel '{record.plan.code.name}',"
+            else:
                 raise
-            name = record.plan.code.name
-            raise TapeError(
-                f"The adjoint of launch {number}, of kernel '{name}', failed: {error}"
-            ) from error
+            raise TapeError(f"The adjoint of {which} failed: {error}") from error
         if self._times is not None:
             spent, of = 1e3 * (time.perf_counter() - started), id(record.step)
             self._times.backward[of] = self._times.backward.get(of, 0.0) + spent
@@ -611,6 +659,15 @@ class Tape(StepRecorder):
         # The interpreter may have ended, or the arguments been wrong.
         if TAPES is not None and getattr(self, "_entered", False) and not self._done:  # pyright: ignore[reportUnnecessaryComparison]
             self.release()
+
+
+def _split(records: Iterable[StepRecord], kept: Container[Storage]) -> Iterator[StepRecord]:
+    """Yield records; runs that write a field whose gradient is kept launch by launch."""
+    for record in records:
+        if isinstance(record, RunRecord) and any(f.storage in kept for f in record.step.writes):
+            yield from record.expanded()
+        else:
+            yield record
 
 
 def _history(memory: str | int | None, snapshots: int | None) -> History:

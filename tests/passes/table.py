@@ -61,7 +61,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.parse import parse
 from difftile.ir.printer import print_program
-from difftile.ir.types import I32, shape_of
+from difftile.ir.types import I32, FieldType, shape_of
 from difftile.ir.walk import arrays_written, bound, definitions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
@@ -95,10 +95,13 @@ from difftile.passes.reciprocals import reciprocals
 from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
+from difftile.passes.sequence import Row, placed
+from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.stages import split
 from difftile.passes.time_loop import serial as serial_in_time
+from difftile.passes.unroll_periods import unroll_periods
 from difftile.passes.update_in_place import update_in_place
 from difftile.passes.versions import late_loads
 from difftile.passes.warp_aggregate import warp_aggregate
@@ -234,6 +237,37 @@ def _time_loop(program: Program, options: Options) -> Result:
             meaning.check_repeated(program, step, order, after, numbers, options)
 
     return Result((after,), check=check)
+
+
+def _unroll_periods(program: Program, options: Options) -> Result:
+    """Write some periods out, whose number is the parameter `t`."""
+    step = next(p for p in program.params if isinstance(p, Var) and p.name == "t")
+    periods, reverse = int(options.text("periods")), options.flag("reverse", default=False)
+    after = unroll_periods(program, step, periods, reverse=reverse)
+    first = next(p for p in after.params if p not in program.params)
+    assert isinstance(first, Var)
+
+    def check() -> None:
+        for start in (0, 2):
+            order = range(start, start + periods)
+            order = order[::-1] if reverse else order
+            meaning.check_repeated(program, step, order, after, {first: start}, options)
+
+    return Result((after,), check=check)
+
+
+def _sequence(program: Program, options: Options) -> Result:
+    """Put the arrays that an option names into rows, at the row of the last parameter."""
+    at = program.params[-1]
+    assert isinstance(at, Var)
+    rows = {
+        array: Array(f"{array.name}_rows", FieldType(array.type.element, array.type.ndim + 1))
+        for array in (_array(program, name) for name in options.names("rows"))
+    }
+    places = {array: Row(new, at) for array, new in rows.items()}
+    params = tuple(rows.get(p, p) if isinstance(p, Array) else p for p in program.params)
+    body = Block(placed(program.body, places, {}))
+    return Result((replace(program, params=params, body=body),))
 
 
 def _marked(program: Program, options: Options) -> Result:
@@ -779,11 +813,14 @@ PASSES: dict[str, Adapter] = {
     "ruled": _by_option("reverse", reverse=_reverse, forward=_forward),
     "scalar_replacement": _same(scalar_replacement),
     "scatter_to_gather": _same(scatter_to_gather),
+    "sequence": _sequence,
+    "sink_values": _same(sink_values),
     "slices": _slices,
     "split_atomics": _by_option("split", split=_same(split_atomics), serial=_serial),
     "stages": _split,
     "tangent_only": _tangent_only,
     "time_loop": _time_loop,
+    "unroll_periods": _unroll_periods,
     "update_in_place": _same(update_in_place),
     "versions": _versions,
     "windows": _windows,

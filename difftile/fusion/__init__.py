@@ -1,0 +1,1 @@
+"""Runs of launches as one program."""

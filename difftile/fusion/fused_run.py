@@ -1,0 +1,317 @@
+"""Runs as fused programs: found or made for their kernels, and bound to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from difftile.compile.adjoint_plan import AdjointPlan
+from difftile.fields.field import Field, Storage
+from difftile.fusion.period import (
+    Gradient,
+    Kept,
+    Layout,
+    Memory,
+    Number,
+    Own,
+    Part,
+    Period,
+    Slab,
+    Slot,
+    Table,
+    Unfusible,
+)
+from difftile.fusion.program import FusedProgram
+from difftile.ir.nodes import Array, Block, Program, Var
+from difftile.ir.types import I32, FieldType, Type, numpy_dtype, scalar_of
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.run import Run
+from difftile.passes.sequence import Row, copy_from_row, copy_into_row
+from difftile.substrate import Buffer, CompiledProgram, Session, current_session, nbytes_of
+
+Plans = Sequence[Sequence[AdjointPlan]]
+
+
+class FusedKernels:
+    """The fused programs of a period of kernels.
+
+    Args:
+        period: The period.
+    """
+
+    def __init__(self, period: Period) -> None:
+        self.period = period
+
+    @cached_property
+    def plain(self) -> FusedProgram:
+        """The launches."""
+        return FusedProgram(self.period.forward(recorded=False), reverse=False)
+
+    @cached_property
+    def recorded(self) -> FusedProgram:
+        """The launches, which save what the adjoint reads."""
+        if not self.period.saved:
+            return self.plain
+        return FusedProgram(self.period.forward(recorded=True), reverse=False)
+
+    @cached_property
+    def adjoint(self) -> FusedProgram:
+        """The adjoint."""
+        return FusedProgram(self.period.adjoint(), reverse=True)
+
+    @cached_property
+    def _row_copies(self) -> dict[tuple[Type, int, bool], CompiledProgram]:
+        return {}
+
+    def copy_row(self, slab: Buffer, row: int, other: Buffer, *, into: bool) -> None:
+        """Copy a row of a slab into another buffer, or that into the row."""
+        key = (other.element, len(other.shape), into)
+        compiled = self._row_copies.get(key)
+        if compiled is None:
+            compiled = self._row_copies[key] = _row_copy(*key)
+        compiled.launch([slab, other, row])
+
+
+def _row_copy(element: Type, ndim: int, into: bool) -> CompiledProgram:
+    rows = Array("rows", FieldType(element, ndim + 1))
+    field, at = Array("field", FieldType(element, ndim)), Var("row", I32)
+    row = Row(rows, at)
+    body = copy_into_row(field, row) if into else copy_from_row(row, field)
+    return CompiledProgram(Program("copy_row", (rows, field, at), Block(body)))
+
+
+class Cache:
+    """The fused kernels of a session, by the kernels and the layout of their period."""
+
+    def __init__(self) -> None:
+        self._session: Session | None = None
+        self._known: dict[object, FusedKernels | Unfusible] = {}
+
+    def find(self, run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
+        """Return the kernels for a run.
+
+        Raises:
+            Unfusible: It has none.
+        """
+        session = current_session()
+        if session is not self._session:
+            self._session, self._known = session, {}
+        codes = tuple(launch.code for launch in run.launches)
+        planned = None if plans is None else tuple(plan for each in plans for plan in each)
+        key = (codes, planned, layout)
+        found = self._known.get(key)
+        if found is None:
+            try:
+                period = Period(_parts(run, plans), layout)
+                _ = period.saved  # refused here if it must be
+                found = FusedKernels(period)
+            except Unfusible as reason:
+                found = reason
+            self._known[key] = found
+        if isinstance(found, Unfusible):
+            raise found
+        return found
+
+
+_CACHE = Cache()
+
+
+def _parts(run: Run, plans: Plans | None) -> list[Part]:
+    parts: list[Part] = []
+    for k, launch in enumerate(run.launches):
+        for stage in launch.code.stages:
+            plan = None if plans is None else plans[k][stage.number]
+            parts.append(Part(k, launch.code, stage, plan))
+    return parts
+
+
+@dataclass(slots=True, eq=False)
+class FusedRun:
+    """A run bound to its fields.
+
+    Args:
+        run: The run.
+        fields: The fields, by their numbers in the layout.
+        kernels: The fused programs.
+    """
+
+    run: Run
+    fields: list[Field]
+    kernels: FusedKernels
+
+    @staticmethod
+    def of(run: Run, plans: Plans | None) -> FusedRun:
+        """Return a run with its programs.
+
+        Args:
+            run: The run.
+            plans: How the stages of each launch are recorded; None if they are not.
+
+        Raises:
+            Unfusible: The run has no fused program.
+        """
+        fields, layout = _layout(run)
+        return FusedRun(run, fields, _CACHE.find(run, plans, layout))
+
+    @property
+    def written(self) -> list[Field]:
+        """The fields that the run writes."""
+        return [self.fields[number] for number in sorted(self.kernels.period.written)]
+
+    @property
+    def kept(self) -> list[Field]:
+        """The fields that the adjoint reads and the run does not write."""
+        return [self.fields[number] for number in self.kernels.period.kept]
+
+    def slab_nbytes(self) -> int:
+        """Return the bytes of what a recorded run saves."""
+        return sum(
+            nbytes_of(self.fields[slab.number].element, self._slab_shape(slab, more))
+            for slab, more in self.kernels.period.saved.items()
+        )
+
+    def _slab_shape(self, slab: Slab, more: int) -> tuple[int, ...]:
+        return (self.run.count + more, *self.fields[slab.number].shape)
+
+    def launch(self) -> None:
+        """Run the launches; fields leave memory that a tape needs."""
+        self._make_writable()
+        self._launch(self.kernels.plain, {}, {}, None)
+
+    def _make_writable(self) -> None:
+        for field in self.written:
+            if field.storage.buffer.pins:
+                field.storage.renew(copy=True)
+
+    def record(self) -> dict[Slab, Buffer]:
+        """Run the launches and return what they save; fields leave memory that a tape needs."""
+        self._make_writable()
+        allocate = current_session().pool.allocate
+        saved = self.kernels.period.saved
+        slabs = {
+            slab: allocate(self.fields[slab.number].element, self._slab_shape(slab, more))
+            for slab, more in saved.items()
+        }
+        self._launch(self.kernels.recorded, slabs, {}, None)
+        for slab, more in saved.items():
+            if more:  # the contents at the end
+                memory = self.fields[slab.number].buffer
+                self.kernels.copy_row(slabs[slab], self.run.count, memory, into=True)
+        return slabs
+
+    def row(self, slab: Buffer, of: Slab, period: int) -> Buffer:
+        """Return a copy of what was saved in one period."""
+        field = self.fields[of.number]
+        found = current_session().pool.allocate(field.element, field.shape)
+        self.kernels.copy_row(slab, period, found, into=False)
+        return found
+
+    def reverse(
+        self,
+        slabs: Mapping[Slab, Buffer],
+        kept: Sequence[Buffer],
+        gradient: Callable[[Field], Field],
+    ) -> None:
+        """Run the adjoint.
+
+        Args:
+            slabs: What the launches have saved.
+            kept: The contents of the fields `kept` at the run.
+            gradient: Returns the gradient of a field.
+        """
+        contents = dict(zip(self.kernels.period.kept, kept, strict=True))
+        self._launch(self.kernels.adjoint, slabs, contents, gradient)
+
+    def _launch(
+        self,
+        fused: FusedProgram,
+        slabs: Mapping[Slab, Buffer],
+        kept: Mapping[int, Buffer],
+        gradient: Callable[[Field], Field] | None,
+    ) -> None:
+        allocate = current_session().pool.allocate
+        taken: list[Buffer] = []
+
+        def take(element: Type, shape: tuple[int, ...]) -> Buffer:
+            buffer = allocate(element, shape)
+            taken.append(buffer)
+            return buffer
+
+        def argument(slot: Slot) -> Any:
+            match slot:
+                case Memory(number):
+                    return self.fields[number].buffer
+                case Kept(number):
+                    field = self.fields[number]
+                    buffer = kept.get(number)
+                    buffer = field.buffer if buffer is None else buffer.unpacked()
+                    return buffer if buffer.shape == field.shape else buffer.under(field.shape)
+                case Gradient(number):
+                    assert gradient is not None
+                    return gradient(self.fields[number]).buffer
+                case Slab():
+                    return slabs[slot]
+                case Number(launch, position):
+                    return self.run.values[launch][position]
+                case Own(element, like):
+                    return take(element, () if like is None else self.fields[like].shape)
+                case Table(launch, position):
+                    numbers = self.run.varying[launch, position]
+                    buffer = take(fused.made.types[slot], (len(numbers),))
+                    buffer.write(numbers.astype(numpy_dtype(scalar_of(buffer.element))))
+                    return buffer
+
+        slots = fused.made.slots
+        args = [argument(slots[param]) for param in fused.params]
+        fused.launch(args, 0, self.run.count)
+        for buffer in taken:
+            buffer.free()
+
+
+def _layout(run: Run) -> tuple[list[Field], Layout]:
+    """Return the fields of a run in the order of their numbers, and their layout.
+
+    Raises:
+        Unfusible: A field is there in two shapes.
+    """
+    fields: list[Field] = []
+    known: dict[Storage, int] = {}
+    numbers: list[tuple[int | None, ...]] = []
+    for launch, values in zip(run.launches, run.values, strict=True):
+        _check(launch)
+        own: list[int | None] = []
+        for value in values:
+            if not isinstance(value, Field):
+                own.append(None)
+                continue
+            number = known.setdefault(value.storage, len(fields))
+            if number == len(fields):
+                fields.append(value)
+            elif fields[number].shape != value.shape:
+                raise Unfusible(f"{value!r} is also there in the shape {fields[number].shape}")
+            own.append(number)
+        numbers.append(tuple(own))
+    classes: dict[int, int] = {}
+    extents = tuple(
+        tuple(classes.setdefault(size, len(classes)) for size in field.shape) for field in fields
+    )
+    return fields, Layout(tuple(numbers), extents, frozenset(run.varying))
+
+
+def _check(launch: PreparedLaunch) -> None:
+    """Check that a launch may be part of a larger program.
+
+    Raises:
+        Unfusible: It may not.
+    """
+    name = launch.code.name
+    if launch.session.debug:
+        raise Unfusible("debug mode checks each launch")
+    if launch.derived:
+        raise Unfusible(f"kernel '{name}' reads memory that follows from other fields")
+    if launch.code.result is not None:
+        raise Unfusible(f"kernel '{name}' returns a number to Python")
+    if launch.code.rules:
+        raise Unfusible(f"kernel '{name}' has a rule of its own")
