@@ -5,7 +5,8 @@ NumPy, where a complex step gives the derivative along a random direction:
 
     python -m tests.tape_programs 20000 --first 0
 
-Every program depends only on a number; a failing one is shown in its shortest form.
+Every program depends only on a number; a failing one is shown in its shortest form. Programs of odd
+numbers run fused, and the others unfused; `--twice` runs each in both ways.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from difftile.arguments import Parser, positive_int
 from difftile.fields.recording import RECORDING
 from difftile.runtime.tape import Tape
 from difftile.substrate import current_session
+from tests.fusing import fusing
 from tests.tape_kernels import SPECS
 from tests.tape_ops import HOST_OPS
 
@@ -264,6 +266,7 @@ class Program:
         separate: Fields with a `grad_in` and a `grad_out`.
         out_alone: Fields with only a `grad_out`.
         accumulate: Whether gradients are added to their previous values.
+        fuse: Whether launches that repeat are fused, as in `dt.init`.
     """
 
     number: int
@@ -276,6 +279,7 @@ class Program:
     separate: str
     out_alone: str
     accumulate: bool
+    fuse: str | bool
 
 
 # Drawing
@@ -309,6 +313,7 @@ def draw(number: int) -> Program:
         separate=separate,
         out_alone=alone,
         accumulate=rng.random() < 0.2,
+        fuse="always" if number % 2 else False,
     )
 
 
@@ -455,6 +460,11 @@ def check(program: Program) -> None:
     Raises:
         Wrong: They differ.
     """
+    with fusing(program.fuse):
+        _check(program)
+
+
+def _check(program: Program) -> None:
     start, rng = values_of(program.number)
     cells, _, final = refer(program, start, {})
     written = [n for n in GRADED if cells[n].written_at >= 0]
@@ -610,6 +620,7 @@ def shortest(program: Program) -> Program:
 
 def _shorter(program: Program) -> list[Program]:
     options = [replace(program, limits=()), replace(program, accumulate=False)]
+    options.append(replace(program, fuse=False))
     options += [replace(program, separate=""), replace(program, out_alone="")]
     options = [o for o in options if o != program]
     if len(program.seeds) > 1:
@@ -636,15 +647,26 @@ def _fewer(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
     return found
 
 
-def run(numbers: Sequence[int], report: Callable[[str], object] = print) -> list[int]:
-    """Check programs; report the wrong ones and return their numbers."""
+def run(
+    numbers: Sequence[int], report: Callable[[str], object] = print, *, twice: bool = False
+) -> list[int]:
+    """Check programs; report the wrong ones and return their numbers.
+
+    Args:
+        numbers: Their numbers.
+        report: Called with a text for each that is wrong.
+        twice: Check each fused and unfused.
+    """
     wrong: list[int] = []
     for number in numbers:
-        said = fails(draw(number))
-        if said:
-            wrong.append(number)
-            small = shortest(draw(number))
-            report(f"program {number}: {said}\n  shortest: {fails(small)}\n  {small}")
+        drawn = draw(number)
+        for program in [replace(drawn, fuse=f) for f in (False, "always")] if twice else [drawn]:
+            said = fails(program)
+            if said:
+                wrong.append(number)
+                small = shortest(program)
+                report(f"program {number}: {said}\n  shortest: {fails(small)}\n  {small}")
+                break
     return wrong
 
 
@@ -653,10 +675,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser("python -m tests.tape_programs", __doc__)
     parser.add_argument("count", type=positive_int, help="how many programs")
     parser.add_argument("--first", type=int, default=0, help="the first of them; default: 0")
+    parser.add_argument("--twice", action="store_true", help="run each fused and unfused")
     options = parser.parse_args(argv)
     dt.init(arch="cpu")
     started = time.perf_counter()
-    wrong = run(range(options.first, options.first + options.count))
+    wrong = run(range(options.first, options.first + options.count), twice=options.twice)
     seconds = time.perf_counter() - started
     print(f"{options.count} programs in {seconds:.0f} s, {len(wrong)} of them wrong: {wrong[:20]}")
     return 1 if wrong else 0

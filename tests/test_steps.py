@@ -8,7 +8,7 @@ import taichi as ti
 
 import difftile as dt
 from difftile.launch.run import Run
-from difftile.runtime.steps import perform_run
+from difftile.runtime.perform_run import perform_run
 
 
 @dt.kernel

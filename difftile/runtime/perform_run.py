@@ -23,10 +23,12 @@ def perform_run(run: Run) -> None:
         IndexOutOfRange: An index would leave a shape; the launches before have run.
         LaunchError: A tape of another thread would miss a launch.
     """
+    _check(run)
+    run = _with_streams(run)
     if run.count < 2 or not _perform_fused(run):
         for t in range(run.count):
             for j, launch in enumerate(run.launches):
-                perform_launch(launch, run.values_at(j, t))
+                _launch(launch, run.values_at(j, t))
 
 
 def _perform_fused(run: Run) -> bool:
@@ -35,9 +37,7 @@ def _perform_fused(run: Run) -> bool:
     recorder = recording.recorder
     if recording.observer is not None:
         return False
-    _check(run)
     with LOCK:
-        run = _with_streams(run)
         if len(Recording.open) > (recorder is not None):
             for launch, values in zip(run.launches, run.values, strict=True):
                 _check_not_missed(recording, launch, values)
@@ -85,19 +85,15 @@ def _with_streams(run: Run) -> Run:
     return replace(run, varying={**run.varying, **more})
 
 
-def perform_launch(launch: PreparedLaunch, values: Arguments) -> None:
-    """Launch once, as a call of the kernel does when its arguments are known."""
+def _launch(launch: PreparedLaunch, values: Arguments) -> None:
+    """Launch once, as a call of the kernel does when its arguments are checked."""
     recording = RECORDING.get()
     recorder = recording.recorder
-    if launch.suspect is not None and launch.suspect(values):
-        launch.check(values)
     if launch.exclusive:
         LOCK.acquire()
     try:
         for one in launch.derived:
             one.refresh()
-        if launch.code.streams:
-            launch.draw_anew(values)
         if len(Recording.open) > (recorder is not None):
             _check_not_missed(recording, launch, values)
         if recorder is None:
