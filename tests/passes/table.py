@@ -100,6 +100,7 @@ from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.stages import split
+from difftile.passes.time_loop import interchanged
 from difftile.passes.time_loop import serial as serial_in_time
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.passes.update_in_place import update_in_place
@@ -228,7 +229,11 @@ def _time_loop(program: Program, options: Options) -> Result:
     step = next(p for p in program.params if isinstance(p, Var) and p.name == "t")
     first, count = Var("first", I32), Var("count", I32)
     reverse = options.flag("reverse", default=False)
-    after = serial_in_time(program, step, first, count, reverse=reverse)
+    forms = {"serial": serial_in_time, "interchanged": interchanged}
+    form = forms[options.text("form", "interchanged")]
+    after = form(program, step, first, count, reverse=reverse)
+    if after is None:
+        return Result(notes=("the loops cannot be interchanged",))
 
     def check() -> None:
         for steps in (range(1, 2), range(1, 4), range(5)):
@@ -831,6 +836,8 @@ PASSES: dict[str, Adapter] = {
 COVERED = {
     "accesses": "conflicts",
     "crossings": "merge_loops",
+    "elements": "scalar_replacement",
+    "registers": "time_loop",
     "forms": "conflicts",
     "integers": "conflicts",
     "intervals": "component_logs",
