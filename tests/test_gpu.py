@@ -12,9 +12,11 @@ import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.ir.types import SCALARS
 from tests import (
     harness,
     programs,
+    test_device_memory,
     test_exact,
     test_nan,
     test_optim,
@@ -62,6 +64,13 @@ def test_numbers_of_double_precision_stay_so_on_cuda() -> None:
         x.fill(0.1)
         assert (x.to_numpy() == 0.1).all()
     assert (dt.full(2, 2**40 + 1, ti.i64).to_numpy() == 2**40 + 1).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_contents_move_on_cuda_without_kernels() -> None:
+    test_device_memory.move(SCALARS, test_device_memory.ELEMENTS)
+    test_device_memory.reverse_one_launch()
 
 
 @pytest.mark.gpu

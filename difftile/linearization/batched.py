@@ -167,6 +167,10 @@ class ManyDirections:
         self.gradient(field).buffer.change(take)
         return np.array(taken)
 
+    def drop(self, field: Field, where: Where) -> None:
+        """Set the gradients of a field, a part or an element to zero."""
+        self.take(field, where)
+
     def add(self, field: Field, window: Window | None, values: HostArray) -> None:
         """Add to the gradients of a field or of a part of one."""
 

@@ -15,6 +15,7 @@ from difftile.fields.recording import Where
 from difftile.fields.window import Window
 from difftile.ir.derived import After, Before
 from difftile.ir.nodes import Array
+from difftile.ir.types import shape_of
 from difftile.launch.binding import Binding, Environment, Fixed, Kept, Slot
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.recording.budget import LOG_BYTES
@@ -153,17 +154,22 @@ class Replay:
 
     def take(self, field: Field, where: Where) -> HostArray:
         """Return the gradient of a field, a part or an element, and leave zero there."""
-        buffer = self.gradient(field).buffer
         if isinstance(where, tuple):
-            taken = np.array(buffer.read_at(where))
-            buffer.write_at(where, np.zeros(taken.shape))
-            return taken
-        taken = self.read(field, where)
-        if where is None:
+            taken = np.array(self.gradient(field).buffer.read_at(where))
+        else:
+            taken = self.read(field, where)
+        self.drop(field, where)
+        return taken
+
+    def drop(self, field: Field, where: Where) -> None:
+        """Set the gradient of a field, a part or an element to zero."""
+        buffer = self.gradient(field).buffer
+        if not where:
             buffer.fill(0.0)
+        elif isinstance(where, tuple):
+            buffer.write_at(where, np.zeros(shape_of(field.element)))
         else:
             where.assign(buffer, 0.0)
-        return taken
 
     def add(self, field: Field, window: Window | None, values: HostArray) -> None:
         """Add to the gradient of a field or of a part of one."""

@@ -67,7 +67,11 @@ def check_loss(loss: ArrayLike) -> None:
 
 def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
     """Add the seed of an output, a field or a part of one, to the gradient of the field."""
+    buffer, whole = gradient.buffer, output.window is None
     if isinstance(seed, ArrayLike):
+        if whole and isinstance(seed, Field) and _fits(seed, output):
+            buffer.add(seed.buffer)
+            return
         values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()
     else:
         values = np.asarray(seed)
@@ -76,5 +80,15 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
     wanted = (*output.shape, *shape_of(output.element))
     if values.ndim and values.shape != wanted:
         raise FieldError(f"The seed of {output!r} has the shape {values.shape}, not {wanted}.")
-    dtype = numpy_dtype(scalar_of(gradient.element))
-    add_to(gradient, np.broadcast_to(values, wanted).astype(dtype, copy=False), output.window)
+    values = values.astype(numpy_dtype(scalar_of(gradient.element)), copy=False)
+    if whole and buffer.zeros:  # without a look at them, which may be memory of a device
+        if values.ndim:
+            buffer.write(values)
+        else:
+            buffer.fill(values.item())
+    else:
+        add_to(gradient, np.broadcast_to(values, wanted), output.window)
+
+
+def _fits(seed: Field, output: ArrayLike) -> bool:
+    return seed.element == output.element and seed.shape == output.shape

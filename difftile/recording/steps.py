@@ -43,6 +43,10 @@ class Derivatives(Protocol):
         """Return the derivatives of a field, a part or an element, and leave zero there."""
         ...
 
+    def drop(self, field: Field, where: Where) -> None:
+        """Set the derivatives of a field, a part or an element to zero."""
+        ...
+
     def add(self, field: Field, window: Window | None, values: HostArray) -> None:
         """Add to the derivatives of a field or of a part of one."""
         ...
@@ -432,7 +436,7 @@ class HostWrite(HostStep):
 
     def reverse(self, gradients: Derivatives) -> None:
         """Set the derivatives to zero: constants replaced the earlier values."""
-        gradients.take(self.field, self.where)
+        gradients.drop(self.field, self.where)
 
 
 class HostCopy(HostStep):
@@ -468,5 +472,5 @@ class HostCopy(HostStep):
     def push(self, tangents: Derivatives) -> None:
         """Copy the tangent."""
         copied = tangents.read(self.source.base, self.source.window)
-        tangents.take(self.field, self.where)
+        tangents.drop(self.field, self.where)
         tangents.add(self.field, self.target.window, copied)

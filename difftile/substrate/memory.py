@@ -35,7 +35,7 @@ class DeviceArray(Protocol):
 
     @property
     def handle(self) -> Any:
-        """The memory as a launch of the backend takes it."""
+        """The memory as a launch of the backend takes it, which may write it afterwards."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class DeviceArray(Protocol):
         ...
 
     def fill(self, number: float) -> None:
-        """Set every number to one that double precision holds."""
+        """Set every number, at the latest when the contents are used."""
         ...
 
     def copy_from(self, other: Any) -> None:
@@ -296,24 +296,24 @@ class Buffer:
 
     def write_at(self, index: tuple[int, ...], value: npt.NDArray[Any]) -> None:
         """Set one element."""
-        self.zeros = False
-        if self._array is None:
-            self._on_device.write_at(index, value)
-        else:
+        if self._array is not None:
+            self.zeros = False
             self._array[index] = value
+        elif not self.shape and not shape_of(self.element):
+            self.fill(value.item())
+        else:
+            self.zeros = False
+            self._on_device.write_at(index, value)
 
     def fill(self, number: float) -> None:
         """Set every number to one value."""
         if number == 0 and self.zeros:
             return
         self.zeros = False
-        if self._array is not None:
-            self._array.fill(number)
-        elif float(number) == number:
+        if self._array is None:
             self._on_device.fill(number)
-        else:  # an integer that double precision does not hold
-            full = (*self.shape, *shape_of(self.element))
-            self.write(np.full(full, number, numpy_dtype(scalar_of(self.element))))
+        else:
+            self._array.fill(number)
         self.zeros = number == 0  # only now: Ctrl+C may come before
 
     def copy_from(self, other: Buffer) -> None:
@@ -342,11 +342,14 @@ class Buffer:
 
     def add(self, other: Buffer) -> None:
         """Add the contents of a buffer of the same shape and element."""
-        self.zeros = False
-        if self._array is None:
-            self._on_device.add(other.device)
-        else:
+        if self._array is not None:
+            self.zeros = False
             self._array += other.array()
+        elif self.zeros:
+            self.copy_from(other)
+        elif not other.zeros:
+            self.zeros = False
+            self._on_device.add(other.device)
 
     @property
     def _on_device(self) -> DeviceArray:

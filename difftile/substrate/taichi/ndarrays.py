@@ -4,6 +4,7 @@
 # pyright: reportInvalidTypeForm=false
 
 import gc
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,33 @@ import taichi as ti
 
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.lock import LOCK
+from difftile.substrate.taichi.cuda import memory_of
 from difftile.substrate.taichi.names import dtype_of
 
 
 class Ndarray:
-    """A `DeviceArray`; most operations compile or run a kernel of Taichi, which takes the lock."""
+    """A `DeviceArray`; operations on the contents take the lock.
+
+    A fill waits until the contents are used: most fills are clears, and are followed by another
+    fill, by a copy, or by nothing.
+    """
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
         self._element = element
+        self._dtype = numpy_dtype(scalar_of(element))
         self._shape = (*shape, *shape_of(element))
         with LOCK:
             self._ndarray: Any = ti.ndarray(dtype_of(element), shape)
-        self.handle: Any = self._ndarray.arr
+            self._memory = memory_of(self._ndarray)
+        self._handle: Any = self._ndarray.arr
+        self._waiting: float | None = None  # what every number is still to be set to
+
+    @property
+    def handle(self) -> Any:
+        """The memory as a launch takes it."""
+        if self._waiting is not None:
+            self._fill()
+        return self._handle
 
     @property
     def is_finalized(self) -> bool:
@@ -33,44 +49,105 @@ class Ndarray:
     def read(self) -> npt.NDArray[Any]:
         """Return a copy of the contents."""
         with LOCK:
-            return self._ndarray.to_numpy().reshape(self._shape)
+            if self._waiting is not None:
+                return np.full(self._shape, self._waiting, self._dtype)
+            if self._memory is None:
+                return self._ndarray.to_numpy().reshape(self._shape)
+            values = np.empty(self._shape, self._dtype)
+            self._memory.read(0, values)
+            return values
 
     def write(self, values: npt.NDArray[Any]) -> None:
         """Set the contents."""
         with LOCK:
-            self._ndarray.from_numpy(np.array(values, order="C"))
+            if self._memory is None:
+                self._ndarray.from_numpy(np.array(values, order="C"))
+            else:
+                self._memory.write(0, np.ascontiguousarray(values, self._dtype))
+            self._waiting = None
 
     def read_at(self, index: tuple[int, ...]) -> Any:
         """Return one element: a number, or a copy of its components."""
+        inner = shape_of(self._element)
         with LOCK:
-            found = self._ndarray[index if index else None]
-        dtype = numpy_dtype(scalar_of(self._element))
-        return found.to_numpy() if shape_of(self._element) else dtype.type(found)
+            found: Any
+            if self._waiting is not None:
+                found = np.full(inner, self._waiting, self._dtype)
+            elif self._memory is None:
+                found = self._ndarray[index if index else None]
+                found = found.to_numpy() if inner else self._dtype.type(found)
+            else:
+                found = np.empty(inner, self._dtype)
+                self._memory.read(self._offset(index), found)
+        return found if inner else found[()]
 
     def write_at(self, index: tuple[int, ...], value: npt.NDArray[Any]) -> None:
         """Set one element."""
         with LOCK:
-            self._ndarray[index if index else None] = value.tolist()
+            self._fill()
+            if self._memory is None:
+                self._ndarray[index if index else None] = value.tolist()
+            else:
+                one = np.ascontiguousarray(value, self._dtype)
+                self._memory.write(self._offset(index), one)
 
     def fill(self, number: float) -> None:
-        """Set every number to one that double precision holds."""
+        """Set every number, as soon as the contents are used."""
         with LOCK:
-            _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
+            self._waiting = number
 
     def copy_from(self, other: "Ndarray") -> None:
         """Set the contents from another array."""
+        if other is self:
+            return
         with LOCK:
-            self._ndarray.copy_from(other._ndarray)
+            if other._waiting is None and self._memory is not None and other._memory is not None:
+                self._memory.copy(other._memory)
+            elif other._waiting is None:
+                self._ndarray.copy_from(other._ndarray)
+            self._waiting = other._waiting
 
     def copy_rows(self, other: "Ndarray", index: "Ndarray") -> None:
         """Set each row from the row of another array that the index has for it; -1 sets zeros."""
         with LOCK:
+            for one in (other, index):
+                one._fill()
             _copy_rows(other._ndarray, index._ndarray, self._ndarray)
+            self._waiting = None
 
     def add(self, other: "Ndarray") -> None:
         """Add the contents of another array."""
         with LOCK:
+            if other._waiting == 0:
+                return
+            if self._waiting == 0:
+                self.copy_from(other)
+                return
+            for one in (self, other):
+                one._fill()
             _add(self._ndarray, other._ndarray)
+
+    def _fill(self) -> None:
+        """Make up for a fill that waits."""
+        with LOCK:
+            number = self._waiting
+            if number is None:
+                return
+            value = np.array(number, self._dtype)
+            if self._memory is None or not self._memory.fill(value):
+                if float(number) == number and self._dtype.kind != "b":
+                    _fill(self._ndarray, number, dtype_of(scalar_of(self._element)))
+                else:  # NaN; an integer that double precision does not hold; `_fill` has no bools
+                    self._ndarray.from_numpy(np.full(self._shape, value))
+            self._waiting = None  # only now: Ctrl+C may come before
+
+    def _offset(self, index: tuple[int, ...]) -> int:
+        """Return where an element begins [bytes]."""
+        inner = shape_of(self._element)
+        at = 0
+        for k, size in zip(index, self._shape, strict=False):
+            at = at * size + k
+        return at * prod(inner) * self._dtype.itemsize
 
 
 @ti.kernel

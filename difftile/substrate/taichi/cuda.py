@@ -1,0 +1,137 @@
+"""Fills of memory of CUDA, and copies from and to the host, by the driver.
+
+Taichi fills, reads and writes ndarrays by kernels and through managed memory, and waits for the
+device before and after each. The driver takes some microseconds, and waits only where the host
+reads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+import numpy.typing as npt
+import taichi as ti
+from taichi.lang import impl
+
+_NAME = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+
+_STAGED = 1 << 16  # bytes that the driver takes from the host without waiting for the device
+_ADDRESS, _HOST, _SIZE, _STREAM = ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "cuDevicePrimaryCtxRetain": (ctypes.POINTER(ctypes.c_void_p), ctypes.c_int),
+    "cuCtxSetCurrent": (ctypes.c_void_p,),
+    "cuGetErrorString": (ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)),
+    "cuMemsetD8_v2": (_ADDRESS, ctypes.c_ubyte, _SIZE),
+    "cuMemsetD16_v2": (_ADDRESS, ctypes.c_ushort, _SIZE),
+    "cuMemsetD32_v2": (_ADDRESS, ctypes.c_uint, _SIZE),
+    "cuMemcpyDtoH_v2": (_HOST, _ADDRESS, _SIZE),
+    "cuMemcpyHtoD_v2": (_ADDRESS, _HOST, _SIZE),
+    "cuMemcpyHtoDAsync_v2": (_ADDRESS, _HOST, _SIZE, _STREAM),
+    "cuMemcpyDtoDAsync_v2": (_ADDRESS, _ADDRESS, _SIZE, _STREAM),
+}
+
+
+class Memory:
+    """Memory of an ndarray, by its address; each call belongs after all earlier work.
+
+    Args:
+        driver: The driver.
+        address: Where the memory begins.
+        nbytes: Its size.
+    """
+
+    __slots__ = ("_address", "_driver", "_nbytes")
+
+    def __init__(self, driver: Driver, address: int, nbytes: int) -> None:
+        self._driver = driver
+        self._address = address
+        self._nbytes = nbytes
+
+    def fill(self, number: npt.NDArray[Any]) -> bool:
+        """Set the memory to one number again and again; return False if it is too long for that."""
+        pattern = number.tobytes()
+        size = min(len(pattern), 4)
+        if pattern != (pattern[:size] * 2)[: len(pattern)]:
+            return False
+        self._driver.enter()
+        value = int.from_bytes(pattern[:size], sys.byteorder)
+        self._driver.call(f"cuMemsetD{8 * size}_v2", self._address, value, self._nbytes // size)
+        return True
+
+    def read(self, offset: int, values: npt.NDArray[Any]) -> None:
+        """Set an array of the host from a part of the memory."""
+        self._driver.enter()
+        source = self._address + offset
+        self._driver.call("cuMemcpyDtoH_v2", values.ctypes.data, source, values.nbytes)
+
+    def write(self, offset: int, values: npt.NDArray[Any]) -> None:
+        """Set a part of the memory from an array of the host."""
+        self._driver.enter()
+        target = self._address + offset
+        if values.nbytes > _STAGED:
+            self._driver.call("cuMemcpyHtoD_v2", target, values.ctypes.data, values.nbytes)
+        else:
+            values = values.copy()  # to memory that is not pinned, and so is read before the return
+            arguments = target, values.ctypes.data, values.nbytes, None
+            self._driver.call("cuMemcpyHtoDAsync_v2", *arguments)
+
+    def copy(self, other: Memory) -> None:
+        """Set all of the memory from memory of the same size."""
+        self._driver.enter()
+        self._driver.call("cuMemcpyDtoDAsync_v2", self._address, other._address, self._nbytes, None)
+
+
+class Driver:
+    """The functions of the driver, in the context that Taichi uses.
+
+    Raises:
+        OSError: There is no driver.
+    """
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(_NAME)
+        self._functions: dict[str, Any] = {}
+        for name, signature in _SIGNATURES.items():
+            function = self._functions[name] = getattr(library, name)
+            function.argtypes, function.restype = signature, ctypes.c_int
+        self._context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), 0)
+
+    def enter(self) -> None:
+        """Make Taichi's context that of the calling thread."""
+        self.call("cuCtxSetCurrent", self._context)
+
+    def call(self, name: str, *args: Any) -> None:
+        """Call a function.
+
+        Raises:
+            RuntimeError: The driver, or earlier work on the device, has failed.
+        """
+        code: int = self._functions[name](*args)
+        if code:
+            text = ctypes.c_char_p()
+            self._functions["cuGetErrorString"](code, ctypes.byref(text))
+            reason = (text.value or b"no text").decode(errors="replace")
+            raise RuntimeError(f"CUDA error {code}, {reason}, in {name}")
+
+
+@cache
+def _driver() -> Driver | None:
+    try:
+        return Driver()
+    except (OSError, AttributeError):
+        return None
+
+
+def memory_of(ndarray: Any) -> Memory | None:
+    """Return the memory of an ndarray; None where only Taichi can copy it."""
+    driver = _driver() if impl.current_cfg().arch == ti.cuda else None
+    if driver is None:
+        return None
+    arr = ndarray.arr
+    program: Any = impl.get_runtime().prog
+    address: int = program.get_ndarray_data_ptr_as_int(arr)
+    return Memory(driver, address, arr.nelement() * arr.element_size())

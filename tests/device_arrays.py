@@ -1,0 +1,94 @@
+"""Fields in memory of a device, on machines without one: arrays of Taichi that Python cannot see.
+
+The driver of CUDA is replaced by one that moves bytes of the host, and counts its calls.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from taichi.lang import impl, kernel_impl
+
+import difftile as dt
+from difftile.substrate.taichi import cuda, device, ndarrays
+from difftile.substrate.taichi.launcher import CompiledKernel
+
+
+class HostDriver:
+    """The functions of the driver that `cuda.Memory` calls, for memory of the host."""
+
+    def enter(self) -> None:
+        """Do nothing: the host has no contexts."""
+
+    def call(self, name: str, *args: Any) -> None:
+        target, source, size, *_ = args
+        if name.startswith("cuMemset"):
+            dtype = np.dtype(f"u{int(name.removeprefix('cuMemsetD').removesuffix('_v2')) // 8}")
+            value = np.full(size, source, dtype)
+            ctypes.memmove(target, value.ctypes.data, value.nbytes)
+        else:
+            ctypes.memmove(target, source, size)
+
+
+@contextmanager
+def device_arrays(*, driver: bool = True) -> Generator[None]:
+    """Start on the CPU as on a device.
+
+    Args:
+        driver: Whether there is a driver; else Taichi moves all contents.
+    """
+    start = device.start
+
+    def start_as_device(arch: str, settings: Any) -> Any:
+        return dataclasses.replace(start(arch, settings), on_host=False)
+
+    def memory_of(ndarray: Any) -> cuda.Memory | None:
+        arr = ndarray.arr
+        program: Any = impl.get_runtime().prog
+        address = program.get_ndarray_data_ptr_as_int(arr)
+        found: Any = HostDriver()
+        return cuda.Memory(found, address, arr.nelement() * arr.element_size()) if driver else None
+
+    try:
+        with (
+            mock.patch.object(device, "start", start_as_device),
+            mock.patch.object(ndarrays, "memory_of", memory_of),
+        ):
+            dt.init(arch="cpu")
+            yield
+    finally:
+        dt.init(arch="cpu")
+
+
+@contextmanager
+def counted() -> Generator[Counter[str]]:
+    """Count launches, kernels of Taichi's own, and calls of the driver without their suffixes."""
+    counts: Counter[str] = Counter()
+
+    def counting(owner: type, method: str, name: Any) -> Any:
+        original = getattr(owner, method)
+
+        def call(self: Any, *args: Any, **options: Any) -> Any:
+            counts[name(*args)] += 1
+            return original(self, *args, **options)
+
+        return mock.patch.object(owner, method, call)
+
+    def function(name: str, *_: Any) -> str:
+        return name.removesuffix("_v2").removesuffix("Async").removeprefix("cu")
+
+    with (
+        counting(CompiledKernel, "launch", lambda *_: "launch"),
+        counting(kernel_impl.Kernel, "__call__", lambda *_: "kernel of Taichi"),
+        counting(HostDriver, "call", function),
+        counting(cuda.Driver, "call", function),
+        mock.patch.object(cuda.Driver, "enter", lambda self: None),
+    ):
+        yield counts
