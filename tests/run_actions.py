@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import random
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +47,7 @@ class World:
         sizes: The elements of a long field, of a short one, and of a grid.
         double: Whether floats are doubles.
         values: Draws what fields hold.
-        nudge: How far initial values are moved, relative to them.
+        nudge: How far numbers that go in are moved, relative to them.
         explicit: Whether loops that can be are written with `dt.steps`.
 
     Attributes:
@@ -54,6 +55,7 @@ class World:
         seen: What Python has seen so far.
         step: The number of the step in the innermost loop.
         tape: The open tape.
+        nudges: Draws how far numbers of launches are moved.
     """
 
     sizes: tuple[int, int, int, int]
@@ -65,6 +67,7 @@ class World:
     seen: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     step: Any = 0
     tape: dt.Tape | None = None
+    nudges: random.Random = field(default_factory=lambda: random.Random(0))
 
     @property
     def element(self) -> Any:
@@ -104,6 +107,12 @@ class World:
         shift = self.values.normal(size=shape)  # drawn always, so that all runs draw the same
         drawn = drawn * (1.0 + self.nudge * shift)
         return drawn if self.double else drawn.astype(np.float32)
+
+    def moved(self, number: Any) -> Any:
+        """Return a number of a launch; floats are moved as initial values are."""
+        if not self.nudge or not isinstance(number, float):
+            return number
+        return number * (1.0 + self.nudge * self.nudges.gauss(0.0, 1.0))
 
     def do(self, action: Action) -> None:
         """Run an action, and note the error that it raises."""
@@ -180,7 +189,7 @@ class Launch:
             fields[0] = fields[0][self.part]
         elif self.part == "flat":
             fields[0] = fields[0].view(-1)
-        STEPS[self.name].launch(*fields, *(n.at(world.step) for n in self.numbers))
+        STEPS[self.name].launch(*fields, *(world.moved(n.at(world.step)) for n in self.numbers))
 
     @property
     def is_plain(self) -> bool:

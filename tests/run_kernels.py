@@ -74,7 +74,7 @@ def swing_alone(q, v, h: float):
     for i in q:
         v[i] -= 0.1 * h * ti.sin(q[i])
     for i in q:
-        q[i] += 0.1 * h * v[i] - 0.01 * q[i] * q[i] * q[i]
+        q[i] += 0.1 * h * v[i] - 0.1 * ti.sin(q[i])
 
 
 @dt.kernel

@@ -9,6 +9,8 @@ import pytest
 
 import difftile as dt
 from difftile.diagnosis.trace import Item, Loop, Trace
+from difftile.launch.run import Run
+from difftile.runtime.perform_run import perform_run
 
 
 @dt.kernel
@@ -96,3 +98,25 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
         pass
     with pytest.raises(dt.TapeError, match="recorded nothing"):
         empty.visualize(tmp_path / "tape.png")
+
+
+def test_a_fused_run_is_drawn_as_its_launches() -> None:
+    found: list[Item] = []
+    for count in (8, 1):
+        x, v = dt.ones(4, grad=True), dt.zeros(4, grad=True)
+        launch, values = swing._ready((x, v), {})
+        with dt.Tape() as tape:
+            for _ in range(8 // count):
+                perform_run(Run((launch,), (values,), count, {}))
+        if count > 1:
+            assert len(list(tape._history.steps())) == 1, "the run was not fused"
+        (loop,) = trace_of(tape).folded()
+        assert isinstance(loop, Loop) and loop.times == 8
+        (item,) = loop.body
+        assert isinstance(item, Item)
+        assert item.nbytes == tape.nbytes > 0
+        found.append(item)
+    fused, plain = found
+    assert (fused.name, fused.reads, fused.writes) == (plain.name, plain.reads, plain.writes)
+    assert fused.kept == plain.kept
+    assert len(fused.launches) == len(plain.launches) == 8

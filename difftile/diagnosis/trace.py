@@ -10,6 +10,7 @@ from difftile.compile.arguments import field_at
 from difftile.fields.field import Field, Storage
 from difftile.recording.budget import as_text
 from difftile.recording.opaque import Opaque, OpaqueRecord
+from difftile.recording.runs import RunRecord, RunStep
 from difftile.recording.steps import HostCopy, HostWrite, Launch, LaunchRecord, StepRecord, TapeStep
 from difftile.substrate import Buffer
 
@@ -72,6 +73,8 @@ class Trace:
             match step:
                 case Launch():
                     self._launch(step, record)
+                case RunStep():
+                    self._run(step, record)
                 case HostWrite(target):
                     row = frozenset((self._row(target),))
                     self.items.append(Item("write", frozenset(), row))
@@ -84,25 +87,41 @@ class Trace:
                 case _:
                     raise NotImplementedError(step)
 
+    def _run(self, run: RunStep, record: StepRecord | None) -> None:
+        """Add the launches of a fused run; the first of them is charged with what the run saved."""
+        launches = list(run.launches())  # all of them live, as they are told apart by identity
+        first = len(self.items)
+        for launch in launches:
+            self._launch(launch, None)
+        if isinstance(record, RunRecord):
+            saved = {run.fused.fields[slab.number].storage for slab in record.slabs}
+            for launch, item in zip(launches, self.items[first:], strict=True):
+                for plan in launch.plans:
+                    kept = [k for k in plan.kept if field_at(launch.values, k).storage in saved]
+                    item.kept |= self._rows(launch, kept)
+            for buffer in record.buffers:
+                self._counts(self.items[first], buffer)
+
+    def _rows(self, step: Launch, positions: Iterable[int]) -> frozenset[int]:
+        """Return the rows of the fields at some positions among the arguments of a launch."""
+        code = step.prepared.code
+        return frozenset(
+            self._row(field, code.params[k].name)
+            for k in positions
+            if (field := field_at(step.values, k)) not in code.temps
+        )
+
     def _launch(self, step: Launch, record: StepRecord | None) -> None:
-        code, values = step.prepared.code, step.values
-
-        def rows(positions: Iterable[int]) -> frozenset[int]:
-            return frozenset(
-                self._row(field, code.params[k].name)
-                for k in positions
-                if (field := field_at(values, k)) not in code.temps
-            )
-
+        code = step.prepared.code
         if not self.items or self.items[-1].launches != [id(step)]:
             read = {code.position[a] for stage in code.stages for a in stage.loaded}
             written = {code.position[a] for stage in code.stages for a in stage.written}
-            item = Item(code.name, rows(sorted(read)), rows(sorted(written)), launches=[id(step)])
-            self.items.append(item)
+            reads, writes = (self._rows(step, sorted(found)) for found in (read, written))
+            self.items.append(Item(code.name, reads, writes, launches=[id(step)]))
         if isinstance(record, LaunchRecord):
             item = self.items[-1]
             kept = zip(record.plan.kept, record.kept, strict=True)
-            item.kept |= rows([k for k, buffer in kept if self._counts(item, buffer)])
+            item.kept |= self._rows(step, [k for k, b in kept if self._counts(item, b)])
 
     def _opaque(self, opaque: Opaque, kept: Mapping[Storage, Buffer]) -> None:
         uses = opaque.uses
