@@ -91,6 +91,14 @@ class PeriodProgram:
                 fields[array] = np.asarray(self.rng.uniform(-1, 1, shape))
         return fields, {self.h: 0.3, self.few: int(self.rng.integers(SIZE + 1))}
 
+    @property
+    def extents(self) -> dict[Array, tuple[str, ...]]:
+        """The same word for extents that are the same."""
+        lines = (*self.lines, self.vectors, self.places, self.counts)
+        of_lines = {array: ("size",) for array in lines}
+        of_grids = {array: ("size", "size") for array in self.grids}
+        return of_lines | of_grids | {array: ("steps", "size") for array in self.slabs}
+
     # Statements of the top level
 
     def _between(self) -> None:
@@ -122,14 +130,12 @@ class PeriodProgram:
         ]
         usual = self.friendly or self.rng.random() < 0.6
         indices, starts, stops = boxes[0 if usual else self.rng.integers(len(boxes))]
-        if self.rng.random() < 0.15:
-            value = Const(0.0, F64)
-            with self.b.region() as stmts:
-                array = self.lines[self.rng.integers(4)] if len(indices) == 1 else self.grids[0]
-                self.b.store(array, indices, value)
-        else:
-            with self.b.region() as stmts:
+        with self.b.region() as stmts:
+            if self.rng.random() < 0.8:
                 self._body(indices, list(self.top), depth=0)
+            if self.rng.random() < 0.3 or not stmts:
+                array = self.choice(self.lines if len(indices) == 1 else self.grids)
+                self.b.store(array, indices, Const(0.0, F64))
         body = Block(tuple(stmts))
         self.b.append(ParallelFor(indices, starts, stops, body))
 

@@ -14,6 +14,7 @@ from difftile.ir.walk import array_of, uses, walk
 from difftile.ops.check import check
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
+from difftile.passes.dead_stores import Extents, dead_stores
 from difftile.passes.drop_stop_grad import drop_stop_grad
 from difftile.passes.exclusive import exclusive
 from difftile.passes.factor import factor
@@ -22,6 +23,7 @@ from difftile.passes.hoist_accumulations import hoist_accumulations
 from difftile.passes.interchange import interchange
 from difftile.passes.mark_single_writes import mark_single_writes
 from difftile.passes.merge import merge
+from difftile.passes.merge_loops import merge_loops
 from difftile.passes.reduce import reduce
 from difftile.passes.scalar_replacement import scalar_replacement
 from difftile.passes.scatter_to_gather import scatter_to_gather
@@ -38,6 +40,36 @@ def simplify(program: Program, *, checked: bool = False) -> Program:
 def normalise(program: Program, *, checked: bool = False) -> Program:
     """Return the program in the form that stages are cut from and reversed."""
     return _run(program, (fold, cse, split_atomics, scalar_replacement, fold, cse, dce), checked)
+
+
+def join(program: Program, extents: Extents | None = None, *, checked: bool = False) -> Program:
+    """Return the program of several launches as one: what they hand on becomes values.
+
+    Args:
+        program: Programs one after the other, before `finish`.
+        extents: As for `dead_stores`.
+        checked: Check the program after each pass.
+    """
+
+    def without_dead_stores(program: Program) -> Program:
+        return dead_stores(program, extents)
+
+    passes = (
+        # Launches compute the same values again, and indices of merged loops are compared.
+        fold,
+        cse,
+        # Before loops are merged, which then have fewer statements to go around.
+        without_dead_stores,
+        merge_loops,
+        # One iteration now writes an element and reads it.
+        scalar_replacement,
+        fold,
+        cse,
+        # Loads are gone, and with them what kept stores.
+        without_dead_stores,
+        dce,
+    )
+    return _run(program, passes, checked)
 
 
 def finish(

@@ -74,6 +74,7 @@ from difftile.passes.componentwise import componentwise
 from difftile.passes.conflicts import Doubt, clashes, races
 from difftile.passes.cse import cse
 from difftile.passes.dce import dce
+from difftile.passes.dead_stores import dead_stores
 from difftile.passes.drop_stop_grad import drop_stop_grad
 from difftile.passes.exclusive import exclusive, owned_arrays
 from difftile.passes.extents import extents
@@ -222,6 +223,12 @@ def _serial(program: Program, options: Options) -> Result:
 def _verify(program: Program, options: Options) -> Result:
     after, marks = verify(program)
     return _checked(program, (replace(after, params=(*program.params, *marks)),), options)
+
+
+def _dead_stores(program: Program, options: Options) -> Result:
+    extents = {_array(program, name): ("one",) for name in options.names("like")}
+    after = dead_stores(program, extents, [_array(program, n) for n in options.names("scratch")])
+    return _checked(program, (after,), options)
 
 
 def _time_loop(program: Program, options: Options) -> Result:
@@ -779,6 +786,7 @@ PASSES: dict[str, Adapter] = {
     "precedence": _precedence,
     "cse": _same(cse),
     "dce": _same(dce),
+    "dead_stores": _dead_stores,
     "derive": _derive,
     "drop_stop_grad": _same(drop_stop_grad),
     "effects": _effects,
