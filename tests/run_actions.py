@@ -18,6 +18,7 @@ import taichi as ti
 
 import difftile as dt
 from tests.run_kernels import NO_STEPS, STEPS, total
+from tests.run_loops import loop_text, run_loop
 from tests.tape_ops import HOST_OPS
 
 GRADED = "abcmuvtklpqr"
@@ -162,6 +163,15 @@ class Number:
         return self.a
 
     @property
+    def text(self) -> str:
+        """The number as an expression of the step."""
+        formulas = {
+            "ramp": f"{self.a!r} + {self.b!r} * t",
+            "wrap": f"1 + ({self.a} + t) % {self.b}",
+        }
+        return formulas.get(self.how, repr(self.a))
+
+    @property
     def is_arithmetic(self) -> bool:
         """Whether Python does not look at the step."""
         return self.how in ("same", "ramp", "wrap")
@@ -190,6 +200,19 @@ class Launch:
         elif self.part == "flat":
             fields[0] = fields[0].view(-1)
         STEPS[self.name].launch(*fields, *(world.moved(n.at(world.step)) for n in self.numbers))
+
+    @property
+    def text(self) -> str:
+        """The launch as a statement."""
+        first, *others = self.fields
+        if isinstance(self.part, slice):
+            first = (
+                f"{first}[{self.part.start or ''}:{self.part.stop or ''}:{self.part.step or ''}]"
+            )
+        elif self.part == "flat":
+            first = f"{first}.view(-1)"
+        given = ", ".join((first, *others, *(number.text for number in self.numbers)))
+        return f"K[{self.name!r}].launch({given})"
 
     @property
     def is_plain(self) -> bool:
@@ -247,6 +270,11 @@ class Swap:
     def run(self, world: World) -> None:
         at = world.at
         at[self.one], at[self.other] = at[self.other], at[self.one]
+
+    @property
+    def text(self) -> str:
+        """The swap as a statement."""
+        return f"{self.one}, {self.other} = {self.other}, {self.one}"
 
 
 @dataclass(frozen=True)
@@ -396,6 +424,14 @@ class TapeLength:
             world.see("launches", world.tape.summary().split(",")[0])
 
 
+def _names(action: Action) -> tuple[str, ...]:
+    if isinstance(action, Launch):
+        return action.fields
+    if isinstance(action, Loop):
+        return tuple(name for one in action.actions for name in _names(one))
+    return (action.one, action.other) if isinstance(action, Swap) else ()
+
+
 @dataclass(frozen=True)
 class Loop:
     """Actions that are repeated.
@@ -423,17 +459,27 @@ class Loop:
                     for when, action in self.odd:
                         if when == step:
                             world.do(action)
-            elif self.how == "steps" or not world.explicit:
-                steps: Any = dt.steps(self.times) if world.explicit else range(self.times)
-                for step in steps:
-                    world.step = step
-                    for action in self.actions:
-                        action.run(world)
             else:
-                world.step = 0
-                dt.repeat(lambda: [action.run(world) for action in self.actions], self.times)
+                run_loop(self.text, self.times, world.at, explicit=world.explicit)
         finally:
             world.step = outer
+
+    @property
+    def text(self) -> str:
+        """The loop as a function of its own."""
+        return loop_text(sorted(set(_names(self))), self.lines(), self.how)
+
+    def lines(self) -> list[str]:
+        """Return the lines of the body; of an inner loop, which has an `i` of its own, the loop."""
+        found: list[str] = []
+        for action in self.actions:
+            if isinstance(action, Loop):
+                found.append(f"for i in steps({action.times}):")
+                found += [f"    {line}" for line in action.lines()]
+                found.append("i = outer")
+            elif isinstance(action, (Launch, Swap)):
+                found.append(action.text)
+        return found
 
 
 @dataclass(frozen=True)

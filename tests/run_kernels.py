@@ -90,6 +90,13 @@ def move(q, v, h: float):
 
 
 @dt.kernel
+def aim(x, y, a: float):
+    """The sign of a zero matters."""
+    for i in x:
+        x[i] = 0.3 * ti.atan2(a, -1.0 - y[i] * y[i]) + 0.1 * x[i]
+
+
+@dt.kernel
 def clear(f):
     for i in f:
         f[i] = 0.0
@@ -259,6 +266,7 @@ STEPS: dict[str, Step] = {
     "swing_alone": Step(swing_alone, "nn", (0, 1), ("float",)),
     "accelerate": Step(accelerate, "nnn", (0, 1, 2), ("float",)),
     "move": Step(move, "nn", (0, 1), ("float",)),
+    "aim": Step(aim, "nn", (), ("float",)),
     "clear": Step(clear, "n"),
     "pull": Step(pull, "nnk", (0, 1)),
     "spread": Step(spread, "ngs"),

@@ -147,7 +147,11 @@ def _number(rng: random.Random, kind: str) -> Number:
         if how in ("ramp", "wrap"):
             return Number("wrap", rng.randint(0, 3), rng.choice((1, 2, 3)))
         return Number(how, 1, rng.choice((1, 1, 2, 5)), rng.choice((1, 3, 4, 7)))
+    if rng.random() < 0.06:
+        return Number("turn", 0.0, -0.0)
     a, b = round(rng.uniform(-1, 1), 3), round(rng.uniform(-1, 1), 3)
+    if rng.random() < 0.06:
+        return Number("turn", a, np.float64(a))
     return Number(how, a, 0.01 * b if how == "ramp" else b, rng.choice((1, 3, 4, 7)))
 
 
@@ -228,6 +232,10 @@ class Drawing:
         times = rng.choice((2, 3, 4, 5, 6, 7, 8, 11, 12, 25))
         kind = rng.random()
         if kind < 0.25 and all(isinstance(a, Swap) or _is_plain(a) for a in period):
+            inner = rng.choice(self.periods)
+            if rng.random() < 0.3 and all(isinstance(a, Swap) or _is_plain(a) for a in inner):
+                loop = Loop(inner, rng.choice((2, 3, 5, 9)), (), "steps")
+                return Loop((*period, loop), rng.choice((2, 4, 7)), (), "steps")
             return Loop(period, times, (), rng.choice(("steps", "steps", "repeat")))
         if deep and kind < 0.35:  # substeps
             inner = Loop(rng.choice(self.periods), rng.choice((2, 3, 4)))
@@ -474,7 +482,10 @@ def run(
     for number in numbers:
         program = draw(number)
         for explicit in (False, True):
-            if explicit and not (hasattr(dt, "steps") and "how='steps'" in repr(program)):
+            drawn = repr(program)
+            if explicit and "how='steps'" not in drawn and "how='repeat'" not in drawn:
+                continue
+            if explicit and not hasattr(dt, "steps"):
                 continue
             said = fails(program, explicit=explicit)
             if said:

@@ -300,6 +300,10 @@ def draw(number: int) -> Program:
     actions = _actions(rng, rng.randint(1, 12), deep=True)
     while _length(actions) > LONGEST:
         actions = actions[1:]
+    fuse = "always" if number % 2 else False
+    if fuse:
+        at = rng.randint(0, len(actions))
+        actions = (*actions[:at], _repetition(random.Random(number // 50)), *actions[at:])
     return Program(
         number=number,
         before=_actions(rng, rng.choice((0, 0, 2)), deep=False),
@@ -313,12 +317,20 @@ def draw(number: int) -> Program:
         separate=separate,
         out_alone=alone,
         accumulate=rng.random() < 0.2,
-        fuse="always" if number % 2 else False,
+        fuse=fuse,
     )
 
 
 def _actions(rng: random.Random, count: int, *, deep: bool) -> tuple[Action, ...]:
     return tuple(_action(rng, deep=deep) for _ in range(count))
+
+
+def _repetition(rng: random.Random) -> Group:
+    """Return launches that repeat, with fields that change places; fifty programs share them."""
+    actions: list[Action] = [_launch(rng) for _ in range(rng.randint(1, 4))]
+    if rng.random() < 0.4:
+        actions.append(Swap(*rng.sample(rng.choice(("abc", "abc", "kl")), 2)))
+    return Group(tuple(actions), rng.randint(4, 12), rng.random() < 0.2)
 
 
 def _length(actions: tuple[Action, ...]) -> int:

@@ -71,6 +71,12 @@ def poke(x, k: int):
 
 
 @dt.kernel
+def turn(x, a: float):
+    for i in x:
+        x[i] += ti.atan2(a, -1.0 - i)
+
+
+@dt.kernel
 def linear(x, y, a):
     for i in x:
         y[i] = 2.0 * x[i] + a[i]
@@ -343,6 +349,20 @@ def random_numbers(s: Scene) -> object:
         add(s.x, 1.0)
         draw(s.y)
         return s.x.to_numpy(), s.y.to_numpy()
+
+
+@observation
+def numbers_that_are_equal_and_not_the_same(s: Scene) -> object:
+    for k in range(9):
+        turn(s.x, (0.0, -0.0)[k % 2])
+    return s.x.to_numpy()
+
+
+@observation
+def numbers_of_several_types(s: Scene) -> object:
+    for k in range(12):
+        turn(s.x, (0.5, np.float64(0.5), 1, np.float32(0.25))[k // 3])
+    return s.x.to_numpy()
 
 
 @observation
