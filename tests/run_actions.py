@@ -166,8 +166,8 @@ class Number:
     def text(self) -> str:
         """The number as an expression of the step."""
         formulas = {
-            "ramp": f"{self.a!r} + {self.b!r} * t",
-            "wrap": f"1 + ({self.a} + t) % {self.b}",
+            "ramp": f"{self.a!r} + {self.b!r} * i",
+            "wrap": f"1 + ({self.a} + i) % {self.b}",
         }
         return formulas.get(self.how, repr(self.a))
 
@@ -475,7 +475,7 @@ class Loop:
         for action in self.actions:
             if isinstance(action, Loop):
                 found.append(f"for i in steps({action.times}):")
-                found += [f"    {line}" for line in action.lines()]
+                found += [f"    {line}" for line in action.lines() or ["pass"]]
                 found.append("i = outer")
             elif isinstance(action, (Launch, Swap)):
                 found.append(action.text)

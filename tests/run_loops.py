@@ -27,12 +27,15 @@ def loop_text(names: Sequence[str], body: Sequence[str], how: str) -> str:
     lines = ["def loop(n, steps, repeat, K, at):"]
     lines += [f"    {name} = at[{name!r}]" for name in names]
     lines.append("    try:")
-    body = ["outer = i", *body] if "i = outer" in body else body
+    body = ["outer = i", *body] if "i = outer" in body else body or ["pass"]
     if how == "steps":
         lines.append("        for i in steps(n):")
         lines += [f"            {line}" for line in body]
     else:
-        lines += ["        def step(i):", f"            nonlocal {listed}"]
+        lines += [
+            "        def step(i):",
+            f"            {f'nonlocal {listed}' if names else 'pass'}",
+        ]
         lines += [f"            {line}" for line in body]
         lines.append("        repeat(step, n)")
     lines += ["    finally:", f"        at.update({', '.join(f'{n}={n}' for n in names)})"]
