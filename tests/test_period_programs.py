@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from difftile import interp
-from difftile.ir.nodes import Array, ParallelFor, Program, Var
+from difftile.ir.nodes import Array, Const, ParallelFor, Program, Var
 from difftile.ir.printer import print_program
 from difftile.ir.types import I32
 from difftile.ir.walk import WRITES, walk
 from difftile.ops.check import check
 from difftile.passes.dead_stores import dead_stores
 from difftile.passes.optimise import finish, join
-from difftile.passes.time_loop import interchanged, serial
+from difftile.passes.time_loop import interchanged, serial, strips
 from tests.period_programs import STEPS, PeriodProgram
 
 Form = Callable[[Program, Var, Var, Var, bool], Program | None]
@@ -39,6 +39,10 @@ def _serial(one: Program, step: Var, first: Var, count: Var, reverse: bool) -> P
     return serial(one, step, first, count, reverse=reverse)
 
 
+def _strips(one: Program, step: Var, first: Var, count: Var, reverse: bool) -> Program | None:
+    return strips(one, step, first, count, Const(2, I32), reverse=reverse)
+
+
 def _finished(one: Program, step: Var, first: Var, count: Var, reverse: bool) -> Program | None:
     made = interchanged(one, step, first, count, reverse=reverse)
     return None if made is None else finish(made, 3, checked=True)
@@ -46,6 +50,7 @@ def _finished(one: Program, step: Var, first: Var, count: Var, reverse: bool) ->
 
 FORMS: dict[str, Form] = {
     "interchanged": _interchanged,
+    "strips": _strips,
     "serial": _serial,
     "finished": _finished,
 }

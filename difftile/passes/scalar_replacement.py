@@ -12,6 +12,7 @@ from difftile.ir.nodes import (
     Accumulate,
     Array,
     Block,
+    Combine,
     For,
     If,
     Load,
@@ -105,6 +106,9 @@ def _followed(block: Block, owned: set[Array]) -> dict[Array, tuple[Value, ...]]
     for stmt in walk(block):
         if isinstance(stmt, (Load, Store, Accumulate)) and stmt.array in owned:
             indices.setdefault(stmt.array, set()).add(stmt.index[: stmt.array.type.ndim])
+    for stmt in walk(block):
+        if isinstance(stmt, Combine):  # those of owned elements have been split
+            indices.pop(stmt.array, None)
     if not indices:
         return {}
     inner: set[Var] = set()

@@ -1,14 +1,14 @@
 """Programs for one step that become programs for many: the loop over time.
 
 The step is a number of the program. Its loop goes around all statements, which one thread then runs
-(`serial`), or inside the parallel loop, where each iteration runs all steps by itself
-(`interchanged`). There is at least one step.
+(`serial`), or inside the parallel loop, where each iteration or each strip of them runs all steps
+by itself (`interchanged`, `strips`). There is at least one step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 
 from difftile.ir.nodes import (
@@ -55,8 +55,10 @@ from difftile.passes.hoist_accumulations import (
 )
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.registers import in_registers
+from difftile.passes.split_atomics import serial as nested
 
 _ZERO = Const(0, I32)
+_MOST = Const(2**31 - 1, I32)
 
 
 def serial(
@@ -72,8 +74,8 @@ def serial(
         reverse: Begin with the last step.
     """
     every = program.body.stmts
-    nested = [_nest(stmt) if isinstance(stmt, ParallelFor) else _alone(stmt) for stmt in every]
-    outside, inside = split_invariant(nested, {step})
+    alone = [_alone(nested(stmt) if isinstance(stmt, ParallelFor) else stmt) for stmt in every]
+    outside, inside = split_invariant(alone, {step})
     loop = _steps(step, first, count, inside, reverse=reverse)
     return _of_many(program, step, (first, count), (*outside, *loop))
 
@@ -93,23 +95,126 @@ def interchanged(
         count: The number of steps, at least 1.
         reverse: Begin with the last step.
     """
-    top = _one_loop(dce(merge_loops(program)))
-    if top is None:
+    period = _Period.of(program, step)
+    if period is None:
         return None
-    before, task = top
-    written = arrays_written(task.body)
-    outside, each = split_invariant(before, {step}, written)
-    varying = defined_in(Block(tuple(each))) | {step}
-    loaded = {s.array for s in walk(Block(tuple(each))) if isinstance(s, Load)}
-    loops = any(isinstance(stmt, (For, While)) for stmt in each)
-    if loops or loaded & written or not varying.isdisjoint((*task.starts, *task.stops)):
-        return None
-    fixed, inside = split_invariant((*each, *task.body.stmts), {step}, written)
+    task = period.task
+    stmts, written = (*period.each, *task.body.stmts), arrays_written(task.body)
+    fixed, inside = split_invariant(stmts, {step}, written)
     *bounds, loop = _steps(step, first, count, inside, reverse=reverse)
     task = replace(task, body=Block((*fixed, loop)))
-    made = cse(fold(_of_many(program, step, (first, count), (*outside, *bounds, task))))
-    owned = _owned(made)
-    return None if owned is None else dce(cse(_with_state_in_values(made, owned)))
+    made = _of_many(program, step, (first, count), (*period.outside, *bounds, task))
+    made = cse(fold(made))
+    ranges = Ranges(made)
+
+    def with_state_in_values(task: ParallelFor) -> list[Stmt]:
+        *fixed, loop = task.body.stmts
+        assert isinstance(loop, For)
+        b = OpBuilder()
+        b.span = task.span
+        loads, loop, stores = in_registers(loop, period.owned, made.body, ranges)
+        b.extend((*fixed, *loads))
+        _sum_up(b, loop)
+        b.extend(stores)
+        return [replace(task, body=b.block())]
+
+    return dce(cse(with_tasks(made, with_state_in_values)))
+
+
+def strips(
+    program: Program,
+    step: Var,
+    first: Value,
+    count: Value,
+    width: Value,
+    *,
+    reverse: bool = False,
+) -> Program | None:
+    """Return the program of many steps in which each thread runs all of them for some iterations.
+
+    This is `interchanged` for processors with few threads, caches and vector instructions: the
+    state stays in memory, and the innermost loop goes along it. None where that returns None.
+
+    Args:
+        program: The program of one step.
+        step: Its parameter that says which step it is.
+        first: The least step.
+        count: The number of steps, at least 1.
+        width: The number of iterations, of the first axis, at least 1.
+        reverse: Begin with the last step.
+    """
+    period = _Period.of(program, step)
+    if period is None:
+        return None
+    task = period.task
+    b = OpBuilder()
+    b.extend(period.outside)
+    b.span = task.span
+    strip = Var("strip", I32)
+    start, stop = b.expr(task.starts[0]), task.stops[0]
+    number = (b.expr(stop) - start).ceildiv(width).named("strips")
+    with b.region() as body:
+        low = (start + b.expr(strip) * width).named("low")
+        high = (low + width).min(stop).named("high")
+        starts, stops = (low.value, *task.starts[1:]), (high.value, *task.stops[1:])
+        nest = nested(replace(task, starts=starts, stops=stops))
+        *bounds, loop = _steps(step, first, count, (*period.each, nest), reverse=reverse)
+        b.extend(bounds)
+        assert isinstance(loop, For)
+        _sum_up(b, loop, levels=1)
+    b.append(ParallelFor((strip,), (_ZERO,), (number.value,), Block(tuple(body)), task.span))
+    return dce(cse(fold(_of_many(program, step, (first, count, width), b.stmts))))
+
+
+def _sum_up(b: OpBuilder, loop: For, *, levels: int = 0) -> None:
+    """Append a loop over time, with totals of what it adds to elements of other threads as well.
+
+    Args:
+        b: Where it is appended.
+        loop: The loop.
+        levels: The number of loops, from this one inwards, that add up in double precision.
+    """
+    sure = added_always(loop.body)
+    summing, totals = summed(b, loop, invariant_in(loop), levels=levels)
+    b.append(summing)
+    add_totals(b, totals, sure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Period:
+    """A step that is one parallel loop, whose iterations need nothing of each other in any step.
+
+    Args:
+        outside: What comes before the loop in each step, and is the same in all of them.
+        each: What comes before the loop and is not.
+        task: The loop; accumulations into owned arrays are not atomic.
+        owned: The written arrays of which each iteration has elements of its own.
+    """
+
+    outside: list[Stmt]
+    each: list[Stmt]
+    task: ParallelFor
+    owned: set[Array]
+
+    @staticmethod
+    def of(program: Program, step: Var) -> _Period | None:
+        """Return the parts of a program of one step, or None."""
+        top = _one_loop(dce(merge_loops(program)))
+        if top is None:
+            return None
+        before, task = top
+        written = arrays_written(task.body)
+        outside, each = split_invariant(before, {step}, written)
+        varying = defined_in(Block(tuple(each))) | {step}
+        loaded = {s.array for s in walk(Block(tuple(each))) if isinstance(s, Load)}
+        loops = any(isinstance(stmt, (For, While)) for stmt in each)
+        if loops or loaded & written or not varying.isdisjoint((*task.starts, *task.stops)):
+            return None
+        loop = For(step, _ZERO, _MOST, (), (), Block((*each, *task.body.stmts)), ())
+        owned = _owned(Block((*outside, replace(task, body=Block((loop,))))))
+        if owned is None:
+            return None
+        return _Period(outside, each, replace(task, body=_atomic(task.body, owned)), owned)
 
 
 def _one_loop(program: Program) -> tuple[tuple[Stmt, ...], ParallelFor] | None:
@@ -126,13 +231,13 @@ def _one_loop(program: Program) -> tuple[tuple[Stmt, ...], ParallelFor] | None:
     return before, task
 
 
-def _owned(program: Program) -> set[Array] | None:
+def _owned(body: Block) -> set[Array] | None:
     """Return the written arrays of which each iteration has elements of its own.
 
     None if iterations meet in elements of the others, and not only to add to them.
     """
-    (task,) = (stmt for stmt in program.body.stmts if isinstance(stmt, ParallelFor))
-    crossings = Crossings(task, program.body)
+    (task,) = (stmt for stmt in body.stmts if isinstance(stmt, ParallelFor))
+    crossings = Crossings(task, body)
     owned: set[Array] = set()
     for array, accesses in accesses_of(task.body).items():
         if all(isinstance(access.stmt, Load) for access in accesses):
@@ -149,39 +254,16 @@ def _owned(program: Program) -> set[Array] | None:
     return owned
 
 
-def _with_state_in_values(program: Program, owned: set[Array]) -> Program:
-    """Return the program with owned elements in values, and a total of what others are added."""
-    ranges = Ranges(program)
+def _atomic(block: Block, owned: set[Array]) -> Block:
+    """Return a block whose accumulations are atomic, but for those into owned and local arrays."""
 
-    def marked(stmt: Stmt) -> Stmt:
+    def changed(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Accumulate):
             atomic = stmt.array.size is None and stmt.array not in owned
             return replace(stmt, atomic=atomic, single_write=False, aggregated=False)
-        return with_blocks(stmt, lambda b: Block(tuple(map(marked, b.stmts)), b.results))
+        return with_blocks(stmt, lambda inner: _atomic(inner, owned))
 
-    def changed(task: ParallelFor) -> list[Stmt]:
-        *fixed, loop = map(marked, task.body.stmts)
-        assert isinstance(loop, For)
-        b = OpBuilder()
-        b.span = task.span
-        loads, loop, stores = in_registers(loop, owned, program.body, ranges)
-        sure = added_always(loop.body)
-        loop, totals = summed(b, loop, invariant_in(loop))
-        b.extend((*fixed, *loads, loop, *stores))
-        add_totals(b, totals, sure)
-        return [replace(task, body=b.block())]
-
-    return with_tasks(program, changed)
-
-
-def _nest(loop: ParallelFor) -> Stmt:
-    """Return serial loops for a parallel one."""
-    block = Block(tuple(map(_alone, loop.body.stmts)))
-    axes = list(zip(loop.indices, loop.starts, loop.stops, strict=True))
-    for index, start, stop in reversed(axes):
-        block = Block((For(index, start, stop, (), (), block, (), loop.span),))
-    (nest,) = block.stmts
-    return nest
+    return Block(tuple(map(changed, block.stmts)), block.results)
 
 
 def _alone(stmt: Stmt) -> Stmt:

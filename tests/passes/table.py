@@ -48,6 +48,7 @@ from difftile.ir.nodes import (
     Array,
     Block,
     Combine,
+    Const,
     For,
     Load,
     ParallelFor,
@@ -101,7 +102,7 @@ from difftile.passes.sink_values import sink_values
 from difftile.passes.slices import slice_of
 from difftile.passes.split_atomics import serial, split_atomics
 from difftile.passes.stages import split
-from difftile.passes.time_loop import interchanged
+from difftile.passes.time_loop import interchanged, strips
 from difftile.passes.time_loop import serial as serial_in_time
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.passes.update_in_place import update_in_place
@@ -236,9 +237,13 @@ def _time_loop(program: Program, options: Options) -> Result:
     step = next(p for p in program.params if isinstance(p, Var) and p.name == "t")
     first, count = Var("first", I32), Var("count", I32)
     reverse = options.flag("reverse", default=False)
-    forms = {"serial": serial_in_time, "interchanged": interchanged}
-    form = forms[options.text("form", "interchanged")]
-    after = form(program, step, first, count, reverse=reverse)
+    match options.text("form", "interchanged"):
+        case "serial":
+            after = serial_in_time(program, step, first, count, reverse=reverse)
+        case "strips":
+            after = strips(program, step, first, count, Const(2, I32), reverse=reverse)
+        case _:
+            after = interchanged(program, step, first, count, reverse=reverse)
     if after is None:
         return Result(notes=("the loops cannot be interchanged",))
 
