@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import difftile as dt
+from difftile.fields.pending import set_fusing
 from difftile.fields.recording import RECORDING
 from difftile.ir.types import F32
 from difftile.substrate import current_session
@@ -16,6 +17,7 @@ from difftile.substrate import current_session
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
+    parser.addoption("--fuse", action="store_true", help="run all launches that repeat together")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -67,6 +69,7 @@ def started() -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_open_tape() -> None:
+def no_open_tape(request: pytest.FixtureRequest) -> None:
     """No test leaves a tape open for the next one."""
+    set_fusing("always" if request.config.getoption("--fuse") else True)
     assert RECORDING.get().recorder is None

@@ -118,16 +118,20 @@ class DerivedCode:
         self.derived = derived
         self.lengths = None if derived.lengths is None else DerivedCode(derived.lengths)
         self._advance: DerivedCode | None = None
-        self.code = _compiled(derived.program)
-        loaded = arrays_loaded(self.code.program.body)
+        self.code = compiled(derived.program)
+        self.roles = self.roles_in(self.code.program)
+
+    def roles_in(self, program: Program) -> tuple[Role, ...]:
+        """Return the roles of the parameters and hidden fields of the program in some form."""
+        loaded = arrays_loaded(program.body)
 
         def role(param: Array | Var) -> Role:
-            found = derived.role(param)
+            found = self.derived.role(param)
             if isinstance(found, (Before, After)) and param not in loaded:
                 return Shape(found.array)
             return found
 
-        self.roles = tuple(role(param) for param in self.code.params)
+        return tuple(role(param) for param in (*program.params, *program.temps))
 
     @property
     def advance(self) -> DerivedCode:
@@ -145,7 +149,8 @@ class DerivedCode:
         }
 
 
-def _compiled(program: Program) -> CompiledProgram:
+def compiled(program: Program) -> CompiledProgram:
+    """Return a program finished and ready to be launched."""
     session = current_session()
     blocks_on_cpu = max(_FEWEST_BLOCKS, _BLOCKS_A_THREAD * session.threads)
     blocks = blocks_on_cpu if session.on_host else _BLOCKS_ON_GPU

@@ -16,6 +16,7 @@ from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Operators
 from difftile.fields.array_like import ArrayLike, check_is_field
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
+from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import as_read, note_read, note_write
 from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
@@ -82,37 +83,44 @@ class Storage:
     A launch on a tape may move the contents to another buffer, for all of them at once.
 
     Attributes:
-        buffer: The memory.
+        memory: The buffer, for those who know that no launch is pending.
         graded: The field among them that was given gradients last.
         gradient_of: The field whose gradient this is.
         rows: The rows that they belong to.
         is_scratch: Whether an operation of the library keeps the memory for itself.
     """
 
-    __slots__ = ("buffer", "graded", "gradient_of", "is_scratch", "rows")
+    __slots__ = ("graded", "gradient_of", "is_scratch", "memory", "rows")
 
     def __init__(self, buffer: Buffer) -> None:
         buffer.own()
-        self.buffer = buffer
+        self.memory = buffer
         self.is_scratch = _SCRATCH.get()
         self.graded: weakref.ref[Field] | None = None
         self.gradient_of: weakref.ref[Field] | None = None
         self.rows: weakref.ref[Rows] | None = None
 
     def __del__(self) -> None:
-        self.buffer.disown()
+        self.memory.disown()
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer, with what all launches up to now have left there."""
+        if PENDING.run is not None:
+            PENDING.run()
+        return self.memory
 
     def move(self, fresh: Buffer) -> None:
         """Go on in another buffer; the old one lives on while something pins it."""
         old = self.buffer
         fresh.own()
-        self.buffer = fresh
+        self.memory = fresh
         old.disown()
 
     def end(self, why: str) -> None:
         """Give the memory back; later uses raise an error with the reason."""
         self.buffer.disown()
-        self.buffer = cast(Buffer, _Ended(why))
+        self.memory = cast(Buffer, _Ended(why))
 
     def renew(self, *, copy: bool) -> None:
         """Leave pinned memory and go on in fresh, with the contents or with any."""
@@ -345,6 +353,7 @@ class Field(ArrayLike):
         if _is_same(gradient, self.grad_out):
             return
         self._check_is_origin()
+        run_pending()  # with the gradients that there were
         self._grad_out = self._checked_gradient(gradient)
         self._register()
 
@@ -358,6 +367,7 @@ class Field(ArrayLike):
         if _is_same(gradient, self.grad_in):
             return
         self._check_is_origin()
+        run_pending()
         self._grad_in = self._checked_gradient(gradient)
         self._register()
 

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from difftile.diagnostics import FieldError, TapeError
+from difftile.fields.pending import run_pending
 from difftile.fields.tracked import HostRead, Origin, Reads, TrackedFloat, track
 
 if TYPE_CHECKING:
@@ -61,9 +62,9 @@ class Recorder:
         """Run a prepared launch and record it."""
         launch.run(values)
 
-    def run(self, run: Any) -> bool:
-        """Run and record launches as one program, if they are one; return whether they were."""
-        return False
+    def run(self, run: Any) -> str | None:
+        """Run launches as one program and record that; return why it is not possible, or None."""
+        return "only tapes record launches as one program"
 
     def result(self, launch: Any, values: Any, position: int) -> HostRead | None:
         """Hear that Python is given a result of a launch; return the read if it is tracked."""
@@ -136,6 +137,7 @@ class Recording:
         self._opens = False
 
     def __enter__(self) -> Recording:
+        run_pending()  # as launches of the block that is left
         before = self._before = RECORDING.get()
         outer = () if before.recorder is None else (before.recorder,)
         self.hidden = (*before.hidden, *outer)
@@ -151,7 +153,10 @@ class Recording:
 
     def __exit__(self, *_: object) -> None:
         try:
-            RECORDING.set(self._before)
+            try:
+                run_pending()
+            finally:
+                RECORDING.set(self._before)
         finally:
             if self.recorder is not None and self._opens:
                 Recording.open.pop(self.recorder, None)
@@ -163,6 +168,7 @@ class Recording:
 
     def is_missed(self, written: Iterable[Storage]) -> bool:
         """Tell whether a tape of another thread or task would miss writes of this one."""
+        run_pending()
         others = self.elsewhere()
         return bool(others) and any(one.misses(memory) for memory in written for one in others)
 
@@ -196,6 +202,7 @@ def no_grad() -> Generator[None]:
 
 def note_read(field: Field) -> None:
     """Tell recorder and observer, if there are any, that Python is about to read a field."""
+    run_pending()
     recording = RECORDING.get()
     if recording.recorder is not None:
         recording.recorder.meet(field)
@@ -212,6 +219,7 @@ def note_write(field: Field) -> Recording:
     Raises:
         TapeError: A tape of another thread or task would miss the write.
     """
+    run_pending()
     recording = RECORDING.get()
     if recording.recorder is not None:
         recording.recorder.meet(field)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from difftile.compile.adjoint_plan import AdjointPlan
@@ -47,19 +47,19 @@ class FusedKernels:
     @cached_property
     def plain(self) -> FusedProgram:
         """The launches."""
-        return FusedProgram(self.period.forward(recorded=False), reverse=False)
+        return FusedProgram(partial(self.period.forward, recorded=False), reverse=False)
 
     @cached_property
     def recorded(self) -> FusedProgram:
         """The launches, which save what the adjoint reads."""
         if not self.period.saved:
             return self.plain
-        return FusedProgram(self.period.forward(recorded=True), reverse=False)
+        return FusedProgram(partial(self.period.forward, recorded=True), reverse=False)
 
     @cached_property
     def adjoint(self) -> FusedProgram:
         """The adjoint."""
-        return FusedProgram(self.period.adjoint(), reverse=True)
+        return FusedProgram(self.period.adjoint, reverse=True)
 
     @cached_property
     def _row_copies(self) -> dict[tuple[Type, int, bool], CompiledProgram]:
@@ -182,7 +182,7 @@ class FusedRun:
 
     def _make_writable(self) -> None:
         for field in self.written:
-            if field.storage.buffer.pins:
+            if field.storage.memory.pins:
                 field.storage.renew(copy=True)
 
     def record(self) -> dict[Slab, Buffer]:
@@ -259,13 +259,11 @@ class FusedRun:
                     return take(element, () if like is None else self.fields[like].shape)
                 case Table(launch, position):
                     numbers = self.run.varying[launch, position]
-                    buffer = take(fused.made.types[slot], (len(numbers),))
+                    buffer = take(fused.type_of(slot), (len(numbers),))
                     buffer.write(numbers.astype(numpy_dtype(scalar_of(buffer.element))))
                     return buffer
 
-        slots = fused.made.slots
-        args = [argument(slots[param]) for param in fused.params]
-        fused.launch(args, 0, self.run.count)
+        fused.launch(argument, 0, self.run.count)
         for buffer in taken:
             buffer.free()
 

@@ -33,6 +33,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
 from difftile.ir.walk import walk, with_blocks
+from difftile.passes.inline_primals import inline_primals
 from difftile.passes.sequence import Row, copy_into_row, placed
 
 
@@ -148,6 +149,10 @@ class PeriodProgram:
     t: Var
     slots: dict[Array | Var, Slot]
 
+    def with_program(self, program: Program) -> PeriodProgram:
+        """Return the same with another form of the program."""
+        return replace(self, program=program)
+
     @property
     def types(self) -> dict[Slot, Type]:
         """The element type of each slot that is an array."""
@@ -236,9 +241,14 @@ class Period:
 
     # Programs
 
-    def forward(self, *, recorded: bool) -> PeriodProgram:
-        """Return the program of the launches, which saves what the adjoint reads."""
-        making = _Making(self)
+    def forward(self, *, recorded: bool, finished: bool) -> PeriodProgram:
+        """Return the program of the launches.
+
+        Args:
+            recorded: Whether it saves what the adjoint reads.
+            finished: Whether its parts are in the form that is emitted.
+        """
+        making = _Making(self, finished)
         for k, part in enumerate(self.parts):
             if recorded:
                 for slab in self.saved:
@@ -249,9 +259,13 @@ class Period:
             making.add(part, part.stage.primal, lambda role, part=part: self._in_place(part, role))
         return making.made("run")
 
-    def adjoint(self) -> PeriodProgram:
-        """Return the adjoint of the launches."""
-        making = _Making(self)
+    def adjoint(self, *, finished: bool) -> PeriodProgram:
+        """Return the adjoint of the launches.
+
+        Args:
+            finished: Whether its parts are in the form that is emitted.
+        """
+        making = _Making(self, finished)
         for k, part in reversed(list(enumerate(self.parts))):
             if part.plan is not None and part.plan.adjoint is not None:
                 making.add(
@@ -298,6 +312,7 @@ class _Making:
     """A program of one period as it grows."""
 
     period: Period
+    finished: bool
     t: Var = field(default_factory=lambda: Var("t", I32))
     stmts: list[Stmt] = field(default_factory=list[Stmt])
     params: dict[Slot, Array | Var] = field(default_factory=dict[Slot, Array | Var])
@@ -338,7 +353,9 @@ class _Making:
         """
         arrays: dict[Array, Array | Row] = {}
         numbers: dict[Var, Value] = {}
-        for param, role in zip(code.code.params, code.roles, strict=True):
+        program = code.code.program if self.finished else inline_primals(code.derived.program)
+        params = (*program.params, *program.temps)
+        for param, role in zip(params, code.roles_in(program), strict=True):
             if isinstance(param, Var):
                 assert isinstance(role, Same) and isinstance(role.param, Var)
                 numbers[param] = self.number(part, part.code.position[role.param], param)
@@ -352,7 +369,7 @@ class _Making:
                     arrays[param] = Row(self.slab(slot), self.next if later else self.t)
                 case _:
                     arrays[param] = self.array(slot, param.name, param.type)
-        self.stmts += placed(code.code.program.body, arrays, numbers)
+        self.stmts += placed(program.body, arrays, numbers)
 
     def number(self, part: Part, position: int, param: Var) -> Value:
         """Return a number of a launch."""

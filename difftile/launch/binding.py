@@ -14,6 +14,7 @@ from difftile.compile.arguments import Argument, field_at
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import DerivedCode
 from difftile.fields.field import Field, Storage
+from difftile.fields.pending import PENDING
 from difftile.ir.derived import (
     After,
     Bar,
@@ -249,14 +250,16 @@ class Binding:
         self._is_plain = not (self._kept or self._shapes or self._temporary)
 
     def _note_shape(self, place: int, field: Field) -> None:
-        if field.storage.buffer.shape != field.shape:
+        if field.storage.memory.shape != field.shape:
             self._shapes.append((place, field.shape))
 
     def arguments(self, values: Sequence[Argument], kept: Sequence[Buffer] = ()) -> ProgramArgs:
         """Return the arguments that `launch` passes, except memory that is taken for the launch."""
+        if PENDING.run is not None:
+            PENDING.run()
         args = self._args.copy()
         for place, storage in self._live:
-            args[place] = storage.buffer
+            args[place] = storage.memory
         for place, k in self._passed:
             args[place] = values[k]
         for place, k in self._kept:
@@ -279,6 +282,8 @@ class Binding:
             kept: The buffers that the launch brings along.
             extents: The extents of logs, where they are known already.
         """
+        if PENDING.run is not None:
+            PENDING.run()
         if not self._is_plain:
             if extents is None and self._extents is not None:
                 extents = self._extents.found(values, kept)
@@ -286,7 +291,7 @@ class Binding:
             return
         args = self._args.copy()  # as in `arguments`, without a call: launches take microseconds
         for place, storage in self._live:
-            args[place] = storage.buffer
+            args[place] = storage.memory
         for place, k in self._passed:
             args[place] = values[k]
         if self._launcher is None:

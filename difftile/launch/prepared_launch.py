@@ -96,6 +96,9 @@ class PreparedLaunch:
         tracked: The positions of numbers that follow from values which Python read.
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
+        calls: How often the launch was called.
+        fusion: Why it is not fused with others; None if it is, or if that was not tried.
+        repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
     """
 
@@ -115,6 +118,9 @@ class PreparedLaunch:
     derived: tuple[DerivedField, ...] = field(init=False)
     tracked: tuple[int, ...] = field(init=False)
     exclusive: bool = field(init=False)
+    calls: int = 0
+    fusion: str | None = None
+    repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
     met: object = None
     suspect: Callable[[Arguments], bool] | None = None
     _epoch: int = -1
@@ -291,7 +297,7 @@ class RecentLaunches:
         kept, room = [launch], self._MOST_BYTES[launch.session.on_host]
         for old in self._launches[: self._MOST - 1]:
             others = {id(s): s for f in old.fields() if id(s := f.storage) not in held}
-            room -= sum(storage.buffer.nbytes for storage in others.values())
+            room -= sum(storage.memory.nbytes for storage in others.values())
             if old.session is not launch.session or room < 0:
                 break
             held |= others.keys()

@@ -64,7 +64,7 @@ class PreparedStage:
     def run(self, values: Arguments) -> None:
         """Launch; pinned fields move to fresh memory first, with their contents."""
         for _, storage in self._writes:
-            if storage.buffer.pins:
+            if storage.memory.pins:
                 storage.renew(copy=True)
         self._binding.launch(values)
 
@@ -88,13 +88,13 @@ class PreparedStage:
         moved: list[tuple[int, Storage]] = []
         patches: dict[int, Patch] = {}
         for k, storage in self._writes:
-            if not storage.buffer.pins:
+            if not storage.memory.pins:
                 continue
             if k in self.overwritten:
                 moved.append((k, storage))
                 continue
             patch = None
-            if may_patch is not None and k not in both and storage.buffer.nbytes >= _WORTH_A_PATCH:
+            if may_patch is not None and k not in both and storage.memory.nbytes >= _WORTH_A_PATCH:
                 patch = self._patch(k, values) if may_patch() else None
             if patch is None:
                 storage.renew(copy=True)
@@ -117,14 +117,14 @@ class PreparedStage:
         renamed = self._renamed.get(key)
         if renamed is None:
             renamed = self._renamed[key] = self._rename(key)
-        old = [storage.buffer for _, storage in moved]
+        old = [storage.memory for _, storage in moved]
         try:
             for _, storage in moved:
                 relieve(storage, copy=False)
             renamed.launch(values, old)
         except BaseException:
             for (_, storage), buffer in zip(moved, old, strict=True):
-                if storage.buffer is not buffer:
+                if storage.memory is not buffer:
                     storage.move(buffer)
             raise
         pack(*old)

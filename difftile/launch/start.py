@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difftile.compile.func import forget_all
 from difftile.diagnostics import TapeError
+from difftile.fields.pending import check_fusing, run_pending, set_fusing
 from difftile.fields.recording import Recording
 from difftile.substrate import start_session
 
@@ -15,6 +16,7 @@ def init(
     seed: int = 0,
     debug: bool = False,
     fast_math: bool | None = None,
+    fuse: bool | str = True,
     **options: object,
 ) -> None:
     """Start difftile, or start it anew: fields made before become invalid.
@@ -31,13 +33,19 @@ def init(
             finite; comparisons and `dt.exact` are not affected. By default this is on unless
             `debug` is. Without it arithmetic is done as it is written, and sums take several times
             as long.
+        fuse: Run launches that repeat as one program where that pays; "always" does so for all that
+            can be, whatever compiling takes, and False for none.
         options: Passed on to `ti.init`, such as `cpu_max_num_threads` or `offline_cache`.
 
     Raises:
-        FieldError: The architecture or the type is unknown, or not there.
+        FieldError: The architecture or the type is unknown, or not there; or `fuse` is something
+            else.
         TapeError: A tape is open.
     """
     if Recording.open:
         raise TapeError("dt.init() inside a tape would end the fields that it records.")
+    check_fusing(fuse)
+    run_pending()
     start_session(arch, default_fp, seed, debug, fast_math, **options)
+    set_fusing(fuse)
     forget_all()  # kernels that were compiled for the session before

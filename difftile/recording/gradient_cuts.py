@@ -27,6 +27,14 @@ class Cuts:
     def __init__(self) -> None:
         self.held: dict[Storage, tuple[str, Span | None]] = {}
         self.told = False
+        self._ever: set[Storage] = set()  # in `held` after a launch
+
+    def may_wait(self, plan: AdjointPlan, values: Arguments) -> bool:
+        """Tell whether a stage that has been launched before warns of nothing at a later launch."""
+        if not self._ever:
+            return True
+        early, late = plan.ungraded
+        return self._ever.isdisjoint(field_at(values, k).storage for k in (*early, *late))
 
     def launched(self, plan: AdjointPlan, values: Arguments) -> None:
         """Note the reads and writes of a stage, and warn of the gradients that it cuts."""
@@ -37,6 +45,7 @@ class Cuts:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)
         for k, name_and_span in plan.cuts.items():
             held[field_at(values, k).storage] = name_and_span
+            self._ever.add(field_at(values, k).storage)
         for k in late:
             if field_at(values, k).storage in held:
                 self._warn(field_at(values, k).storage, plan.code.params[k].name)

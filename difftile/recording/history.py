@@ -423,7 +423,7 @@ class LimitedHistory:
                 run.records = []
                 before = self._kept
             run.again(self._steps[position], position)
-        self.recomputed += end - first
+        self.recomputed += sum(step.count for step in self._steps[first:end])
         if run.records:
             self._record_bytes = max(0, self._kept - before) / (end - recorded_from)
         ahead += snapshots.taken

@@ -90,7 +90,7 @@ class RunStep(TapeStep):
         if records is None:
             self.fused.launch()
             return
-        kept = [one.storage.buffer for one in self.fused.kept]
+        kept = [one.storage.memory for one in self.fused.kept]
         for buffer in kept:
             buffer.pins += 1
         try:

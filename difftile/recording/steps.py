@@ -243,7 +243,7 @@ class Launch(TapeStep):
             for k in plan.writes:
                 storage = field_at(self.values, k).storage
                 if recording and (k in plan.reads or storage in pinned):
-                    growth += storage.buffer.nbytes
+                    growth += storage.memory.nbytes
                 elif storage not in fresh:
                     growth += leaving(storage)
                 pinned.discard(storage)
@@ -337,7 +337,7 @@ def record_stage(
     values = launch.values
     # At the positions of a plan are fields; a check of each would slow down every launch.
     fields: Sequence[Field] = values  # pyright: ignore[reportAssignmentType]
-    kept = [fields[k].storage.buffer for k in plan.reads]
+    kept = [fields[k].storage.memory for k in plan.reads]
     for buffer in kept:
         buffer.pins += 1
         buffer.packing_pins += packing
@@ -350,7 +350,7 @@ def record_stage(
     if plan.adjoint is None:
         return LaunchRecord(plan, launch, []) if plan.passing_by else None, patches
     for k in plan.reads_after:
-        buffer = fields[k].storage.buffer
+        buffer = fields[k].storage.memory
         buffer.pins += 1
         buffer.packing_pins += packing
         kept.append(buffer)

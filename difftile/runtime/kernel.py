@@ -17,6 +17,7 @@ from difftile.compile.methods import BoundKernel, check_class, is_data_oriented
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint
 from difftile.diagnostics import IndexOutOfRange, LaunchError, did_you_mean
+from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.ir.nodes import Array
 from difftile.ir.types import Type, is_float
@@ -36,6 +37,7 @@ from difftile.runtime.explicit import (
     run_tangents_of_step,
 )
 from difftile.runtime.number_flow import Places, note_constants, numbers_in_fields, returned
+from difftile.runtime.queue import QUEUE
 from difftile.runtime.ruled_launch import RuledLaunch, rule_arguments
 from difftile.substrate import LOCK, Session, current_session, raise_first
 
@@ -116,15 +118,24 @@ class Kernel:
             if recorder is not None and (launch.tracked or launch.captured is not None):
                 note_constants(recorder, launch, values)
             if recorder is not None and "backward" in self._rules:
+                run_pending()
                 perform(self._step("backward", launch, values, args, kwargs))
-            elif recorder is None:
-                if Recording.open or recording.observer is not None:
-                    self._announce(recording, launch, values)
-                launch.run(values)
             else:
-                if len(Recording.open) > 1:
+                launch.calls += 1
+                if (
+                    launch.calls > PENDING.hot
+                    and not self._rules
+                    and QUEUE.offer(launch, values, recording)
+                ):
+                    return None
+                if PENDING.run is not None:
+                    PENDING.run()
+                if len(Recording.open) > (recorder is not None) or recording.observer is not None:
                     self._announce(recording, launch, values)
-                recorder.launch(launch, values)
+                if recorder is None:
+                    launch.run(values)
+                else:
+                    recorder.launch(launch, values)
             if launch.session.debug:
                 raise_first()
             return None if launch.code.result is None else returned(launch, values)
@@ -281,6 +292,7 @@ class Kernel:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."
             )
+        run_pending()
         launch, values = self._ready(args, kwargs)
         if launch.suspect is not None and launch.suspect(values):
             launch.check(values)

@@ -8,6 +8,7 @@ import numpy as np
 
 from difftile.compile.arguments import Arguments, field_at
 from difftile.diagnostics import LaunchError
+from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
 from difftile.fusion.fused_run import FusedRun
 from difftile.fusion.period import Unfusible
@@ -25,18 +26,28 @@ def perform_run(run: Run) -> None:
     """
     _check(run)
     run = _with_streams(run)
-    if run.count < 2 or not _perform_fused(run):
+    run_pending()
+    if run.count < 2 or perform_fused(run) is not None:
         for t in range(run.count):
             for j, launch in enumerate(run.launches):
-                _launch(launch, run.values_at(j, t))
+                launch_one(launch, run.values_at(j, t))
 
 
-def _perform_fused(run: Run) -> bool:
-    """Perform a run as one program if it has one."""
+def perform_fused(run: Run) -> str | None:
+    """Perform a run as one program; return why that is not possible, or None."""
+    reason = _performed(run)
+    for launch in run.launches:
+        launch.fusion = reason
+    return reason
+
+
+def _performed(run: Run) -> str | None:
+    if PENDING.is_off:
+        return "dt.init(fuse=False) says so"
     recording = RECORDING.get()
     recorder = recording.recorder
     if recording.observer is not None:
-        return False
+        return "what it accesses is observed"
     with LOCK:
         if len(Recording.open) > (recorder is not None):
             for launch, values in zip(run.launches, run.values, strict=True):
@@ -45,10 +56,10 @@ def _perform_fused(run: Run) -> bool:
             return recorder.run(run)
         try:
             fused = FusedRun.of(run, None)
-        except Unfusible:
-            return False
+        except Unfusible as reason:
+            return str(reason)
         fused.launch()
-    return True
+    return None
 
 
 def _check(run: Run) -> None:
@@ -85,7 +96,7 @@ def _with_streams(run: Run) -> Run:
     return replace(run, varying={**run.varying, **more})
 
 
-def _launch(launch: PreparedLaunch, values: Arguments) -> None:
+def launch_one(launch: PreparedLaunch, values: Arguments) -> None:
     """Launch once, as a call of the kernel does when its arguments are checked."""
     recording = RECORDING.get()
     recorder = recording.recorder

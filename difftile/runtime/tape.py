@@ -44,6 +44,7 @@ from difftile.diagnostics import (
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray, as_integer
 from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
+from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, Reads
 from difftile.launch.prepared_launch import PreparedLaunch
@@ -141,6 +142,7 @@ class Tape(StepRecorder):
     # Recording
 
     def __enter__(self) -> Tape:
+        run_pending()
         before = RECORDING.get()
         if before.recorder is not None:
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
@@ -172,6 +174,7 @@ class Tape(StepRecorder):
     ) -> None:
         if self._open:
             try:
+                run_pending()
                 here = RECORDING.get().recorder is self
             finally:  # even after Ctrl+C
                 self._recording.__exit__()
@@ -196,16 +199,19 @@ class Tape(StepRecorder):
         return f"<tape {state}: {', '.join(self.summary().splitlines())}>"
 
     def __len__(self) -> int:
+        run_pending()
         return len(self._history)
 
     @property
     def nbytes(self) -> int:
         """Bytes of old values that are kept beside the fields' own memory."""
+        run_pending()
         return self._history.nbytes
 
     @property
     def peak_nbytes(self) -> int:
         """The most bytes of old values that were kept at any time."""
+        run_pending()
         return max(self._peak, self._pool.peak - self._base if self._open else 0)
 
     @property
@@ -216,10 +222,12 @@ class Tape(StepRecorder):
     @property
     def written(self) -> list[Field]:
         """The fields that recorded launches and writes from Python have changed."""
+        run_pending()
         return list(self._written.values())
 
     def summary(self) -> str:
         """Return what was recorded, what it held and what was run again, in a few lines."""
+        run_pending()
         lines = [
             f"{counted(self._launches, 'launch', 'launches')}, {counted(len(self), 'record')}",
             f"{as_text(self.nbytes)} of old values, {as_text(self.peak_nbytes)} at the most",
@@ -243,6 +251,7 @@ class Tape(StepRecorder):
             TapeError: It ends in neither; or the launches are gone, which `backward` lets go of
                 unless the tape measures them.
         """
+        run_pending()
         if self._trace is None and self._done:
             raise TapeError(
                 "The launches of this tape are gone; call visualize() before backward(), or make "
@@ -327,15 +336,26 @@ class Tape(StepRecorder):
             f"{as_text(self.nbytes)} of old values."
         )
 
-    def run(self, run: Run) -> bool:
-        """Run kernels as one program and record that, if it is possible."""
+    def may_wait(self, launch: PreparedLaunch) -> bool:
+        """Tell whether a launch can be recorded later, as what the tape knows already."""
         if self._is_observed:
             return False
+        if launch.met is not self._mark or self._epoch != GRADIENTS.epoch:
+            return False
+        plans = launch.plans()
+        if plans.ownership:
+            return False
+        return all(self._cuts.may_wait(plan, launch.values) for plan in plans.stages)
+
+    def run(self, run: Run) -> str | None:
+        """Run launches as one program and record that; return why it is not possible, or None."""
+        if self._is_observed:
+            return "the tape looks at each launch"
         constant = RECORDING.get().constant
         planned = [launch.plans(constant=constant) for launch in run.launches]
         step = fused_step(run, [plans.stages for plans in planned])
         if isinstance(step, str):
-            return False
+            return step
         varying = {j for j, _ in run.varying}
         for j, plans in enumerate(planned):
             for t in range(run.count if j in varying else 1) if plans.ownership else ():
@@ -358,7 +378,7 @@ class Tape(StepRecorder):
                 self.reads.written(plans.written)
             if self.loss is not None and self.loss.base.storage in plans.written:
                 self._last_writer = f"kernel '{launch.code.name}'"
-        return True
+        return None
 
     def result(self, launch: PreparedLaunch, values: Arguments, position: int) -> HostRead | None:
         """Return what remembers a result of a launch, or None where it is a constant."""
@@ -430,6 +450,7 @@ class Tape(StepRecorder):
         Raises:
             LaunchError: It writes a field that it is said to read only.
         """
+        run_pending()
         for use in step.uses:
             self.meet(use.field)
         opaque = Opaque(step, step.uses, constant=RECORDING.get().constant)
@@ -449,12 +470,14 @@ class Tape(StepRecorder):
     @contextmanager
     def region(self) -> Generator[None]:
         """Keep of the launches inside the block only what enters it; see `dt.checkpoint`."""
+        run_pending()
         history = self._history
         if not isinstance(history, FullHistory) or not history.begin_region():
             yield  # a limited tape decides by itself what it keeps
             return
         try:
             yield
+            run_pending()
         finally:
             history.end_region()
 
@@ -496,6 +519,7 @@ class Tape(StepRecorder):
             TapeError: Nothing was recorded, the tape is open or was used, no launch wrote an
                 output, or a launch of the replay failed.
         """
+        run_pending()
         if self._open:
             raise TapeError("The tape is open; call backward() after its 'with' block.")
         if not self._entered:

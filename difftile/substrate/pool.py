@@ -32,7 +32,7 @@ _ATTEMPTS_LEFT_OUT = 15
 class Holder(Protocol):
     """An object that has its contents in a buffer."""
 
-    buffer: Buffer
+    memory: Buffer
 
 
 class Pool:
@@ -113,7 +113,7 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
         OutOfMemory: The memory is not there.
     """
     with LOCK:
-        old = holder.buffer
+        old = holder.memory
         if not old.pins:
             return old
         fresh = old.empty_like()
@@ -123,7 +123,7 @@ def relieve(holder: Holder, *, copy: bool) -> Buffer:
         # without an owned buffer, or bytes that are counted twice, would outlive the signal.
         pool = old.pool
         fresh.owners += 1
-        holder.buffer = fresh
+        holder.memory = fresh
         old.owners -= 1
         if not old.owners:
             pool.kept += old.held

@@ -1,0 +1,204 @@
+"""Launches that repeat wait in a queue, and run together as one program.
+
+A launch that continues a repetition is noted instead of being run, once the launches of a period
+have followed each other twice. The notes run when Python looks at memory (`fields/pending`), when a
+launch breaks the repetition, or when there are many. Compiling a program for many periods takes
+much longer than a launch: launches are noted only when those of the period, one by one, have taken
+as long as compiling is expected to take.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+
+from difftile.compile.arguments import Arguments
+from difftile.fields.field import Field
+from difftile.fields.pending import PENDING, run_pending
+from difftile.fields.recording import RECORDING, Recording
+from difftile.launch.prepared_launch import PreparedLaunch
+from difftile.launch.run import Run
+from difftile.runtime.perform_run import launch_one, perform_fused
+from difftile.runtime.tape import Tape
+from difftile.substrate import LOCK
+
+_LONGEST = 16  # launches of a period
+_MOST = 4096  # launches that wait
+_FEWEST = 3  # periods that run together; fewer are launched one by one
+_PATIENCE = 8  # times that fewer have waited, before a period is given up
+# Of a launch [s]: alone and on a tape, on the host and on a device.
+_SECONDS = {(True, False): 3e-6, (True, True): 1.2e-5, (False, False): 3e-5, (False, True): 2e-4}
+_COMPILING = 0.3  # [s], at least
+
+
+@dataclass(slots=True, eq=False)
+class Repetition:
+    """A period of launches that have repeated.
+
+    Args:
+        length: The number of launches.
+        refused: Why they are not fused; empty as long as nothing speaks against it.
+        short: How often too few periods waited to be run together, one time after the other.
+    """
+
+    length: int
+    refused: str = ""
+    short: int = 0
+
+
+class Queue:
+    """The launches of the process that wait."""
+
+    def __init__(self) -> None:
+        # The latest launches, by identity: the queue keeps no fields alive but those that wait.
+        self._trail: list[int] = []
+        self._period = 0  # of their end; 0 if they repeat nothing
+        self._matched = 0  # launches that have continued it
+        self._repetition: Repetition | None = None
+        self._of: tuple[int, int] = (0, 0)  # the recording, by identity, and the thread
+        self._recording: Recording | None = None  # while launches wait
+        self._waiting: list[tuple[PreparedLaunch, Arguments]] = []
+
+    def offer(self, launch: PreparedLaunch, values: Arguments, recording: Recording) -> bool:
+        """Note a launch that is about to run; return whether it waits.
+
+        Where it does not, all launches before it have run.
+        """
+        if not self._continues(launch, recording):
+            run_pending()
+            return False
+        self._recording = recording
+        self._waiting.append((launch, values))
+        PENDING.run = self.run
+        if len(self._waiting) >= _MOST:
+            self.run()
+        return True
+
+    def _continues(self, launch: PreparedLaunch, recording: Recording) -> bool:
+        """Tell whether a launch is the next one of a repetition, and may wait."""
+        if self._of != (of := (id(recording), get_ident())):
+            run_pending()
+            self._of, self._trail, self._period, self._matched = of, [], 0, 0
+            self._repetition = None
+        trail, period, this = self._trail, self._period, id(launch)
+        if period and trail[-period] == this:
+            self._matched += 1
+        else:
+            run_pending()
+            self._repetition, self._matched = None, 0
+            self._period = period = _distance(trail, this)
+        trail.append(this)
+        if len(trail) > 4 * _LONGEST:
+            del trail[: 2 * _LONGEST]
+        if not period or self._matched < period or not _may_wait(launch, recording):
+            return False
+        if self._repetition is None:
+            self._repetition = _repetition_of(launch, tuple(trail[-period:]), recording)
+        return not self._repetition.refused
+
+    def run(self) -> None:
+        """Run the launches that wait, under the recording under which they were called."""
+        with LOCK:
+            waiting, self._waiting = self._waiting, []
+            PENDING.run = None
+            repetition, recording, self._recording = self._repetition, self._recording, None
+            if not waiting:
+                return
+            assert repetition is not None and recording is not None
+            token = RECORDING.set(recording)
+            try:
+                _run(waiting, repetition)
+            finally:
+                RECORDING.reset(token)
+
+
+def _run(waiting: list[tuple[PreparedLaunch, Arguments]], repetition: Repetition) -> None:
+    """Run launches that repeat a period, which may begin anywhere."""
+    period = repetition.length
+    count = len(waiting) // period
+    rest = waiting
+    if count >= _FEWEST:
+        rest = waiting[count * period :]
+        run = _as_run(waiting[: count * period], period)
+        reason = perform_fused(run)
+        repetition.short = 0
+        if reason is not None:
+            repetition.refused = reason
+            rest = waiting
+    else:
+        repetition.short += 1
+        if repetition.short >= _PATIENCE:
+            repetition.refused = "Python looks at memory after every few launches"
+    for launch, values in rest:
+        launch_one(launch, values)
+
+
+def _as_run(waiting: Sequence[tuple[PreparedLaunch, Arguments]], period: int) -> Run:
+    """Return launches of whole periods as a run."""
+    launches = tuple(launch for launch, _ in waiting[:period])
+    values = tuple(values for _, values in waiting[:period])
+    count = len(waiting) // period
+    varying: dict[tuple[int, int], Any] = {}
+    for k, first in enumerate(values):
+        each = [values for _, values in waiting[k::period]]
+        if all(values == first for values in each):
+            continue
+        for position, number in enumerate(first):
+            if isinstance(number, Field):
+                continue
+            numbers: list[Any] = [values[position] for values in each]
+            if numbers.count(number) < count:
+                varying[k, position] = np.array(numbers)
+    return Run(launches, values, count, varying)
+
+
+def _distance(trail: Sequence[int], launch: int) -> int:
+    """Return how long ago a launch was the same; 0 if that is too long."""
+    for distance, one in enumerate(reversed(trail[-_LONGEST:]), 1):
+        if one == launch:
+            return distance
+    return 0
+
+
+def _repetition_of(
+    launch: PreparedLaunch, period: tuple[int, ...], recording: Recording
+) -> Repetition:
+    """Return the repetition of a period that ends with a launch."""
+    known: dict[tuple[int, ...], Repetition] = launch.repetitions
+    found = known.get(period)
+    if found is None:
+        found = known[period] = Repetition(len(period))
+    if PENDING.hot and not found.refused and not _pays(launch, len(period), recording):
+        return Repetition(len(period), "its launches have not taken as long as compiling")
+    return found
+
+
+def _may_wait(launch: PreparedLaunch, recording: Recording) -> bool:
+    """Tell whether nobody minds that a launch runs later."""
+    if launch.code.result is not None or launch.derived or launch.session.debug:
+        return False
+    recorder = recording.recorder
+    if recording.constant or recording.observer is not None or recording.hidden:
+        return False
+    if len(Recording.open) > (recorder is not None):
+        return False
+    return recorder is None or (isinstance(recorder, Tape) and recorder.may_wait(launch))
+
+
+def _pays(launch: PreparedLaunch, period: int, recording: Recording) -> bool:
+    """Tell whether the launches of a period have taken as long as compiling is expected to take."""
+    each = _SECONDS[launch.session.on_host, recording.recorder is not None]
+    compiled = [one.seconds for stage in launch.code.stages for one in stage.compiled]
+    return launch.calls * each >= max(_COMPILING / period, sum(compiled))
+
+
+QUEUE = Queue()
+atexit.register(run_pending)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=run_pending)
