@@ -8,7 +8,7 @@ adjoint reads it in place of the field.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -143,11 +143,13 @@ class PeriodProgram:
         program: Its last parameter is `t`.
         t: The number of the period.
         slots: What the other parameters are.
+        extents: For each array a key for each of its extents: equal ones have equal keys.
     """
 
     program: Program
     t: Var
     slots: dict[Array | Var, Slot]
+    extents: dict[Array, tuple[Hashable, ...]]
 
     def with_program(self, program: Program) -> PeriodProgram:
         """Return the same with another form of the program."""
@@ -397,32 +399,34 @@ class _Making:
         program = Program(
             f"{'_'.join(names)}_{word}",
             (*self.params.values(), *self.own, self.t),
-            _with_equal_sizes(Block(tuple(self.stmts)), slots, self.period.layout),
+            Block(tuple(self.stmts)),
         )
-        return PeriodProgram(program, self.t, slots)
+        layout = self.period.layout
+        extents = {p: _extents(p, s, layout) for p, s in slots.items() if isinstance(p, Array)}
+        body = _with_equal_sizes(program.body, extents)
+        return PeriodProgram(replace(program, body=body), self.t, slots, extents)
 
 
-def _with_equal_sizes(block: Block, slots: dict[Array | Var, Slot], layout: Layout) -> Block:
+def _extents(array: Array, slot: Slot, layout: Layout) -> tuple[Hashable, ...]:
+    """Return a key for each extent of an array: equal extents have equal keys."""
+    match slot:
+        case Memory(number) | Kept(number) | Gradient(number) | Own(_, int() as number):
+            return layout.extents[number]
+        case Slab(number):
+            return ("rows", slot), *layout.extents[number]
+        case _:
+            return tuple((slot, axis) for axis in range(array.type.ndim))
+
+
+def _with_equal_sizes(block: Block, extents: Mapping[Array, tuple[Hashable, ...]]) -> Block:
     """Return statements that ask one array for all extents that are equal."""
-    first: dict[int, tuple[Array, int]] = {}
-
-    def extents(array: Array) -> tuple[int | None, ...]:
-        match slots.get(array):
-            case Memory(number) | Kept(number) | Gradient(number):
-                return layout.extents[number]
-            case Slab(number):
-                return (None, *layout.extents[number])
-            case Own(_, int() as like):
-                return layout.extents[like]
-            case _:
-                return (None,) * array.type.ndim
+    first: dict[Hashable, tuple[Array, int]] = {}
 
     def one(stmt: Stmt) -> Stmt:
         if isinstance(stmt, Size):
-            extent = extents(stmt.array)[stmt.axis]
-            if extent is not None:
-                array, axis = first.setdefault(extent, (stmt.array, stmt.axis))
-                return replace(stmt, array=array, axis=axis)
+            extent = extents[stmt.array][stmt.axis]
+            array, axis = first.setdefault(extent, (stmt.array, stmt.axis))
+            return replace(stmt, array=array, axis=axis)
         return with_blocks(stmt, each)
 
     def each(block: Block) -> Block:

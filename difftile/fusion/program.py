@@ -7,17 +7,20 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from difftile.compile.stage import compiled
-from difftile.fusion.period import PeriodProgram, Slot
-from difftile.ir.nodes import ParallelFor, Program, Value, Var
+from difftile.fusion.period import Own, PeriodProgram, Slot
+from difftile.ir.nodes import Array, ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32, Type
+from difftile.passes.dead_stores import dead_stores
 from difftile.passes.merge_loops import merge_loops
 from difftile.passes.sink_values import sink_values
-from difftile.passes.time_loop import interchanged, serial
+from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
 from difftile.substrate import CompiledProgram, current_session, work_of
 
 _MOST_TASKS = 48  # parallel loops of one kernel on a GPU: compiling takes a second
 _STEPS_OF_A_LAUNCH = 2_000_000  # of one thread; a launch takes a hundredth of that
+_WORTH_THREADS = 4_000_000  # steps of a run
+_WIDEST = 1024  # elements that stay in the nearest cache
 _MOST_PERIODS = 8  # of one kernel on the CPU
 
 Arguments = Callable[[Slot], Any]
@@ -58,8 +61,14 @@ class FusedProgram:
 
     @cached_property
     def _finished(self) -> PeriodProgram:
-        made = self._make(finished=True)
-        return made.with_program(merge_loops(made.program))
+        return self._made(finished=True)
+
+    def _made(self, *, finished: bool) -> PeriodProgram:
+        """Return the program with its loops joined, without stores that nobody reads."""
+        made = self._make(finished=finished)
+        own = [p for p, s in made.slots.items() if isinstance(p, Array) and isinstance(s, Own)]
+        lean = dead_stores(made.program, made.extents, own)
+        return made.with_program(merge_loops(lean))
 
     @property
     def seconds(self) -> float:
@@ -72,9 +81,14 @@ class FusedProgram:
 
     @cached_property
     def _interchanged(self) -> tuple[PeriodProgram, Program] | None:
-        made = self._make(finished=False)
-        sunk, bounds = sink_values(merge_loops(made.program)), _bounds()
-        found = interchanged(sunk, made.t, *bounds, reverse=self._reverse)
+        """The program with the loop over time inside the parallel loop, if there is only one."""
+        made = self._made(finished=False)
+        sunk, bounds = sink_values(made.program), _bounds()
+        if self._on_host:
+            width = Var("width", I32)
+            found = strips(sunk, made.t, *bounds, width, reverse=self._reverse)
+        else:
+            found = interchanged(sunk, made.t, *bounds, reverse=self._reverse)
         return None if found is None else (made, found)
 
     def launch(self, argument: Arguments, first: int, count: int) -> None:
@@ -85,14 +99,14 @@ class FusedProgram:
             first: The first period.
             count: The number of periods.
         """
-        # On the CPU one iteration would wait for its own results: many at a time are faster.
-        if not self._on_host and self._interchanged is not None:
+        if self._interchanged is not None and self._pays_to_interchange(argument, count):
             self.form = "interchanged"
             made, program = self._interchanged
-            found = self._compiled.get(self.form) or self._compiled.setdefault(
-                self.form, compiled(program)
-            )
-            _launch(found, made, argument, first, count)
+            found = self._compiled.get(self.form)
+            if found is None:
+                found = self._compiled[self.form] = compiled(program)
+            width = self._width(made, argument) if self._on_host else 0
+            _launch(found, made, argument, {"first": first, "count": count, "width": width})
         elif self._on_host and self._amount(argument)[1]:
             self.form = "serial"
             found = self._compiled.get(self.form)
@@ -101,7 +115,7 @@ class FusedProgram:
                     self._finished.program, self._finished.t, *_bounds(), reverse=self._reverse
                 )
                 found = self._compiled[self.form] = CompiledProgram(program)
-            _launch(found, self._finished, argument, first, count)
+            _launch(found, self._finished, argument, {"first": first, "count": count})
         else:
             self.form = "unrolled"
             self._launch_unrolled(argument, first, count)
@@ -126,7 +140,24 @@ class FusedProgram:
                 made = self._finished
                 program = unroll_periods(made.program, made.t, together, reverse=self._reverse)
                 found = self._compiled[together] = CompiledProgram(program)
-            _launch(found, self._finished, once, start, together)
+            _launch(found, self._finished, once, {"first": start})
+
+    def _pays_to_interchange(self, argument: Arguments, count: int) -> bool:
+        """Tell whether several threads, with all periods of their own elements, finish sooner."""
+        if not self._on_host:
+            return True
+        return self._threads > 1 and count * self._amount(argument)[0] > _WORTH_THREADS
+
+    def _width(self, made: PeriodProgram, argument: Arguments) -> int:
+        """Return how many elements, along the first axis, one thread takes at a time."""
+        loop = next(s for s in made.program.body.stmts if isinstance(s, ParallelFor))
+        sizes = {s.out: s for s in made.program.body.stmts if isinstance(s, Size)}
+        stop = loop.stops[0]
+        if not isinstance(stop, Var) or stop not in sizes:
+            return _WIDEST
+        size = sizes[stop]
+        extent = argument(made.slots[size.array]).shape[size.axis]
+        return max(1, min(-(-extent // self._threads), _WIDEST))
 
     def _amount(self, argument: Arguments) -> tuple[float, bool]:
         """Return the steps of one period, and whether one thread is done before several are."""
@@ -155,8 +186,7 @@ def _bounds() -> tuple[Value, Value]:
 
 
 def _launch(
-    program: CompiledProgram, made: PeriodProgram, argument: Arguments, first: int, count: int
+    program: CompiledProgram, made: PeriodProgram, argument: Arguments, numbers: dict[str, int]
 ) -> None:
-    numbers = {"first": first, "count": count}
     slots = made.slots
     program.launch([argument(slots[p]) if p in slots else numbers[p.name] for p in program.params])
