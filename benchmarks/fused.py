@@ -397,6 +397,7 @@ CASES = {
         "mass-spring robot C",
         _mass_spring,
         (1000, 1000, 100),
+        # Of Taichi with one kernel a step, which has a gradient.
         {"cpu": (*below(0.25, 0.4, TAICHI), *below(1.0, 1.0, GRAPH))},
     ),
     "pendula": Case(
@@ -426,7 +427,8 @@ CASES = {
     "billiards": Case("billiards", _billiards, (1023, 1023, 1023), _OF_TAICHI),
     "rigid_body": Case("rigid bodies, robot B", _rigid_body, (1000, 1000, 100), _OF_TAICHI),
     "smoke": Case("smoke, 128^2", _smoke, (100, 100, 10), _OF_TAICHI),
-    "cloth": Case("cloth of 25 x 25 masses", _cloth, (560, 560, 50), _OF_TAICHI),
+    # After more steps f32 decides where the cloth folds, and gradients have no digit in common.
+    "cloth": Case("cloth of 25 x 25 masses", _cloth, (400, 400, 50), _OF_TAICHI),
 }
 
 
@@ -471,24 +473,18 @@ def measure(name: str, setting: Setting) -> Found:
     _start(setting)
     case, notes, clock = CASES[name], list[str](), CLOCKS[setting.clock]
     simulation, makers = case.make(setting)
-    programs = {"difftile": Measured(OfDifftile(simulation))}
+    programs = {"difftile": _warmed(OfDifftile(simulation), clock, setting.warm)}
     for peer, make in makers.items():
         package = peer.partition(",")[0].lower()
         if package not in setting.peers:
             continue
         try:
-            programs[peer] = Measured(_made(package, make, setting.device))
-        except ModuleNotFoundError:
-            notes.append(f"{peer}: not installed (pip install {PACKAGES[package]})")
-        except (RuntimeError, NotImplementedError) as error:
-            notes.append(f"{peer}: {str(error).splitlines()[0]}")
-    for label, one in programs.items():
-        started = time.perf_counter()
-        one.program.turn(clock)
-        one.first = time.perf_counter() - started
-        one.program.turn(clock)
-        while label == "difftile" and time.perf_counter() - started < setting.warm:
-            one.program.turn(clock)
+            program = _made(package, make, setting.device)
+            programs[peer] = _warmed(program, clock, 0.0)
+        except ModuleNotFoundError as error:
+            notes.append(f"{peer}: {error.name} is not installed")
+        except (ImportError, RuntimeError, NotImplementedError) as error:
+            notes.append(f"{peer}: {str(error).partition(chr(10))[0]}")
     compare(programs)
     for _ in range(setting.turns):
         for one in programs.values():
@@ -505,6 +501,17 @@ def measure(name: str, setting: Setting) -> Found:
     lines = [title, *_table(programs), *(f"  {note}" for note in dict.fromkeys(notes))]
     lines += [f"  {line}" for line in targets]
     return Found(lines, [f"{name:12} {where:10} {line}" for line in targets], not wrong)
+
+
+def _warmed(program: Program, clock: Clock, least: float) -> Measured:
+    """Return a program that has run twice, or longer than `least` seconds."""
+    started = time.perf_counter()
+    program.turn(clock)
+    first = time.perf_counter() - started
+    program.turn(clock)
+    while time.perf_counter() - started < least:
+        program.turn(clock)
+    return Measured(program, first)
 
 
 def _made(package: str, make: Callable[[], Program], device: str) -> Program:
