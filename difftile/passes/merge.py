@@ -20,7 +20,7 @@ from difftile.ir.nodes import (
     Value,
     Var,
 )
-from difftile.ir.walk import array_of, regions, walk, with_blocks
+from difftile.ir.walk import WRITES, array_of, regions, walk, with_blocks
 from difftile.ops.build import OpBuilder
 
 
@@ -41,13 +41,16 @@ def _block(block: Block) -> Block:
 class _Merging:
     """One block. A store is `held` until something else touches its array.
 
-    `loads` are the values last read from elements that have not been written since.
+    `loads` are the values last read from elements that have not been written since. `sums` are the
+    latest accumulations into elements that had been read just before: a second one makes a store of
+    both.
     """
 
     def __init__(self) -> None:
         self.b = OpBuilder()
         self.held: dict[Array, Store] = {}
         self.loads: dict[tuple[Array, tuple[Value, ...]], Var] = {}
+        self.sums: dict[Array, tuple[Accumulate, Var]] = {}
 
     def append(self, stmt: Stmt) -> None:
         inside = {array_of(s) for region in regions(stmt) for s in walk(region)}
@@ -55,6 +58,9 @@ class _Merging:
             self.release(array)
         for key in [key for key in self.loads if key[0] in inside]:
             del self.loads[key]
+        for array in [array for array in self.sums if array in inside]:
+            del self.sums[array]
+        earlier = self.sums.pop(stmt.array, None) if isinstance(stmt, (Load, *WRITES)) else None
         match stmt:
             case Load(out, array, index):
                 self.release(array)
@@ -74,7 +80,17 @@ class _Merging:
                     total = self.b.call("add", before.value, value)
                     self.held[array] = Store(array, index, total, span)
                     return
+                if earlier is not None and earlier[0].index == index and not atomic:
+                    first, old = earlier
+                    self.b.stmts[:] = [one for one in self.b.stmts if one is not first]
+                    self.b.span = span
+                    total = self.b.call("add", self.b.call("add", old, first.value), value)
+                    self.held[array] = Store(array, index, total, span)
+                    return
                 self.release(array)
+                old = self.loads.get((array, index))
+                if old is not None and not atomic:
+                    self.sums[array] = stmt, old
                 self.forget(array)
             case Combine(array=array):
                 self.release(array)

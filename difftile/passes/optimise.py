@@ -63,6 +63,9 @@ def join(program: Program, extents: Extents | None = None, *, checked: bool = Fa
         merge_loops,
         # One iteration now writes an element and reads it.
         scalar_replacement,
+        # Writes to one element become one, and their values are equal to those that were read.
+        exclusive,
+        merge,
         fold,
         cse,
         # Loads are gone, and with them what kept stores.
