@@ -226,8 +226,8 @@ def check(one: Program) -> None:
     kernel = dt.kernel(one.function)
     # As little work as here is run by one thread, in code of its own, and adds to gradients; that
     # is what the single precision below runs, and double precision the code for many threads,
-    # which stores into gradients that are zero.
-    with many_threads(), mock.patch.object(compiling, "_FRESH_BYTES", 0):
+    # which stores into gradients that are zero. Both run the code that is for more work.
+    with many_threads(), vectors(), mock.patch.object(compiling, "_FRESH_BYTES", 0):
         double = _run(one, kernel, values, F64, weights)
         if one.expected or one.gradients:
             ones = {name: np.ones_like(values[name]) for name in weights}
@@ -241,7 +241,8 @@ def check(one: Program) -> None:
     if one.smooth:
         _check_gradient(one, kernel, values, double, rng)
     if one.single:
-        single = _run(one, dt.kernel(one.function), values, F32, weights)
+        with vectors():
+            single = _run(one, dt.kernel(one.function), values, F32, weights)
         _check_single(double.after, single.after, "values")
         _check_single(double.gradients, single.gradients, "gradients")
 
@@ -249,6 +250,11 @@ def check(one: Program) -> None:
 def many_threads(wanted: bool = True) -> Any:
     """Let launches run on many threads, or on one, however little they have to do."""
     return mock.patch.object(Work, "is_for_one", lambda *_: not wanted)
+
+
+def vectors() -> Any:
+    """Let launches run code with vector instructions, however little they have to do."""
+    return mock.patch.object(compiling, "_VECTORS", 0)
 
 
 def drawn(one: Program, rng: np.random.Generator) -> Values:

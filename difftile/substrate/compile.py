@@ -1,7 +1,7 @@
 """Programs that are ready to run: which variant of their code a launch takes.
 
-Variants are for one thread or several, and for gradients that are known to hold zeros. Each is
-emitted and compiled for the first launch that takes it.
+Variants are for one thread or several, for little work or more, and for gradients that are known to
+hold zeros. Each is emitted and compiled for the first launch that takes it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ from difftile.substrate.work import Work, work_of
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
 _FRESH_BYTES = 1 << 20
 
+# Vector instructions take longer to compile (a fifth), which pays where they save more than the
+# launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
+_VECTORS = 5_000
+
 
 class CompiledProgram:
     """A program ready to be launched; the variants of its code are compiled on first use.
@@ -47,10 +51,11 @@ class CompiledProgram:
         self._guarded = not session.on_host and session.fast_math
         self._work: Work = work_of(program)
         self.seconds = 0.0  # that compiling took
-        self._variants: dict[tuple[bool, tuple[int, ...]], Launcher] = {}
+        self._variants: dict[tuple[bool, bool, tuple[int, ...]], Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._as_written = is_exact(program)
+        self._outlines = session.on_host and not session.debug and not self._speaks
         self._report = report_of(program, marks)
         self._reported = () if self._report is None else self._report.arrays
         reported = self._reported
@@ -114,17 +119,20 @@ class CompiledProgram:
             return known
         self._work.check(key, flat=not self._on_host)
         serial = self._on_host and self._work.is_for_one(key, self._threads)
+        outlined = self._outlines and self._work.amount(key) >= _VECTORS
+        which = serial, outlined, fresh
         with LOCK:
-            variant = self._variants.get((serial, fresh))
+            variant = self._variants.get(which)
             if variant is None:
-                variant = self._variants[(serial, fresh)] = self._variant(serial, fresh)
+                variant = self._variants[which] = self._variant(*which)
         self._choice[(fresh, key)] = variant
         return variant
 
-    def _variant(self, serial: bool, fresh: tuple[int, ...]) -> Launcher:
+    def _variant(self, serial: bool, outlined: bool, fresh: tuple[int, ...]) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
         emitted = self._emitted(
             serial=serial,
+            outlined=outlined,
             threads=self._threads if self._on_host and not serial else 0,
             fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
         )

@@ -7,6 +7,7 @@ user's line it comes from.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
@@ -41,7 +42,7 @@ from difftile.ir.nodes import (
 )
 from difftile.ir.printer import Names
 from difftile.ir.types import BOOL, F64, FieldType, Type, scalar_of, shape_of
-from difftile.ir.walk import arrays_written, count_uses, operands, walk
+from difftile.ir.walk import arrays_written, count_uses, definitions, operands, walk
 from difftile.ops.table import ELEMENTWISE
 from difftile.substrate.expressions import INTO, Expressions, in_parts, is_long
 from difftile.substrate.functions import functions_of
@@ -58,6 +59,7 @@ from difftile.substrate.spellings import ATOM, SPELLINGS, SUM, Infix, Spelling, 
 from difftile.substrate.syntax import RESERVED, annotation, helpers, literal, signature
 
 _COMMENT_COLUMN = 76
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _ATOMIC = {
     op: f"ti.atomic_{op.removeprefix('bit_')}"
     for op in ("add", "mul", "max", "min", "bit_and", "bit_or", "bit_xor")
@@ -72,11 +74,13 @@ class Emitted:
         name: The name of the kernel in the source.
         text: The source.
         annotations: The names that the source uses for the types of its fields.
+        least_ndim: The source indexes fields without dimensions by so many zeros.
     """
 
     name: str
     text: str
     annotations: dict[str, FieldType]
+    least_ndim: int = 0
 
 
 def emit(
@@ -87,6 +91,7 @@ def emit(
     threads: int = 0,
     fresh: Collection[Array] = (),
     guarded: bool = False,
+    outlined: bool = False,
     report: tuple[Array, ...] = (),
     spellings: Mapping[str, Spelling] = SPELLINGS,
 ) -> Emitted:
@@ -99,6 +104,7 @@ def emit(
         threads: Cut parallel loops into a part for each thread; 0 leaves that to Taichi.
         fresh: Arrays that hold zeros: what is added there once is stored.
         guarded: Taichi compiles as if no number were NaN: comparisons ask for it.
+        outlined: Put what a thread runs into a function of its own (CPUs): see `outline`.
         report: Where failures are counted, where the first one leaves its number and values, and
             marks; none of that where nothing can fail.
         spellings: How the backend writes each op.
@@ -107,11 +113,14 @@ def emit(
     names = Names(RESERVED | functions.keys())
     emitter = _Emitter(
         names=names,
-        values=Expressions(names, count_uses(program.body), guarded, spellings),
+        values=Expressions(
+            names, count_uses(program.body), guarded, spellings, cell="0" if outlined else "None"
+        ),
         serial=serial,
         flat=flat,
         threads=threads,
         fresh=frozenset(fresh),
+        outlined=outlined,
         report=report,
     )
     lines = [line for text in functions.values() for line in text]
@@ -126,6 +135,7 @@ class _Emitter:
     flat: bool
     threads: int
     fresh: frozenset[Array]
+    outlined: bool
     report: tuple[Array, ...]
     lines: list[str] = field(default_factory=list[str])
     depth: int = 0
@@ -133,35 +143,70 @@ class _Emitter:
     for_each_part: tuple[Let, ...] = ()
     lane: str = ""
     failures: int = 0
+    functions: list[str] = field(default_factory=list[str])
+    title: str = ""  # of the kernel
+    hints: dict[str, str] = field(default_factory=dict[str, str])  # of names outside functions
+    inside: bool = False  # of a function
 
     # The kernel
 
     def kernel(self, program: Program, functions: list[str]) -> Emitted:
-        name = self.names.new(program.name)
+        name = self.title = self.names.new(program.name)
         annotations: dict[str, FieldType] = {}
-        params: list[str] = []
+        hints: dict[str, str] = {}
+        least_ndim = int(self.outlined)
         for param in (*program.params, *program.temps, *self.report):
             if isinstance(param, Array):
-                hint = annotation(param.type)
-                annotations[hint] = param.type
+                type_ = replace(param.type, ndim=max(param.type.ndim, least_ndim))
+                hint = annotation(type_)
+                annotations[hint] = type_
             else:
-                hint = f"ti.{param.type}" if param.type != BOOL else "ti.i32"
-            params.append(f"{self.names[param]}: {hint}")
-        self.lines = [
-            *helpers(program, self.values.spellings),
-            *functions,
-            "@ti.kernel",
-            *signature(name, params),
-        ]
+                hint = _hint(param) if param.type != BOOL else "ti.i32"
+            hints[self.names[param]] = hint
         self.depth = 1
         # A device would start a task for what stands before its loops.
         if self.threads or self.flat:
             self.for_each_part = for_each_part(program.body, for_free=not self.threads)
         kept = tuple(s for s in program.body.stmts if s not in self.for_each_part)
-        self.block(Block(kept))
-        if self.lines[-1].endswith(":"):
+        self.hints = dict(hints)
+        if self.outlined and not (self.threads and any(isinstance(s, ParallelFor) for s in kept)):
+            with self.outline(f"{self.title}_body"):
+                self.block(Block(kept))
+        else:
+            self.block(Block(kept))
+        if not self.lines:
             self.write("pass")
-        return Emitted(name, "\n".join(self.lines) + "\n", annotations)
+        lines = [
+            *helpers(program, self.values.spellings),
+            *functions,
+            *self.functions,
+            "@ti.kernel",
+            *signature(name, [f"{param}: {hint}" for param, hint in hints.items()]),
+            *self.lines,
+        ]
+        return Emitted(name, "\n".join(lines) + "\n", annotations, least_ndim)
+
+    @contextmanager
+    def outline(self, name: str) -> Generator[None]:
+        """Write what is written inside as a function of Taichi's, and call it here.
+
+        Outside of functions, LLVM cannot know that the stores of a loop leave the addresses and
+        shapes of arrays alone, which are in memory too: it loads them again in every iteration,
+        and has no vectors. The arguments of a function are in registers.
+        """
+        kernel, depth = self.lines, self.depth
+        self.lines, self.depth, self.inside = [], 1, True
+        yield
+        lines, self.lines, self.depth, self.inside = self.lines, kernel, depth, False
+        mentioned = set(_NAME.findall("\n".join(lines)))
+        params = {param: hint for param, hint in self.hints.items() if param in mentioned}
+        if not all(params.values()):
+            self.lines += ["    " * (depth - 1) + line for line in lines]
+            return
+        name = self.names.new(name)
+        head = signature(name, [f"{param}: {hint}" for param, hint in params.items()])
+        self.functions += ["@ti.real_func", *head, *(lines or ["    pass"]), "", ""]
+        self.write(f"{name}({', '.join(params)})")
 
     def write(self, *texts: str) -> None:
         for text in texts:
@@ -187,7 +232,23 @@ class _Emitter:
             if not _sets_all_of(stmt, following):
                 self.line_number = None if stmt.span is None else stmt.span.line
                 self.stmt(stmt, here)
+                if self.depth == 1 and not self.inside:
+                    self.hints |= self.declared(stmt)
         self.line_number = None
+
+    def declared(self, stmt: Stmt) -> dict[str, str]:
+        """Return the names that a statement of the kernel declares, and their types.
+
+        Functions are not given vectors and local arrays, whose type is an empty text.
+        """
+        if isinstance(stmt, Alloc):
+            names = self.values.components(stmt.array) if in_parts(stmt.array) else []
+            return dict.fromkeys([*names, self.names[stmt.array]], "")
+        return {
+            self.values.name(out): "" if shape_of(out.type) else _hint(out)
+            for out in definitions(stmt)
+            if not self.values.waits(out)
+        }
 
     def stmt(self, stmt: Stmt, here: Counter[Var]) -> None:
         match stmt:
@@ -453,7 +514,7 @@ class _Emitter:
         names = self.start_carries(loop.carries, loop.inits, loop.outs)
         self.write(*self.values.flush(_written(loop)))
         self.line_number = line
-        if self.depth == 1:
+        if self.depth == 1 and not self.inside:
             self.write("ti.loop_config(serialize=True)")
         self.write(f"for {self.names[loop.index]} in range({bounds}):")
         self.indented(loop.body, list(zip(names, loop.body.results, strict=True)))
@@ -480,27 +541,42 @@ class _Emitter:
         ]
         values.consumed((*loop.starts, *loop.stops))
         self.write(*values.flush(_written(loop)))
+        if not self.threads:
+            self.iterations(loop, axes, bounds, None)
+            return
+        part, depth = Part(self.names.new("part"), self.threads), self.depth
+        self.open(*part.opened())
+        if self.outlined:
+            self.hints[part.counter] = "ti.i32"
+            with self.outline(f"{self.title}_part"):
+                self.iterations(loop, axes, bounds, part)
+        else:
+            self.iterations(loop, axes, bounds, part)
+        self.depth = depth
+
+    def iterations(
+        self, loop: ParallelFor, axes: list[Range], bounds: list[str], part: Part | None
+    ) -> None:
+        """Write the iterations of a parallel loop, or a thread's part of them."""
         line, depth = self.line_number, self.depth
         stmts = list(loop.body.stmts)
-        part = None
-        if not self.threads:
+        if part is None:
             stmts = [*needed_by(loop, self.for_each_part), *stmts]
-        if self.threads:
-            part = Part(self.names.new("part"), self.threads)
-            self.open(*part.opened())
+        else:
             ahead, stmts = ahead_of(loop, self.for_each_part)
             self.block(Block(tuple(ahead)))
             self.line_number = line
         together = len(axes) if self.flat else max(1, len(axes) - 1)
+        serial = self.serial and not self.inside
         if together == 1:
             index = self.names[loop.indices[0]]
-            opened = open_range(self.names, index, axes[0], part=part, serial=self.serial)
+            opened = open_range(self.names, index, axes[0], part=part, serial=serial)
             lane = lane_in_range(index, axes[0])
         else:
             indices = loop.indices[:together]
             flat = self.names.new("flat")
             opened, sizes = open_flat(
-                self.names, flat, indices, axes[:together], part=part, serial=self.serial
+                self.names, flat, indices, axes[:together], part=part, serial=serial
             )
             lane = lane_in_box(flat, sizes)
         self.open(*opened)
@@ -523,6 +599,10 @@ def _sets_all_of(declared: Stmt, stmt: Stmt | None) -> bool:
     if is_long(stmt.value.type):  # set by loops
         return False
     return stmt.array is declared.array and not stmt.index
+
+
+def _hint(variable: Var) -> str:
+    return "ti.u1" if variable.type == BOOL else f"ti.{variable.type}"
 
 
 def _written(stmt: Stmt) -> set[Array]:

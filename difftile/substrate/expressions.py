@@ -61,12 +61,14 @@ class Expressions:
         uses: How often each variable is used in the kernel.
         guarded: The compiler of the device takes it that no number is NaN.
         spellings: How each op is written.
+        cell: The index of the element of a field without dimensions.
     """
 
     names: Names
     uses: Counter[Var]
     guarded: bool
     spellings: Mapping[str, Spelling]
+    cell: str = "None"
     alias: dict[Var, str] = field(default_factory=dict[Var, str])
     _waiting: dict[Var, Expression] = field(default_factory=dict[Var, Expression])
     _components: dict[Array, list[str]] = field(default_factory=dict[Array, list[str]])
@@ -98,6 +100,10 @@ class Expressions:
         """Return lines for those values that wait, since a loop is going to use them."""
         due = [v for v in values if isinstance(v, Var) and v in self._waiting]
         return [f"{self.name(v)} = {self._waiting.pop(v).text}" for v in due]
+
+    def waits(self, out: Var) -> bool:
+        """Tell whether a value has no line of its own yet."""
+        return out in self._waiting
 
     def consumed(self, values: tuple[Value, ...]) -> None:
         """Forget expressions that waited for the line that has now been written."""
@@ -167,7 +173,7 @@ class Expressions:
 
     def index(self, index: tuple[Value, ...]) -> str:
         """Return the text between the brackets."""
-        return ", ".join(self.text(i) for i in index) if index else "None"
+        return ", ".join(self.text(i) for i in index) if index else self.cell
 
     def place(self, array: Array, index: tuple[Value, ...]) -> str:
         """Return the text of an element, or of a component of it."""

@@ -53,7 +53,8 @@ class CompiledKernel:
         on_host: bool,
         as_written: bool,
     ) -> None:
-        examples = [_example(param) for param in params]
+        examples = [_example(param, emitted.least_ndim) for param in params]
+        self._least_shape = (1,) * emitted.least_ndim
 
         def read() -> Any:
             with _built(emitted) as kernel:
@@ -110,7 +111,9 @@ class CompiledKernel:
             if isinstance(arg, Buffer):
                 if self._on_host:
                     # The context still has the sizes, and to set them takes half of the time.
-                    sizes = arg.shape if before is None or before.shape != arg.shape else ()
+                    sizes = ()
+                    if before is None or before.shape != arg.shape:
+                        sizes = arg.shape or self._least_shape
                     context.set_arg_external_array_with_shape(
                         (position,), arg.address, arg.nbytes, sizes, 0
                     )
@@ -176,10 +179,10 @@ def _built(emitted: Emitted) -> Generator[Any]:
         del linecache.cache[file]
 
 
-def _example(param: Array | Var) -> Any:
+def _example(param: Array | Var, least_ndim: int) -> Any:
     """Return an argument of a parameter's type, to compile for."""
     if isinstance(param, Var):
         return 0.0 if scalar_of(param.type) in FLOATS else 0
     element = param.type.element
-    shape = (1,) * param.type.ndim + shape_of(element)
+    shape = (1,) * max(param.type.ndim, least_ndim) + shape_of(element)
     return np.zeros(shape, numpy_dtype(scalar_of(element)))

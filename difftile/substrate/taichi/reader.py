@@ -21,6 +21,7 @@ from taichi.lang import impl, matrix_ops
 from taichi.lang.any_array import AnyArray
 from taichi.lang.expr import Expr
 
+from difftile.substrate.taichi.fingerprint import fingerprint
 from difftile.substrate.taichi.operations import (
     ATOMICS,
     CALLS,
@@ -402,6 +403,9 @@ def _call(reader: Reader, node: ast.Call) -> Value:
         kernel: Any = impl.get_runtime().current_kernel
         kernel.has_print = True
         function = impl.ti_print
+    elif getattr(function, "_is_real_function", False):
+        to.builder.insert_expr_stmt(to.constant(fingerprint(function.__wrapped__), ti.i64))
+        return function(*map(_wrapped, values))
     elif _is_ours(function):
         return reader.called(function.__wrapped__, values)
     named = {word.arg: reader.value(word.value) for word in node.keywords if word.arg}

@@ -92,7 +92,8 @@ def _place(context: Any, node: Any) -> str:
 
 def _transform(tree: Any, context: Any) -> Any:
     """Append the statements of a kernel or func."""
-    if not (_NOW.reads and context.is_kernel and _is_emitted(context.func.func)):
+    own = context.is_kernel or context.is_real_function
+    if not (_NOW.reads and own and _is_emitted(context.func.func)):
         return _taichis_transform(tree, context)
     (kernel,) = tree.body
     body = kernel.body
