@@ -65,6 +65,7 @@ from difftile.diagnostics import (
     NotConverged as NotConverged,
     SlowCompile as SlowCompile,
     SolverError as SolverError,
+    StepsError as StepsError,
     TapeError as TapeError,
     ViewerError as ViewerError,
 )
@@ -91,6 +92,9 @@ from difftile.fields.recording import (
 )
 from difftile.fields.rows import (
     Rows as Rows,
+)
+from difftile.fields.step_number import (
+    table as table,
 )
 from difftile.fields.structs import (
     StructField as StructField,
@@ -126,6 +130,10 @@ from difftile.runtime.kernel import (
 )
 from difftile.runtime.number_operations import (
     value as value,
+)
+from difftile.runtime.steps import (
+    repeat as repeat,
+    steps as steps,
 )
 from difftile.runtime.tape import (
     Tape as Tape,

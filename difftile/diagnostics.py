@@ -389,6 +389,10 @@ class TapeError(DifftileError, RuntimeError):
     """A tape used out of order, or asked for a gradient that it does not hold."""
 
 
+class StepsError(DifftileError, RuntimeError):
+    """Something in the body of `dt.steps` that only a loop of Python can do."""
+
+
 class LossNotFinite(TapeError):
     """A loss that is infinite or NaN, which has no gradient."""
 

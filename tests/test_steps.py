@@ -1,14 +1,25 @@
-"""Runs of launches: `dt.steps`, `dt.repeat`, and the run that they make."""
+"""Runs of launches: `dt.steps`, `dt.repeat`, and the runs that they make."""
 
 from __future__ import annotations
+
+import gc
+import math
+import operator
+import random
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import taichi as ti
 
 import difftile as dt
+from difftile.fields.recording import RECORDING
+from difftile.fields.step_expression import STEP
+from difftile.fields.step_number import Moment, StepNumber
 from difftile.launch.run import Run
+from difftile.runtime import steps as module
 from difftile.runtime.perform_run import perform_run
+from tests.fusing import fusing
 
 
 @dt.kernel
@@ -19,18 +30,78 @@ def push(x, v, force: float):
 
 
 @dt.kernel
+def advance(p, q, t: int, gain: float):
+    for i in p:
+        q[i] = 0.9 * p[i] + 0.01 * t + gain * ti.cos(p[i])
+
+
+@dt.kernel
 def total(x, loss):
     for i in x:
         loss[None] += x[i] ** 2
 
+
+@dt.kernel
+def note(x, t: int, history):
+    for _ in range(1):
+        history[t] += x[0]
+
+
+@dt.kernel
+def blow(x, wind: ti.math.vec2):
+    for i in x:
+        x[i] += wind[0] - 0.5 * wind[1] * x[i]
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """The runs that are performed: how many launches a period has, and how many periods.
+
+    They are performed one launch after the other, so that results are those of Python to the bit.
+    """
+    found = []
+
+    def performed(run):
+        found.append((len(run.launches), run.count))
+        with fusing(False):
+            perform_run(run)
+
+    monkeypatch.setattr(module, "perform_run", performed)
+    return found
+
+
+def fields(count=2, grad=True):
+    start = np.linspace(1, 2, 3)
+    return [dt.from_numpy(start / (k + 1), dtype=ti.f64, grad=grad) for k in range(count)]
+
+
+def gradient_of(simulate, loop, **options):
+    """Return the result of a simulation and the gradient, with some loop in it."""
+    x, *others = fields(3)
+    loss = dt.zeros((), ti.f64, grad=True)
+    with dt.Tape(loss, **options):
+        total(simulate(loop, x, *others), loss)
+    return [loss.to_numpy(), x.grad.to_numpy(), *[one.grad.to_numpy() for one in others]]
+
+
+def same(one, other):
+    return all(map(np.array_equal, one, other))
+
+
+def assert_close(one, other):
+    """Compare what a fused run and its launches have computed: rounding may differ."""
+    for found, wanted in zip(one, other, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-15)
+
+
+# Runs
 
 FORCES = np.linspace(0.5, 2.0, 6)
 
 
 def a_run():
     """Return fields and a run of `push`, whose force changes from period to period."""
-    x = dt.from_numpy(np.linspace(1, 2, 3), dtype=ti.f64, grad=True)
-    v = dt.zeros_like(x)
+    x, v = fields()
     launch, values = push._ready((x, v, float(FORCES[0])), {})
     place = launch.numbers[0].value
     return x, v, Run((launch,), (values,), len(FORCES), {(0, place): FORCES})
@@ -43,8 +114,7 @@ def test_a_run_launches_every_period_with_its_numbers():
     y, w, _ = a_run()
     for force in FORCES:
         push(y, w, force)
-    assert np.array_equal(x.to_numpy(), y.to_numpy())
-    assert np.array_equal(v.to_numpy(), w.to_numpy())
+    assert_close([x.to_numpy(), v.to_numpy()], [y.to_numpy(), w.to_numpy()])
     assert run.part(2, 3).part(1, 1).values_at(0, 0)[-1] == FORCES[3]
 
 
@@ -61,5 +131,693 @@ def test_a_run_is_recorded(options):
                 for force in FORCES:
                     push(x, v, force)
             total(x, loss)
-        gradients.append(x.grad.to_numpy())
-    assert np.array_equal(*gradients)
+        gradients.append([x.grad.to_numpy()])
+    assert_close(*gradients)
+
+
+# Loops
+
+
+def in_place(loop, x, v, w):
+    for t in loop:
+        push(x, v, 0.5 * np.sin(t * 0.1) + t / 3)
+    return x
+
+
+def swapping(loop, x, v, w):
+    for t in loop:
+        advance(x, v, t, 0.1 * t)
+        x, v = v, x
+    return x
+
+
+def ring(loop, x, v, w):
+    for t in loop:
+        advance(x, v, 2 * t - 1, 0.3)
+        advance(v, w, t % 3, 1 / (t + 1))
+        x, v, w = v, w, x
+    return x
+
+
+class Sim:
+    """Fields that swap roles as attributes, at two speeds."""
+
+    def __init__(self, x, v, w):
+        self.x, self.v, self.w = x, v, w
+
+    def step(self, t):
+        for _ in range(3):
+            advance(self.x, self.v, t, 0.1)
+            self.x, self.v = self.v, self.x
+        push(self.w, self.x, 0.01)
+
+
+def object_loop(loop, x, v, w):
+    sim = Sim(x, v, w)
+    for t in loop:
+        sim.step(t)
+    return sim.x
+
+
+SIMULATIONS = [in_place, swapping, ring, object_loop]
+
+
+@pytest.mark.parametrize("simulate", SIMULATIONS)
+def test_steps_compute_what_a_loop_of_python_computes(simulate, runs):
+    for n in range(10):
+        a, b = fields(3), fields(3)
+        found, wanted = simulate(dt.steps(n), *a), simulate(range(n), *b)
+        assert same([one.to_numpy() for one in a], [one.to_numpy() for one in b])
+        assert [found is one for one in a] == [wanted is one for one in b]  # the state of Python
+    period = {in_place: 1, swapping: 2, ring: 3, object_loop: 2}[simulate]
+    assert runs[-1][1] == (9 - 2 * period) // period
+
+
+@pytest.mark.parametrize("simulate", SIMULATIONS)
+@pytest.mark.parametrize("options", [{}, {"snapshots": 3}, {"memory": "400B"}])
+def test_gradients_through_steps_are_those_of_a_loop_of_python(simulate, options, runs):
+    for n in (0, 1, 5, 13, 30):
+        found = gradient_of(simulate, dt.steps(n), **options)
+        assert same(found, gradient_of(simulate, range(n), **options))
+    assert runs
+
+
+@pytest.mark.parametrize("simulate", SIMULATIONS)
+def test_fused_steps(simulate):
+    for n, options in [(9, {}), (40, {}), (40, {"snapshots": 3}), (40, {"memory": "400B"})]:
+        found = gradient_of(simulate, dt.steps(n), **options)
+        assert_close(found, gradient_of(simulate, range(n), **options))
+
+
+def pushed(loop):
+    """Return a state after pushes by the numbers of a loop."""
+    x, v = fields(2)
+    for t in loop:
+        push(x, v, 0.1 * t)
+    return x.to_numpy()
+
+
+def test_bounds_are_those_of_a_range(runs):
+    for bounds in [(3,), (2, 9), (20, 3, -2), (np.int64(7),), (-4,), (0,), (5, 5)]:
+        assert np.array_equal(pushed(dt.steps(*bounds)), pushed(range(*bounds)))
+        assert len(dt.steps(*bounds)) == len(range(*bounds))
+    assert repr(dt.steps(3, 9, 2)) == "dt.steps(3, 9, 2)"
+
+
+def test_a_loop_runs_again_from_the_start(runs):
+    steps = dt.steps(5)
+    assert np.array_equal(pushed(steps), pushed(steps))
+
+
+def test_repeat_calls_a_function_or_kernel(runs):
+    def by_repeat(n):
+        x, v, w = fields(3)
+
+        def with_number(t):
+            nonlocal x, v
+            advance(x, v, t, 0.1)
+            x, v = v, x
+
+        dt.repeat(with_number, n)
+        dt.repeat(lambda gain=0.2: push(x, v, gain), np.int32(n))
+        sim = Sim(x, v, w)
+        dt.repeat(sim.step, n)
+        return [x.to_numpy(), v.to_numpy(), w.to_numpy(), sim.x is x]
+
+    def by_range(n):
+        x, v, w = fields(3)
+        for t in range(n):
+            advance(x, v, t, 0.1)
+            x, v = v, x
+        for _ in range(n):
+            push(x, v, 0.2)
+        sim = Sim(x, v, w)
+        for t in range(n):
+            sim.step(t)
+        return [x.to_numpy(), v.to_numpy(), w.to_numpy(), sim.x is x]
+
+    for n in range(10):
+        assert same(by_repeat(n), by_range(n))
+    assert runs
+
+
+@dt.data_oriented
+class Pendula:
+    def __init__(self):
+        self.x, self.v = fields(2)
+
+    @dt.kernel
+    def swing(self, t: int):
+        for i in self.x:
+            self.v[i] -= 0.1 * ti.sin(self.x[i]) + 0.001 * t
+            self.x[i] += 0.1 * self.v[i]
+
+    @dt.kernel
+    def rest(self):
+        for i in self.x:
+            self.v[i] *= 0.9
+
+
+def test_repeat_calls_kernels_of_an_object(runs):
+    a, b = Pendula(), Pendula()
+    dt.repeat(a.swing, 7)
+    dt.repeat(a.rest, 7)
+    for t in range(7):
+        b.swing(t)
+    for _ in range(7):
+        b.rest()
+    assert np.array_equal(a.v.to_numpy(), b.v.to_numpy())
+    assert runs == [(1, 5), (1, 5)]
+
+
+def test_a_loop_of_python_is_left_where_its_body_says(runs):
+    def some(loop, end):
+        x, v = fields(2)
+        count = 0
+        for t in loop:
+            push(x, v, 0.1 * t)
+            count += 1
+            if count == end:
+                break
+            if count > end:
+                return None
+        return x.to_numpy()
+
+    for end in (1, 2, 5):
+        assert np.array_equal(some(dt.steps(9), end), some(range(9), end))
+        assert RECORDING.get().trace is None
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            for _ in dt.steps(9):
+                raise error
+        assert RECORDING.get().trace is None
+
+    def returns():
+        for t in dt.steps(9):
+            return t
+
+    returns()
+    assert RECORDING.get().trace is None
+    assert not runs  # `count` changes from step to step
+
+
+# What Python does besides launches
+
+
+def test_numbers_that_python_counts_are_not_extrapolated(runs):
+    def some(loop):
+        x, v = fields(2)
+        time, seen = 0.0, []
+        for t in loop:
+            push(x, v, time)
+            time += 0.1
+            seen.append(time)
+        return [x.to_numpy(), seen]
+
+    assert same(some(dt.steps(20)), some(range(20)))
+    assert not runs
+
+
+class Counter:
+    def __init__(self):
+        self.inner = {"done": [0]}
+        self.x, self.v = fields(2)
+
+    def step(self, force):
+        push(self.x, self.v, force)
+        self.inner["done"][0] += 1
+        if self.inner["done"][0] % 10 == 0:  # seldom enough for the first steps to look alike
+            self.x, self.v = self.v, self.x
+
+
+EVENTS = [0]
+
+
+def test_what_python_remembers_is_noticed_wherever_it_is_kept(runs):
+    def in_object(loop):
+        one = Counter()
+        for _ in loop:
+            one.step(0.1)
+        return one.x.to_numpy()
+
+    def in_closure(loop):
+        one, done = fields(2), 0
+
+        def step():
+            nonlocal done
+            done += 1
+            push(*one, 0.1 if done < 20 else 0.7)
+
+        for _ in loop:
+            step()
+        return one[0].to_numpy()
+
+    def in_module(loop):
+        one = fields(2)
+        EVENTS[0] = 0
+        for _ in loop:
+            count_event(one)
+        return one[0].to_numpy()
+
+    def in_iterator(loop):
+        one, forces = fields(2), iter([0.1] * 20 + [0.7] * 20)
+        for _ in loop:
+            push(*one, next(forces))
+        return one[0].to_numpy()
+
+    for some in (in_object, in_closure, in_module, in_iterator):
+        assert np.array_equal(some(dt.steps(33)), some(range(33)))
+    assert not runs
+
+
+def count_event(one):
+    EVENTS[0] += 1
+    push(*one, 0.1 if EVENTS[0] < 20 else 0.7)
+
+
+def test_loops_that_count_the_steps_themselves_run_in_python(runs):
+    def some(loop):
+        x, v = fields(2)
+        for t, force in loop:
+            push(x, v, force + 0.1 * t)
+        return x.to_numpy()
+
+    forces = [0.1] * 20 + [0.7] * 20
+    assert np.array_equal(
+        some(zip(dt.steps(33), forces, strict=False)), some(enumerate(forces[:33]))
+    )
+    assert list(dt.steps(3)) == [0, 1, 2]
+    assert [t + 1 for t in dt.steps(3)] == [1, 2, 3]
+
+    def generated(n):
+        x, v = fields(2)
+        for t in dt.steps(n):
+            push(x, v, 0.1 * t)
+            yield x.to_numpy()  # a read, outside the body
+
+    assert len(list(generated(5))) == 5
+    assert not runs
+
+
+def test_a_step_that_breaks_the_pattern_at_the_end_is_an_error():
+    class Odd:
+        """An object whose state cannot be seen."""
+
+        __slots__ = ()
+        done = 0
+
+    x, v = fields(2)
+    odd = Odd()
+    with pytest.raises(dt.StepsError, match=r"Step 8 of dt\.steps"):
+        for _ in dt.steps(9):
+            Odd.done += 1
+            push(x, v, 0.1)
+            x, v = v, x
+            if type(odd).done == 5:  # in the one step after the run
+                break_pattern = {"x": x}
+                push(break_pattern["x"], v, 0.2)
+
+
+# Nested loops
+
+
+def nested(outer, inner, n, m):
+    x, v, w = fields(3)
+    history = dt.zeros(max(n, 1), ti.f64, grad=True)
+    loss = dt.zeros((), ti.f64, grad=True)
+    with dt.Tape(loss):
+        for t in outer(n):
+            for k in inner(m):
+                push(x, v, 0.1 * t - 0.02 * k * t)
+                advance(x, w, k, 0.1)
+                x, w = w, x
+            note(x, t, history)
+        total(history, loss)
+    return [x.to_numpy(), history.to_numpy(), x.grad.to_numpy()]
+
+
+def test_nested_loops(runs):
+    for n, m in [(0, 3), (3, 0), (1, 1), (7, 2), (7, 3), (20, 1), (3, 40), (9, 33)]:
+        wanted = nested(range, range, n, m)
+        assert same(nested(dt.steps, dt.steps, n, m), wanted)
+        assert same(nested(dt.steps, range, n, m), wanted)
+        assert same(nested(range, dt.steps, n, m), wanted)
+    assert (2 * 3 + 1, 1) not in runs
+    assert (5, 5) in runs  # an inner loop of two steps belongs to the period of the outer one
+    assert (4, 18) in runs  # a long one is a run of its own
+
+
+def test_repeat_in_a_loop(runs):
+    def some(repeat, loop):
+        x, v = fields(2)
+        for _ in loop:
+            repeat(lambda k: push(x, v, 0.1 * k), 3)
+        return x.to_numpy()
+
+    def by_range(step, n):
+        for k in range(n):
+            step(k)
+
+    assert np.array_equal(some(dt.repeat, dt.steps(9)), some(by_range, range(9)))
+    assert runs == [(3, 7)]
+
+
+# Writes that are launches
+
+
+def clearing(loop, x, v, w):
+    force = dt.zeros_like(x)
+    mean = dt.zeros((), ti.f64, grad=True)
+    for t in loop:
+        force.fill(0.1 * t)
+        v.clear()
+        mean[None] = 0.25
+        push(x, v, 0.1)
+        total(v, mean)
+        w.copy_from(x)
+        force[1:].copy_from(w[:2])
+        force[:1].fill(2)
+        push(force, w, 0.3)
+        advance(force, x, t, 0.1)
+    return x
+
+
+def test_whole_writes_are_launches(runs):
+    for n in (1, 2, 9):
+        assert same(gradient_of(clearing, dt.steps(n)), gradient_of(clearing, range(n)))
+    assert len(runs) == 1
+    vectors, integers = dt.zeros(3, dt.vec(2, ti.f64)), dt.zeros(2, ti.i32)
+    for t in dt.steps(5):
+        vectors.fill([1.0, 2.0])
+        integers.fill(t)
+    assert vectors.to_numpy().tolist() == 3 * [[1.0, 2.0]]
+    assert integers.to_numpy().tolist() == [4, 4]
+
+
+# Where all steps run in Python
+
+
+def test_other_recorders_see_every_launch(runs):
+    def energy(x):
+        v, loss = dt.zeros_like(x), dt.zeros((), ti.f64)
+        for t in dt.steps(9):
+            push(x, v, 0.1 * t)
+        total(x, loss)
+        return loss
+
+    def plain(x):
+        v, loss = dt.zeros_like(x), dt.zeros((), ti.f64)
+        for t in range(9):
+            push(x, v, 0.1 * t)
+        total(x, loss)
+        return loss
+
+    x = dt.from_numpy(np.linspace(1, 2, 3))
+    assert np.array_equal(dt.grad(energy)(x).to_numpy(), dt.grad(plain)(x).to_numpy())
+    assert not runs
+
+
+def test_gradients_that_stop_in_some_launches(runs):
+    def partly(loop, x, v, w):
+        for t in loop:
+            push(x, v, 0.1)
+            with dt.no_grad():
+                advance(x, w, t, 0.1)
+            push(x, w, 0.1)
+        return x
+
+    assert same(gradient_of(partly, dt.steps(9)), gradient_of(partly, range(9)))
+    assert not runs
+
+    def wholly(loop, x, v, w):
+        with dt.no_grad():
+            for t in loop:
+                push(w, v, 0.1 * t)
+        push(x, w, 0.1)
+        return x
+
+    assert same(gradient_of(wholly, dt.steps(9)), gradient_of(wholly, range(9)))
+    assert runs
+
+
+def test_checkpoints_around_loops_and_in_them(runs):
+    @dt.checkpoint
+    def stretch(loop, x, v):
+        for t in loop:
+            push(x, v, 0.1 * t)
+
+    def outside(loop, x, v, w):
+        stretch(loop, x, v)
+        return x
+
+    def inside(loop, x, v, w):
+        for _ in loop:
+            stretch(range(3), x, v)
+        return x
+
+    for simulate in (outside, inside):
+        assert same(gradient_of(simulate, dt.steps(9)), gradient_of(simulate, range(9)))
+    assert runs
+
+
+def test_numbers_that_carry_derivatives(runs):
+    @dt.kernel
+    def mean(x) -> float:
+        result = 0.0
+        for i in x:
+            result += x[i] / 3
+        return result
+
+    def simulate(loop, x, v, w):
+        gain = mean(w)
+        for _ in loop:
+            push(x, v, gain)
+        return x
+
+    assert same(gradient_of(simulate, dt.steps(9)), gradient_of(simulate, range(9)))
+
+
+def test_a_kernel_with_a_rule(runs):
+    @dt.kernel
+    def halve(x, y):
+        for i in x:
+            y[i] = 0.5 * x[i]
+
+    @halve.backward
+    def _(x, y):
+        for i in x:
+            x.grad_out[i] += 3.0 * y.grad_in[i]
+
+    def simulate(loop, x, v, w):
+        for t in loop:
+            halve(x, v)
+            push(v, x, 0.1 * t)
+        return v
+
+    assert same(gradient_of(simulate, dt.steps(9)), gradient_of(simulate, range(9)))
+
+
+def test_an_index_that_leaves_its_shape_is_found_in_its_step():
+    def some(loop):
+        x, _ = fields(2)
+        history = dt.zeros(7, ti.f64)
+        with pytest.raises(dt.KernelError, match="history"):
+            for t in loop:
+                note(x, t, history)
+        return history.to_numpy()
+
+    assert np.array_equal(some(dt.steps(12)), some(range(12)))
+
+
+def test_an_operation_that_fails_in_a_later_step():
+    def some(loop):
+        x, v = fields(2)
+        with pytest.raises(ZeroDivisionError):
+            for t in loop:
+                push(x, v, 1.0 / (t - 7))
+        return x.to_numpy()
+
+    assert np.array_equal(some(dt.steps(12)), some(range(12)))
+
+
+def test_random_numbers_are_new_in_every_step(runs):
+    @dt.kernel
+    def shake(x):
+        for i in x:
+            x[i] += dt.rand()
+
+    def some(loop):
+        dt.init(arch="cpu", seed=3)
+        (x,) = fields(1)
+        for _ in loop:
+            shake(x)
+        return x.to_numpy()
+
+    assert np.array_equal(some(dt.steps(9)), some(range(9)))
+    assert runs == [(1, 7)]
+
+
+# Step numbers
+
+
+def test_vectors_of_step_numbers(runs):
+    def some(loop):
+        (x,) = fields(1)
+        for t in loop:
+            blow(x, [0.1 * t, 0.3])
+            blow(x, (1, t % 4))
+        return x.to_numpy()
+
+    assert np.array_equal(some(dt.steps(9)), some(range(9)))
+    assert runs == [(2, 7)]
+
+
+def test_tables(runs):
+    forces, grid = np.linspace(0, 1, 12), np.arange(24.0).reshape(2, 12)
+
+    def some(loop, one, two):
+        x, v = fields(2)
+        for t in loop:
+            push(x, v, one[t] + two[1, -t - 1])
+        return x.to_numpy()
+
+    tables = dt.table(forces), dt.table(grid)
+    assert np.array_equal(some(dt.steps(12), *tables), some(range(12), forces.tolist(), grid))
+    assert runs == [(1, 10)]
+    assert repr(tables[1]) == "<table float64 (2, 12)>"
+    assert len(tables[0]) == 12
+    assert tables[0][3] == forces[3]
+
+
+UNARY = [operator.neg, operator.pos, abs, round, math.floor, math.ceil, math.trunc, np.sin, np.exp]
+BINARY = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+    *(operator.mod, operator.lt, operator.eq, operator.and_),
+    *(np.add, np.maximum, np.arctan2, np.fmod),
+    *(lambda a, b: np.where(a < b, a, b), lambda a, b: np.interp(a, [0.0, 5.0, 50.0], [1, 2, 3])),
+    *(lambda a, b: 2 ** (a % 5) * abs(b) ** 0.5, lambda a, b: 1 << (a % 4)),
+    *(lambda a, b: np.clip(a, 0.5, 4), lambda a, b: a**3 + b**-1, lambda a, b: 10**9 * a * b),
+]
+CONSTANTS = [0, 1, 2, 3, -5, 0.1, 2.5, -0.0, 1e300, 2**40, True, np.float64(0.3), np.float32(0.7)]
+
+
+def single(value):
+    """Return an array of shape () as its number."""
+    return value[()] if isinstance(value, np.ndarray) else value
+
+
+def drawn(rng, depth=0):
+    """Return a random function of a number."""
+    if depth > 3 or rng.random() < 0.2:
+        constant = rng.choice(CONSTANTS)
+        return (lambda t: t) if rng.random() < 0.7 else (lambda t: constant)
+    if rng.random() < 0.3:
+        one, a = rng.choice(UNARY), drawn(rng, depth + 1)
+        return lambda t: single(one(a(t)))
+    one, a, b = rng.choice(BINARY), drawn(rng, depth + 1), drawn(rng, depth + 1)
+    return lambda t: single(one(a(t), b(t)))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_arithmetic_with_step_numbers_is_that_of_python():
+    rng, compared = random.Random(1), 0
+    numbers = range(-3, 9)
+    steps = np.arange(-3, 9)
+    for _ in range(400):
+        function = drawn(rng)
+
+        def value(t, function=function):
+            try:
+                return function(t)
+            except (ArithmeticError, TypeError, ValueError) as error:
+                return type(error)
+
+        plain = [value(t) for t in numbers]
+        found = [value(StepNumber(t, STEP, Moment())) for t in numbers]
+        for one, other in zip(plain, found, strict=True):
+            given = other.plain if isinstance(other, StepNumber) else other
+            assert repr(given) == repr(one) and type(given) is type(one)
+        traced = [one for one in found if isinstance(one, StepNumber)]
+        if not traced or any(isinstance(one, type) for one in plain):
+            continue
+        expressions = {one.expression for one in traced}
+        if len(expressions) > 1:
+            continue  # types that differ from step to step, as of `2**t`, run in Python
+        try:
+            table = expressions.pop().at(steps)
+        except OverflowError:
+            continue
+        assert table.tolist() == np.array(plain).tolist() or repr(table.tolist()) == repr(
+            np.array(plain).tolist()
+        )
+        compared += 1
+    assert compared > 150
+
+
+@dataclass
+class Wind:
+    speed: float
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        bool,
+        int,
+        float,
+        complex,
+        hash,
+        str,
+        operator.index,
+        math.sin,
+        np.asarray,
+        range,
+        lambda t: f"{t:03}",
+        lambda t: [1, 2, 3][t],
+        lambda t: np.arange(3.0)[t],
+        lambda t: np.arange(3.0) * t,
+        lambda t: t * np.arange(3.0),
+        np.sum,
+        np.modf,
+        np.add.reduce,
+        lambda t: 1 if t > 3 else 2,
+        lambda t: t in (5, 6),
+        lambda t: max(t, 3),
+        lambda t: {t: 1},
+        lambda t: np.array([t, 1.0]),
+        lambda t: dt.table(np.eye(3))[t],
+        lambda t: dt.zeros(3)[t],
+        dt.steps,
+    ],
+)
+def test_what_would_make_one_number_of_all_is_refused(use):
+    with pytest.raises(dt.StepsError, match=r"^(A branch on a|A) step number"):
+        for t in dt.steps(5):
+            use(t)
+    assert RECORDING.get().trace is None
+
+
+def test_step_numbers_do_not_outlive_their_step():
+    x, v = fields(2)
+    last = 0
+    with pytest.raises(dt.StepsError, match="after its step"):
+        for t in dt.steps(5):
+            push(x, v, 0.1 * last)
+            last = t
+    for t in dt.steps(5):
+        pass
+    with pytest.raises(dt.StepsError, match="after its step"):
+        _ = t + 1
+    with pytest.raises(dt.DifftileError):
+        push(x, v, t)
+
+
+def test_loops_leave_nothing_behind():
+    x, v = fields(2)
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(20):
+        for t in dt.steps(6):
+            push(x, v, 0.1 * t)
+    gc.collect()
+    assert len(gc.get_objects()) < before + 50

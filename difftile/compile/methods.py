@@ -57,6 +57,16 @@ class BoundMethod:
         """Run the method; see `__call__` of kernels and of custom ops."""
         return self._unbound(self._instance, *args, **kwargs)
 
+    @property
+    def unbound(self) -> Any:
+        """The kernel or custom op."""
+        return self._unbound
+
+    @property
+    def instance(self) -> object:
+        """The object."""
+        return self._instance
+
     def bwds(self, *args: object, **kwargs: object) -> None:
         """Run the adjoint of one call."""
         self._unbound.bwds(self._instance, *args, **kwargs)

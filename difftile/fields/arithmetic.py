@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from difftile.diagnostics import FieldError
+from difftile.fields.step_number import StepNumber
 from difftile.fields.tracked import TrackedFloat, replaced
 
 _I32_LIMIT = 2**31
@@ -111,9 +112,12 @@ _OPERATORS = (
 )
 
 
+_OPERANDS = (Arithmetic, Real, StepNumber)
+
+
 def operated(name: str, *operands: object, into: object = None) -> Any:
     """Return the result of an operator; `NotImplemented` for operands of other kinds."""
-    if Operators.apply is None or not all(isinstance(one, (Arithmetic, Real)) for one in operands):
+    if Operators.apply is None or not all(isinstance(one, _OPERANDS) for one in operands):
         return NotImplemented
     return Operators.apply(name, tuple(_in_range(one) for one in operands), into)
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Arithmetic
 from difftile.fields.exchange import as_array, as_contents
-from difftile.fields.recording import note_read, note_write
+from difftile.fields.recording import RECORDING, note_read, note_write
 from difftile.fields.window import Window
 from difftile.ir.types import Type, shape_of
 from difftile.substrate import dtype_of
@@ -150,6 +150,8 @@ class ArrayLike(Shaped, Arithmetic, ABC):
 
     def fill(self, value: npt.ArrayLike) -> None:
         """Set every element to one value: a number, or a vector or matrix for such elements."""
+        if filled_by_launch(self, value):
+            return
         inner = shape_of(self.element)
         given = self._constants(value, inner if as_array(value).ndim else ())
         spread = given if given.ndim else np.broadcast_to(given, inner)
@@ -174,6 +176,9 @@ class ArrayLike(Shaped, Arithmetic, ABC):
             )
         if other.base.storage is self.base.storage and other.window == self.window:
             return
+        trace = RECORDING.get().trace
+        if trace is not None and trace.copy(self, other):
+            return
         note_read(other.base)
         tape = note_write(self.base).recorder
         if tape is not None:
@@ -193,6 +198,12 @@ class ArrayLike(Shaped, Arithmetic, ABC):
                 "Use x.copy_from(y), or a kernel."
             )
         return as_contents(self, self.element, values, shape)
+
+
+def filled_by_launch(target: ArrayLike, value: object) -> bool:
+    """Fill a field by a launch in the body of a `dt.steps` loop; return whether that was done."""
+    trace = RECORDING.get().trace
+    return trace is not None and trace.fill(target, value)
 
 
 def check_is_field(value: object, what: str) -> None:

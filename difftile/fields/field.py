@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from difftile.diagnostics import FieldError
 from difftile.fields.arithmetic import Operators
-from difftile.fields.array_like import ArrayLike, check_is_field
+from difftile.fields.array_like import ArrayLike, check_is_field, filled_by_launch
 from difftile.fields.exchange import as_array, as_index, as_shape, as_view_shape
 from difftile.fields.pending import PENDING, run_pending
-from difftile.fields.recording import as_read, note_read, note_write
+from difftile.fields.recording import RECORDING, as_read, note_read, note_write
 from difftile.fields.tracked import TrackedFloat
 from difftile.fields.view import View, assign_part
 from difftile.fields.window import Window, has_slices, whole
@@ -216,6 +216,8 @@ class Field(ArrayLike):
         """Set every element to one value: a number, or a vector or matrix for such elements."""
         if type(value) is TrackedFloat and Operators.store and Operators.store(self, None, value):
             return
+        if filled_by_launch(self, value):
+            return
         wanted = shape_of(self.element) if as_array(value).ndim else ()
         element = self._constants(value, wanted)
         buffer = self.before_write(None, element)
@@ -253,6 +255,8 @@ class Field(ArrayLike):
             return
         where = as_index(self, self.shape, index)
         if type(value) is TrackedFloat and Operators.store and Operators.store(self, where, value):
+            return
+        if not where and filled_by_launch(self, value):
             return
         array = self._constants(value, shape_of(self.element))
         self.before_write(where, array).write_at(where, array)
@@ -487,6 +491,18 @@ def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
 
     Args:
         fields: A field, or several; all fields that live by default.
+
+    Raises:
+        FieldError: A value is not a field.
+    """
+    trace = RECORDING.get().trace
+    if trace is not None:
+        trace.give_up()
+    clear_grads(fields)
+
+
+def clear_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
+    """Set the gradients of fields to zero, as a step of an operation of the library.
 
     Raises:
         FieldError: A value is not a field.

@@ -106,6 +106,38 @@ class AccessObserver(Protocol):
         ...
 
 
+class BodyTrace(Protocol):
+    """Hears of all that happens in the body of a `dt.steps` loop while Python runs it."""
+
+    def read(self, field: Field) -> None:
+        """Hear that Python is about to read a field."""
+        ...
+
+    def wrote(self, field: Field) -> None:
+        """Hear that Python is about to write a field."""
+        ...
+
+    def fill(self, target: ArrayLike, value: Any) -> bool:
+        """Set every element to one value by a launch; return False where none can do it."""
+        ...
+
+    def copy(self, target: ArrayLike, source: ArrayLike) -> bool:
+        """Copy a field that fits by a launch; return False where none can do it."""
+        ...
+
+    def numbers(self, args: tuple[object, ...]) -> tuple[object, ...]:
+        """Return the arguments of a kernel with plain numbers in place of step numbers."""
+        ...
+
+    def launched(self, launch: Any, values: Any) -> None:
+        """Hear that a kernel is about to be launched with those arguments."""
+        ...
+
+    def give_up(self) -> None:
+        """Hear of something that only Python can do again; the loop goes on in Python."""
+        ...
+
+
 class Recording:
     """The recording state inside a `with` block; `with Recording():` closes the block to tapes.
 
@@ -113,12 +145,13 @@ class Recording:
         recorder: Hears of launches, and of reads and writes from Python.
         constant: Whether results count as constants, as inside `dt.no_grad()`.
         observer: Hears of accesses besides.
+        trace: Hears of all that the body of a `dt.steps` loop does.
 
     Attributes:
         hidden: The recorders of enclosing blocks, which this block sets aside.
     """
 
-    __slots__ = ("_before", "_opens", "constant", "hidden", "observer", "recorder")
+    __slots__ = ("_before", "_opens", "constant", "hidden", "observer", "recorder", "trace")
 
     open: ClassVar[dict[Recorder, None]] = {}
     """The recorders that are open in any thread or task: each enters and leaves in one step."""
@@ -129,16 +162,20 @@ class Recording:
         *,
         constant: bool = False,
         observer: AccessObserver | None = None,
+        trace: BodyTrace | None = None,
     ) -> None:
         self.recorder = recorder
         self.constant = constant
         self.observer = observer
+        self.trace = trace
         self.hidden: tuple[Recorder, ...] = ()
         self._opens = False
 
     def __enter__(self) -> Recording:
         run_pending()  # as launches of the block that is left
         before = self._before = RECORDING.get()
+        if before.trace is not None and self.trace is None:
+            before.trace.give_up()  # it does not hear of what happens inside
         outer = () if before.recorder is None else (before.recorder,)
         self.hidden = (*before.hidden, *outer)
         self._opens = self.recorder is not None and self.recorder not in self.hidden
@@ -196,7 +233,7 @@ def no_grad() -> Generator[None]:
     threads and tasks are not affected.
     """
     now = RECORDING.get()
-    with Recording(now.recorder, constant=True, observer=now.observer):
+    with Recording(now.recorder, constant=True, observer=now.observer, trace=now.trace):
         yield
 
 
@@ -204,6 +241,8 @@ def note_read(field: Field) -> None:
     """Tell recorder and observer, if there are any, that Python is about to read a field."""
     run_pending()
     recording = RECORDING.get()
+    if recording.trace is not None:
+        recording.trace.read(field)
     if recording.recorder is not None:
         recording.recorder.meet(field)
     if recording.observer is not None:
@@ -221,6 +260,8 @@ def note_write(field: Field) -> Recording:
     """
     run_pending()
     recording = RECORDING.get()
+    if recording.trace is not None:
+        recording.trace.wrote(field)
     if recording.recorder is not None:
         recording.recorder.meet(field)
     if recording.observer is not None:
@@ -251,12 +292,15 @@ def as_read(field: Field, where: Where, values: Any) -> Any:
 
 
 def check_no_tape(what: str) -> None:
-    """Check that no tape is open.
+    """Check that no tape is open, and tell the loop of `dt.steps` around it to run in Python.
 
     Raises:
         TapeError: A tape is open.
     """
-    if RECORDING.get().recorder is not None:
+    recording = RECORDING.get()
+    if recording.trace is not None:
+        recording.trace.give_up()
+    if recording.recorder is not None:
         raise TapeError(
             f"{what} is not part of what a tape differentiates, and one is open. "
             "Call it after the 'with' block, when the gradients are there."

@@ -445,6 +445,8 @@ class Context:
                     hint = f"read one element of it: '{element_text(item)}'."
                 if isinstance(item, Record):
                     hint = f"pick a member of it: '.{item.names[0]}'."
+                if isinstance(item, Static):
+                    hint = getattr(item.value, "_difftile_hint", None)
                 raise TypeMismatch(
                     self.b.span, f"expected a number, got {describe(item)}.", hint=hint
                 )

@@ -18,6 +18,7 @@ from difftile.diagnostics import LaunchError, with_article
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.field import Field
 from difftile.fields.number_field import NumberField
+from difftile.fields.step_number import StepNumber
 from difftile.fields.structs import StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.captures import Capture, key_of, look_up, plain
@@ -322,6 +323,8 @@ def _number_or_static(
         hint = "make it a field with dt.from_numpy(), or a vector with ti.Vector()"
     if isinstance(arg, dict):
         hint = "make it a struct with ti.Struct()"
+    if isinstance(arg, StepNumber):
+        hint = "pass it to a kernel that dt.steps() launches, as an argument of its own"
     raise LaunchError(f"{kernel!r}: '{name}' is {with_article(shown.__name__)}; {hint}.")
 
 

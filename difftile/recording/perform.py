@@ -14,7 +14,10 @@ def perform(step: OpaqueStep) -> Any:
     Raises:
         LaunchError: The step writes a field that is declared to be read only.
     """
-    tape = RECORDING.get().recorder
+    recording = RECORDING.get()
+    if recording.trace is not None:
+        recording.trace.give_up()
+    tape = recording.recorder
     if tape is not None:
         return tape.opaque(step)
     with watched(step.title, step.uses) as writes:

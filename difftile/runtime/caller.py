@@ -17,6 +17,7 @@ from difftile.diagnostics import GradientCut, LaunchError, did_you_mean
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import as_integer
 from difftile.fields.recording import RECORDING
+from difftile.fields.step_number import StepNumber, plain_number
 from difftile.fields.structs import Member, StructField
 from difftile.fields.tracked import TrackedFloat
 from difftile.frontend.mapping import Draw, Each, Form, How, IndexOf, Mapped, Whole
@@ -178,7 +179,7 @@ class Caller:
             name for name in given if self._parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
         )
         plan = Mapped(self._func, tuple(hows), by_name, (), (), len(shape))
-        form, captured = self._results_of(plan, passed).of(list(passed.values()))
+        form, captured = self._results_of(plan, passed).of([*map(_now, passed.values())])
         parts = [
             *(part for name, value in passed.items() for part in parts_of(value, self._asks[name])),
             *captured,
@@ -324,6 +325,11 @@ def _mapped(one: MappedArgument, shape: tuple[int, ...], kind: Kind) -> tuple[Ho
         return IndexOf(tuple(axis if size == shape[axis] else None for axis, size in sizes)), None
     assert isinstance(value, (ArrayLike, StructField))
     return Each(), spread(value, axes, shape)
+
+
+def _now(value: object) -> object:
+    """Return a step number as the number that it is now, and anything else as it is."""
+    return plain_number(value) if isinstance(value, StepNumber) else value
 
 
 def _varies(part: object) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, overload
 from difftile.compile.annotations import role_of
 from difftile.compile.arguments import CallArgs, CallKwargs
 from difftile.compile.methods import BoundMethod
-from difftile.diagnostics import Label, LaunchError, render
+from difftile.diagnostics import Label, LaunchError, StepsError, render
 from difftile.fields.recording import RECORDING, Recorder
 from difftile.fields.tracked import reads_in
 from difftile.linearization.transposed import forward_of
@@ -71,6 +71,11 @@ class CustomOp:
             NotDifferentiable: A gradient passes through the call, and there is no backward.
         """
         recording = RECORDING.get()
+        if recording.trace is not None:
+            raise StepsError(
+                f"{self!r} is called in the body of dt.steps(), which consists of launches. Write "
+                "'for t in range(n)' where Python has a part in every step."
+            )
         if recording.recorder is not None and not recording.constant:
             self._note_constants(recording.recorder, args, kwargs)
         step = self._step(args, kwargs, "backward", checked=recording.recorder is not None)

@@ -100,12 +100,16 @@ class Kernel:
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
         recording = RECORDING.get()
-        recorder = recording.recorder
+        recorder, trace = recording.recorder, recording.trace
+        if trace is not None:
+            args, kwargs = trace.numbers(self._bind(args, kwargs)), {}
         if recorder is not None and not (recording.constant or self._rules):
             given = numbers_in_fields(args, kwargs, self._body.kinds, self._places)
             launch, values = self._ready(*given)
         else:
             launch, values = self._ready(args, kwargs)
+        if trace is not None:
+            trace.launched(launch, values)
         if launch.suspect is not None and launch.suspect(values):
             launch.check(values)
         if launch.exclusive:
@@ -125,6 +129,7 @@ class Kernel:
                 if (
                     launch.calls > PENDING.hot
                     and not self._rules
+                    and trace is None
                     and QUEUE.offer(launch, values, recording)
                 ):
                     return None
@@ -288,7 +293,10 @@ class Kernel:
         self, method: str, args: CallArgs, kwargs: CallKwargs
     ) -> tuple[PreparedLaunch, Arguments]:
         """Return the prepared launch for derivatives without a tape."""
-        if RECORDING.get().recorder is not None:
+        recording = RECORDING.get()
+        if recording.trace is not None:
+            recording.trace.give_up()
+        if recording.recorder is not None:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."
             )

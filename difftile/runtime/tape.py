@@ -37,13 +37,14 @@ from difftile.diagnostics import (
     GradientWarning,
     LossNotFinite,
     OutOfMemory,
+    StepsError,
     TapeError,
     counted,
     render,
 )
 from difftile.fields.array_like import ArrayLike
 from difftile.fields.exchange import HostArray, as_integer
-from difftile.fields.field import GRADIENTS, Field, Storage, zero_grads
+from difftile.fields.field import GRADIENTS, Field, Storage, clear_grads
 from difftile.fields.pending import run_pending
 from difftile.fields.recording import RECORDING, Recording, Where
 from difftile.fields.tracked import HostRead, Reads
@@ -144,6 +145,11 @@ class Tape(StepRecorder):
     def __enter__(self) -> Tape:
         run_pending()
         before = RECORDING.get()
+        if before.trace is not None:
+            raise StepsError(
+                "A tape is opened in the body of dt.steps(), whose steps may run all at once. Open "
+                "it around the loop, or write 'for t in range(n)'."
+            )
         if before.recorder is not None:
             raise TapeError("A tape is open already; tapes are not nested. Leave the first block.")
         if self._entered:
@@ -438,7 +444,7 @@ class Tape(StepRecorder):
             if one is not None and one.has_grads and one not in self._cleared:
                 self._cleared.add(one)
                 if not self.accumulate:
-                    zero_grads(one)
+                    clear_grads(one)
 
     def misses(self, storage: Storage) -> bool:
         """Tell whether a write from another thread into this memory would falsify the record."""
