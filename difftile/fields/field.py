@@ -497,7 +497,7 @@ def zero_grads(fields: ArrayLike | Iterable[ArrayLike] | None = None) -> None:
     """
     trace = RECORDING.get().trace
     if trace is not None:
-        trace.give_up()
+        trace.give_up("a step calls dt.zero_grads()")
     clear_grads(fields)
 
 

@@ -133,7 +133,7 @@ class BodyTrace(Protocol):
         """Hear that a kernel is about to be launched with those arguments."""
         ...
 
-    def give_up(self) -> None:
+    def give_up(self, why: str) -> None:
         """Hear of something that only Python can do again; the loop goes on in Python."""
         ...
 
@@ -175,7 +175,7 @@ class Recording:
         run_pending()  # as launches of the block that is left
         before = self._before = RECORDING.get()
         if before.trace is not None and self.trace is None:
-            before.trace.give_up()  # it does not hear of what happens inside
+            before.trace.give_up("a step runs launches that are not its own")
         outer = () if before.recorder is None else (before.recorder,)
         self.hidden = (*before.hidden, *outer)
         self._opens = self.recorder is not None and self.recorder not in self.hidden
@@ -299,7 +299,7 @@ def check_no_tape(what: str) -> None:
     """
     recording = RECORDING.get()
     if recording.trace is not None:
-        recording.trace.give_up()
+        recording.trace.give_up(f"a step calls {what}")
     if recording.recorder is not None:
         raise TapeError(
             f"{what} is not part of what a tape differentiates, and one is open. "

@@ -16,7 +16,7 @@ def perform(step: OpaqueStep) -> Any:
     """
     recording = RECORDING.get()
     if recording.trace is not None:
-        recording.trace.give_up()
+        recording.trace.give_up(f"{step.title} runs in a step")
     tape = recording.recorder
     if tape is not None:
         return tape.opaque(step)

@@ -77,11 +77,13 @@ class Trace(BodyTrace):
 
     Attributes:
         launches: The launches.
+        reason: Why the loop goes on in Python; empty if it does not.
     """
 
     moment: Moment
     constant: bool
     launches: list[TracedLaunch] = field(default_factory=list[TracedLaunch])
+    reason: str = ""
     _given: dict[_Place, StepNumber] = field(default_factory=dict["_Place", StepNumber])
     _count: int = 0
 
@@ -90,14 +92,15 @@ class Trace(BodyTrace):
         """Whether the launches are all that the body has done."""
         return not self.moment.constant
 
-    def give_up(self) -> None:
+    def give_up(self, why: str) -> None:
         """Have the loop go on in Python."""
         self.moment.constant = True
+        self.reason = self.reason or why
 
     def read(self, field: Field) -> None:
         """Refuse to read."""
         if isinstance(field, NumberField):
-            self.give_up()
+            self.give_up("a step is given a number that carries derivatives")
             return
         raise StepsError(
             f"{field!r} is read in the body of dt.steps(), whose steps may run all at once. Read "
@@ -107,7 +110,7 @@ class Trace(BodyTrace):
     def wrote(self, field: Field) -> None:
         """Refuse to write."""
         if isinstance(field, NumberField):
-            self.give_up()
+            self.give_up("a step is given a number that carries derivatives")
             return
         raise StepsError(
             f"{field!r} is written by Python in the body of dt.steps(), whose steps may run all at "
@@ -146,7 +149,7 @@ class Trace(BodyTrace):
                 "next kernel reads; or write 'for t in range(n)'."
             )
         if RECORDING.get().constant is not self.constant:
-            self.give_up()
+            self.give_up("a step has launches that are constants for the tape, and others")
         given, self._given = self._given, {}
         numbers: dict[int, Expression] = {}
         places = _places(launch, self._count) if given else {}
@@ -161,8 +164,7 @@ class Trace(BodyTrace):
             expression = expression_of(number, self.moment)
             if expression is not None:
                 numbers[places[place]] = expression
-        if self.is_whole:
-            self.launches.append(TracedLaunch(launch, values, numbers))
+        self.launches.append(TracedLaunch(launch, values, numbers))
 
     # Writes by launches
 

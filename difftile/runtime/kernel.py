@@ -295,7 +295,7 @@ class Kernel:
         """Return the prepared launch for derivatives without a tape."""
         recording = RECORDING.get()
         if recording.trace is not None:
-            recording.trace.give_up()
+            recording.trace.give_up(f"a step calls {method}()")
         if recording.recorder is not None:
             raise LaunchError(
                 f"{self!r}: {method}() is for launches without a tape, and one is open."

@@ -39,6 +39,9 @@ _PATIENCE = 24
 _FEW = 32
 """The steps of an inner loop that are steps of the period of the outer one."""
 
+_MOST = 64
+"""The most launches of a period: a program of more takes long to compile."""
+
 Body: TypeAlias = list[TracedLaunch]
 
 
@@ -157,15 +160,19 @@ class _Driver:
         if self._expected:
             self._check(trace)
             return
-        self._traces = trace.is_whole and len(self._bodies) < _PATIENCE
-        if not self._traces:
-            self._bodies, self._states = [], []
-            return
         self._bodies.append(trace.launches)
+        if not trace.is_whole:
+            self._give_up(trace.reason)
+            return
         self._states.append(state())
         period = _period(self._bodies, self._states)
-        if period:
+        launches = sum(map(len, self._bodies[-max(period, 1) :]))
+        if launches > _MOST:
+            self._give_up(f"the steps of a period have {launches} launches")
+        elif period:
             self._perform(self._bodies[-period:])
+        elif len(self._bodies) == _PATIENCE:
+            self._give_up("the steps do not repeat each other, in what they launch or in Python")
 
     def _check(self, trace: Trace) -> None:
         """Check that one of the last steps repeats one of the period.
@@ -189,8 +196,17 @@ class _Driver:
         if run.count and run.launches:
             perform_run(run)
         self._at += run.count * len(period)
-        self._traces = run.count == len(left) // len(period)
+        if run.count < len(left) // len(period):
+            self._give_up("not all numbers of the steps can be passed")
         self._expected = period if self._traces else []
+        self._bodies, self._states = [], []
+
+    def _give_up(self, reason: str) -> None:
+        """Leave the steps to Python."""
+        for body in self._bodies:
+            for one in body:
+                one.launch.fusion = reason
+        self._traces = False
         self._bodies, self._states = [], []
 
 
@@ -200,7 +216,7 @@ def _is_inner(count: int) -> bool:
     if not isinstance(outer, Trace) or not outer.is_whole:
         return False
     if count > _FEW:
-        outer.give_up()  # rather than to repeat so many launches as one period
+        outer.give_up(f"a step has a loop of {count} steps")  # rather than a period as long
         return False
     return True
 
