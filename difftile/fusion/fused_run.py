@@ -291,11 +291,14 @@ def _layout(run: Run) -> tuple[list[Field], Layout]:
                 raise Unfusible(f"{value!r} is also there in the shape {fields[number].shape}")
             own.append(number)
         numbers.append(tuple(own))
+    # A device starts a task to work out the bounds of a loop, unless they are literals.
+    fixed = not current_session().on_host
     classes: dict[int, int] = {}
     extents = tuple(
-        tuple(classes.setdefault(size, len(classes)) for size in field.shape) for field in fields
+        tuple(size if fixed else classes.setdefault(size, len(classes)) for size in field.shape)
+        for field in fields
     )
-    return fields, Layout(tuple(numbers), extents, frozenset(run.varying))
+    return fields, Layout(tuple(numbers), extents, frozenset(run.varying), fixed)
 
 
 def _check(launch: PreparedLaunch) -> None:

@@ -32,7 +32,7 @@ from difftile.ir.nodes import (
     Var,
 )
 from difftile.ir.types import BOOL, I32, FieldType, Scalar, Type
-from difftile.ir.walk import walk, with_blocks
+from difftile.ir.walk import Substitution, substitute, walk, with_blocks, without_stmts
 from difftile.passes.inline_primals import inline_primals
 from difftile.passes.sequence import Row, copy_into_row, placed
 
@@ -126,13 +126,16 @@ class Layout:
     Args:
         numbers: For each launch the number of the field at each position of its arguments, by the
             memory of the field; None for numbers.
-        extents: For each field the class of each of its extents: equal extents have one class.
+        extents: For each field the class of each of its extents: equal extents have one class. Or
+            the extents themselves, if they are fixed.
         varying: The numbers that differ from period to period.
+        fixed: Whether the program is for these extents only.
     """
 
     numbers: tuple[tuple[int | None, ...], ...]
     extents: tuple[tuple[int, ...], ...]
     varying: frozenset[tuple[int, int]]
+    fixed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +406,8 @@ class _Making:
         )
         layout = self.period.layout
         extents = {p: _extents(p, s, layout) for p, s in slots.items() if isinstance(p, Array)}
-        body = _with_equal_sizes(program.body, extents)
+        sized = _with_fixed_sizes if layout.fixed else _with_equal_sizes
+        body = sized(program.body, extents)
         return PeriodProgram(replace(program, body=body), self.t, slots, extents)
 
 
@@ -416,6 +420,16 @@ def _extents(array: Array, slot: Slot, layout: Layout) -> tuple[Hashable, ...]:
             return ("rows", slot), *layout.extents[number]
         case _:
             return tuple((slot, axis) for axis in range(array.type.ndim))
+
+
+def _with_fixed_sizes(block: Block, extents: Mapping[Array, tuple[Hashable, ...]]) -> Block:
+    """Return statements with the sizes themselves in the place of questions for them."""
+    sizes = Substitution()
+    for stmt in walk(block):
+        if isinstance(stmt, Size) and isinstance(extent := extents[stmt.array][stmt.axis], int):
+            sizes[stmt.out] = Const(extent, I32)
+    rest = without_stmts(block, lambda stmt: isinstance(stmt, Size) and stmt.out in sizes)
+    return Block(tuple(substitute(stmt, sizes) for stmt in rest.stmts))
 
 
 def _with_equal_sizes(block: Block, extents: Mapping[Array, tuple[Hashable, ...]]) -> Block:

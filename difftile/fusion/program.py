@@ -10,8 +10,10 @@ from difftile.compile.stage import compiled
 from difftile.fusion.period import Own, PeriodProgram, Slot
 from difftile.ir.nodes import Array, ParallelFor, Program, Size, Value, Var
 from difftile.ir.types import I32, Type
+from difftile.passes.align_loops import align_loops
 from difftile.passes.dead_stores import dead_stores
 from difftile.passes.merge_loops import merge_loops
+from difftile.passes.optimise import simplify
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
@@ -67,8 +69,8 @@ class FusedProgram:
         """Return the program with its loops joined, without stores that nobody reads."""
         made = self._make(finished=finished)
         own = [p for p, s in made.slots.items() if isinstance(p, Array) and isinstance(s, Own)]
-        lean = dead_stores(made.program, made.extents, own)
-        return made.with_program(merge_loops(lean))
+        lean = dead_stores(simplify(made.program), made.extents, own)
+        return made.with_program(merge_loops(lean if self._on_host else align_loops(lean)))
 
     @property
     def seconds(self) -> float:
@@ -137,10 +139,13 @@ class FusedProgram:
         for together, start in starts:
             found = self._compiled.get(together)
             if found is None:
-                made = self._finished
-                program = unroll_periods(made.program, made.t, together, reverse=self._reverse)
-                found = self._compiled[together] = CompiledProgram(program)
+                found = self._compiled[together] = CompiledProgram(self._unrolled(together))
             _launch(found, self._finished, once, {"first": start})
+
+    def _unrolled(self, periods: int) -> Program:
+        made = self._finished
+        program = unroll_periods(made.program, made.t, periods, reverse=self._reverse)
+        return program if self._on_host else merge_loops(program)  # of different periods
 
     def _pays_to_interchange(self, argument: Arguments, count: int) -> bool:
         """Tell whether several threads, with all periods of their own elements, finish sooner."""
@@ -174,11 +179,14 @@ class FusedProgram:
             wanted = int(_STEPS_OF_A_LAUNCH // max(1.0, self._amount(argument)[0]))
             most = max(1, min(wanted, _MOST_PERIODS))
         else:
-            stmts = self._finished.program.body.stmts
-            tasks = sum(isinstance(stmt, ParallelFor) for stmt in stmts)
+            tasks = _tasks(self._unrolled(3)) - _tasks(self._unrolled(2))
             most = max(1, _MOST_TASKS // max(1, tasks))
         launches = -(-count // most)
         return max(1, count // launches)
+
+
+def _tasks(program: Program) -> int:
+    return sum(isinstance(stmt, ParallelFor) for stmt in program.body.stmts)
 
 
 def _bounds() -> tuple[Value, Value]:

@@ -98,6 +98,9 @@ def finish(
     def reduced(program: Program) -> Program:
         return reduce(program, blocks, in_double=few_threads)
 
+    def gathered(program: Program) -> Program:
+        return scatter_to_gather(program, guarded=not few_threads)
+
     passes = (
         # Derivatives are made: `stop_grad` would only hide equal values from the passes below.
         drop_stop_grad,
@@ -108,7 +111,7 @@ def finish(
         # of which a CPU is busy; a GPU would wait for them longer than for its atomics.
         *((interchange,) if few_threads else ()),
         # Gathers run slices of the loop again, and slices end at loops: sums have left them by now.
-        scatter_to_gather,
+        gathered,
         # Contributions that are computed once for each offset share most of their values.
         fold,
         cse,

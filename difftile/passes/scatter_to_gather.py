@@ -59,8 +59,14 @@ class _Scatter:
 _Box: TypeAlias = tuple[tuple[Value, ...], tuple[Value, ...]]
 
 
-def scatter_to_gather(program: Program) -> Program:
-    """Return the program with such scatters turned into gathers."""
+def scatter_to_gather(program: Program, *, guarded: bool = False) -> Program:
+    """Return the program with such scatters turned into gathers.
+
+    Args:
+        program: The program.
+        guarded: Test bounds at every element. Otherwise the rim has a loop of its own, and no other
+            element tests any, which suits a CPU; a device starts a task for each loop.
+    """
     defs = definitions_of(program.body)
     stale = stale_loads(program).keys()
     touched = Counter(array_of(stmt) for stmt in walk(program.body))
@@ -80,7 +86,7 @@ def scatter_to_gather(program: Program) -> Program:
             if any(map(costly, slices)):
                 continue
             gather = _Gather(task, scatters, slices, touched[array] == len(scatters))
-            loops += gather.loops()
+            loops += gather.loops(guarded=guarded)
             moved = {id(s.stmt) for s in scatters}
             task = replace(
                 task, body=without_stmts(task.body, lambda s, moved=moved: id(s) in moved)
@@ -177,8 +183,8 @@ class _Gather:
         self.lows = [0 if self.wraps[d] else min(s.offset[d] for s in scatters) for d in axes]
         self.highs = [0 if self.wraps[d] else max(s.offset[d] for s in scatters) for d in axes]
 
-    def loops(self) -> list[Stmt]:
-        """Return the loops; the rim has one of its own, so that no other tests bounds."""
+    def loops(self, *, guarded: bool) -> list[Stmt]:
+        """Return one loop that tests bounds, or one that does not and a second one for the rim."""
         b, task = self.b, self.task
 
         def shifted(bounds: tuple[Value, ...], by: list[int]) -> tuple[Value, ...]:
@@ -188,9 +194,10 @@ class _Gather:
         outer = shifted(task.starts, self.lows), shifted(task.stops, self.highs)
         indices = tuple(Var(index.name, I32) for index in task.indices)
         with b.region() as body:
-            self._sum(indices, guarded=False)
-        b.append(ParallelFor(indices, *inner, Block(tuple(body)), task.span))
-        if not all(self.wraps):
+            self._sum(indices, guarded=guarded)
+        box = outer if guarded else inner
+        b.append(ParallelFor(indices, *box, Block(tuple(body)), task.span))
+        if not guarded and not all(self.wraps):
             b.append(self._rim(inner, outer))
         return b.stmts
 

@@ -142,6 +142,8 @@ class Expressions:
         """Return the number of iterations of a range, as a factor of a product."""
         if isinstance(start, Const) and start.value == 0:
             return self.text(stop, PRODUCT)
+        if isinstance(start, Const) and isinstance(stop, Const):
+            return str(max(0, int(stop.value) - int(start.value)))
         return f"({self.text(stop, SUM)} - {self.text(start, SUM + 1)})"
 
     def _reads(self, values: tuple[Value, ...]) -> frozenset[Array]:

@@ -103,6 +103,9 @@ def open_flat(
         sizes.append(names.new(f"n_{index.name}"))
         # Two empty axes would make a product above zero.
         is_shape = ".shape[" in axis.length and axis.length.endswith("]")
+        if axis.length.isdecimal():
+            sizes[-1] = axis.length
+            continue
         lines.append(f"{sizes[-1]} = {axis.length if is_shape else f'ti.max({axis.length}, 0)'}")
     whole = " * ".join(sizes)
     lines += open_range(names, flat, Range("0", whole, whole), part=part, serial=serial)

@@ -67,6 +67,7 @@ from difftile.ir.walk import arrays_written, bound, definitions, walk, with_bloc
 from difftile.ops.build import OpBuilder
 from difftile.passes.affine import Affine, affine, definitions_of, ranges_of, unique_in
 from difftile.passes.afterwards import overwritten_later
+from difftile.passes.align_loops import align_loops
 from difftile.passes.batch import Unbatchable, batch
 from difftile.passes.bind_gradients import bind_gradients
 from difftile.passes.blocked_sum import blocked_sum
@@ -271,6 +272,11 @@ def _unroll_periods(program: Program, options: Options) -> Result:
             meaning.check_repeated(program, step, order, after, {first: start}, options)
 
     return Result((after,), check=check)
+
+
+def _scatter_to_gather(program: Program, options: Options) -> Result:
+    guarded = options.flag("guarded", default=False)
+    return _checked(program, (scatter_to_gather(program, guarded=guarded),), options)
 
 
 def _sequence(program: Program, options: Options) -> Result:
@@ -830,7 +836,8 @@ PASSES: dict[str, Adapter] = {
     "reverse": _reverse,
     "ruled": _by_option("reverse", reverse=_reverse, forward=_forward),
     "scalar_replacement": _same(scalar_replacement),
-    "scatter_to_gather": _same(scatter_to_gather),
+    "align_loops": _same(align_loops),
+    "scatter_to_gather": _scatter_to_gather,
     "sequence": _sequence,
     "sink_values": _same(sink_values),
     "slices": _slices,
