@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from unittest import mock
 
-from difftile.fields.pending import set_fusing
+from difftile.fields.pending import PENDING, set_fusing
+from difftile.runtime.queue import QUEUE
 
 
 @contextmanager
@@ -20,3 +22,13 @@ def fusing(mode: bool | str) -> Generator[None]:
         yield
     finally:
         set_fusing(True)
+
+
+@contextmanager
+def flushing_nothing() -> Generator[None]:
+    """Break the queue inside the block: launches that wait never run."""
+    with mock.patch.object(QUEUE, "run", lambda: None):
+        try:
+            yield
+        finally:
+            QUEUE._waiting, PENDING.run = [], None

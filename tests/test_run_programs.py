@@ -10,12 +10,13 @@ from tests.run_programs import draw, observe, run
 
 def test_fused_programs_show_what_unfused_ones_show() -> None:
     said: list[str] = []
-    assert not run(range(80), said.append), "\n".join(said)
+    numbers = (*range(20), *range(40, 60))  # the second half on many threads
+    assert not run(numbers, said.append), "\n".join(said)
 
 
 def test_a_lost_launch_is_seen() -> None:
     launch, seen, lost = Launch.run, 0, 0
-    for number in range(10_000, 10_040):
+    for number in range(10_000, 10_020):
         count = 0
 
         def lose_one(self: Launch, world: object) -> None:
@@ -29,4 +30,4 @@ def test_a_lost_launch_is_seen() -> None:
             found = observe(draw(number), False)
         lost += count >= 5
         seen += count >= 5 and repr(wanted) != repr(found)
-    assert seen >= 0.7 * lost > 20  # the others overwrite what they wrote with the same
+    assert seen >= 0.7 * lost > 10  # the others overwrite what they wrote with the same

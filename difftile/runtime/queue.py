@@ -147,13 +147,14 @@ def _as_run(waiting: Sequence[tuple[PreparedLaunch, Arguments]], period: int) ->
     varying: dict[tuple[int, int], Any] = {}
     for k, first in enumerate(values):
         each = [values for _, values in waiting[k::period]]
-        if all(values == first for values in each):
+        zeros = [n for n in first if isinstance(n, float) and not n]  # of two signs, and equal
+        if not zeros and all(values == first for values in each):
             continue
         for position, number in enumerate(first):
             if isinstance(number, Field):
                 continue
             numbers: list[Any] = [values[position] for values in each]
-            if numbers.count(number) < count:
+            if numbers.count(number) < count or (not number and len(set(map(repr, numbers))) > 1):
                 varying[k, position] = np.array(numbers)
     return Run(launches, values, count, varying)
 
