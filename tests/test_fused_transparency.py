@@ -27,6 +27,7 @@ import difftile as dt
 from difftile.fields.recording import RECORDING
 from difftile.launch.streams import STREAMS
 from difftile.runtime.tape import Tape
+from difftile.substrate import current_session
 from difftile.viewer import App
 from tests.fusing import flushing_nothing, fusing
 
@@ -1086,6 +1087,30 @@ def tasks_in_turn(s: Scene) -> object:
         return await asyncio.gather(record(s), record(t))
 
     return asyncio.run(both())
+
+
+# Memory
+
+
+@dt.kernel
+def sweep(x):
+    """Its adjoint fills a log, so launches are not fused."""
+    ti.loop_config(serialize=True)
+    for _ in range(2):
+        for i in range(1, x.shape[0]):
+            x[i] = ti.sin(x[i] * x[i - 1])
+
+
+def test_a_tape_lets_go_of_its_memory_where_launches_are_not_fused() -> None:
+    s, pool = Scene(), current_session().pool
+    before = pool.kept
+    with fusing("always"):
+        with dt.Tape() as tape:
+            for _ in range(8):
+                sweep(s.x)
+        assert pool.kept > before
+        del tape
+    assert pool.kept == before
 
 
 # Checking

@@ -87,7 +87,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._session: Session | None = None
-        self._known: dict[object, FusedKernels | Unfusible] = {}
+        self._known: dict[object, FusedKernels | str] = {}  # or why there are none
 
     def find(self, run: Run, plans: Plans | None, layout: Layout) -> FusedKernels:
         """Return the kernels for a run.
@@ -108,10 +108,10 @@ class Cache:
                 _ = period.saved  # refused here if it must be
                 found = FusedKernels(period)
             except Unfusible as reason:
-                found = reason
+                found = str(reason)  # not the error, which would keep the tape alive
             self._known[key] = found
-        if isinstance(found, Unfusible):
-            raise found
+        if isinstance(found, str):
+            raise Unfusible(found)
         return found
 
 
