@@ -17,7 +17,7 @@ from difftile.passes.optimise import simplify
 from difftile.passes.sink_values import sink_values
 from difftile.passes.time_loop import interchanged, serial, strips
 from difftile.passes.unroll_periods import unroll_periods
-from difftile.substrate import CompiledProgram, current_session, work_of
+from difftile.substrate import CompiledProgram, Work, current_session, work_of
 
 _MOST_TASKS = 48  # parallel loops of one kernel on a GPU: compiling takes a second
 _STEPS_OF_A_LAUNCH = 2_000_000  # of one thread; a launch takes a hundredth of that
@@ -59,6 +59,7 @@ class FusedProgram:
         self._on_host = session.on_host
         self._threads = session.threads
         self._compiled: dict[object, CompiledProgram] = {}
+        self._amounts: dict[tuple[Any, ...], tuple[float, bool]] = {}
         self.form = ""
 
     @cached_property
@@ -147,6 +148,12 @@ class FusedProgram:
         program = unroll_periods(made.program, made.t, periods, reverse=self._reverse)
         return program if self._on_host else merge_loops(program)  # of different periods
 
+    @cached_property
+    def _most_periods(self) -> int:
+        """The periods of one kernel on a device."""
+        tasks = _tasks(self._unrolled(3)) - _tasks(self._unrolled(2))
+        return max(1, _MOST_TASKS // max(1, tasks))
+
     def _pays_to_interchange(self, argument: Arguments, count: int) -> bool:
         """Tell whether several threads, with all periods of their own elements, finish sooner."""
         if not self._on_host:
@@ -164,14 +171,20 @@ class FusedProgram:
         extent = argument(made.slots[size.array]).shape[size.axis]
         return max(1, min(-(-extent // self._threads), _WIDEST))
 
+    @cached_property
+    def _work(self) -> Work:
+        return work_of(self._finished.program)
+
     def _amount(self, argument: Arguments) -> tuple[float, bool]:
         """Return the steps of one period, and whether one thread is done before several are."""
-        program, slots = self._finished.program, self._finished.slots
-        work = work_of(program)
+        program, slots, work = self._finished.program, self._finished.slots, self._work
         params = (*program.params, *program.temps)
         given = {k: argument(slots[params[k]]) for k in work.positions if params[k] in slots}
         key = work.key([given.get(k, 0) for k in range(len(params))])
-        return work.amount(key), work.is_for_one(key, self._threads)
+        found = self._amounts.get(key)
+        if found is None:
+            found = self._amounts[key] = work.amount(key), work.is_for_one(key, self._threads)
+        return found
 
     def _periods(self, argument: Arguments, count: int) -> int:
         """Return how many periods one launch is to run."""
@@ -179,8 +192,7 @@ class FusedProgram:
             wanted = int(_STEPS_OF_A_LAUNCH // max(1.0, self._amount(argument)[0]))
             most = max(1, min(wanted, _MOST_PERIODS))
         else:
-            tasks = _tasks(self._unrolled(3)) - _tasks(self._unrolled(2))
-            most = max(1, _MOST_TASKS // max(1, tasks))
+            most = self._most_periods
         launches = -(-count // most)
         return max(1, count // launches)
 

@@ -14,7 +14,7 @@ from difftile.substrate.memory import Buffer, nbytes_of
 from difftile.substrate.pool import Pool, pack, relieve, unpin
 from difftile.substrate.session import BACKEND, Session, current_session, start_session
 from difftile.substrate.spellings import op_text
-from difftile.substrate.work import work_of
+from difftile.substrate.work import Work, work_of
 
 if TYPE_CHECKING:
     from difftile.substrate.taichi.names import StructType  # of which users' types are instances
@@ -47,6 +47,7 @@ __all__ = [
     "RawEvent",
     "Session",
     "StructType",
+    "Work",
     "cache_folder",
     "current_session",
     "dtype_of",
