@@ -4,6 +4,9 @@ Launches of kernels with 1, 4 and 16 ndarrays, compared with Taichi's own launch
 loops, turn by turn in one process; launches on a tape less launches without one; the time to
 reverse 1,000, 10,000 and 100,000 launches; and the cost of diagnosis (`Tape(diagnose=True)`).
 Figures are of the fastest of the rounds, so that they exclude other work of the machine.
+
+With `--arch cuda` only: the time to reverse a tape of one launch, less that of its kernels, which
+is what one launch more adds to a tape of many.
 """
 
 import sys
@@ -18,6 +21,7 @@ import difftile as dt
 from difftile.arguments import Parser, positive_int
 
 RECORD_TARGET, LAUNCH_TARGET = 5.0, 0.5
+REVERSE_TARGET = 60.0  # us, of one launch on a GPU
 OPEN_TARGET = 1.1  # a tape beside 10,000 living fields, compared with one beside 10
 LAUNCHES = 100  # a round: short enough to run undisturbed by other programs
 
@@ -204,6 +208,42 @@ def compare_opening(rounds: int) -> None:
 
 
 @dt.kernel
+def curve(x, y):
+    for i in x:
+        y[i] = ti.sin(x[i]) * x[i] + 0.5 * x[i] * x[i]
+
+
+def compare_one_launch(rounds: int) -> None:
+    """Print the cost of reversing a tape of one launch beside that of its kernels."""
+    label = "reversing one launch, its seed"
+    print(f"{label:34}{'alone':>10}{'of many':>10}{'more':>8}   [us]   target")
+    many = 50
+    for size in (1000, 2**24):
+        x, y = dt.full(size, 0.5, ti.f32, grad=True), dt.zeros(size, ti.f32, grad=True)
+        seeds: dict[str, Any] = {"a number": 1.0, "a field": dt.ones(size, ti.f32)}
+
+        def reversed_(launches: int, seed: Any, x: dt.Field = x, y: dt.Field = y) -> float:
+            with dt.Tape() as tape:
+                for _ in range(launches):
+                    curve(x, y)
+            ti.sync()
+            started = time.perf_counter()
+            tape.backward({y: seed})
+            ti.sync()
+            return 1e6 * (time.perf_counter() - started)
+
+        for name, seed in seeds.items():
+            calls = {str(n): lambda n=n, s=seed: reversed_(n, s) for n in (1, many + 1)}
+            best = fastest(calls, rounds)
+            kernels = (best[str(many + 1)] - best["1"]) / many
+            more = best["1"] - kernels
+            print(
+                f"{f'{size:,} elements, {name}':34}{best['1']:10.1f}{kernels:10.1f}{more:8.1f}"
+                f"          <= {REVERSE_TARGET:g}, {'met' if more <= REVERSE_TARGET else 'not met'}"
+            )
+
+
+@dt.kernel
 def bounce(x, v):
     for i in x:
         v[i] = 0.99 * v[i] - 0.01 * ti.sin(x[i])
@@ -236,9 +276,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser("python -m benchmarks.tape", __doc__)
     parser.add_argument("--rounds", type=positive_int, default=200, help="default: %(default)s")
     parser.add_argument("--quick", action="store_true", help="few rounds, and no tape of 100,000")
+    parser.add_argument("--arch", default="cpu", help="default: %(default)s")
     options = parser.parse_args(argv)
     rounds = 20 if options.quick else options.rounds
-    dt.init(arch="cpu", offline_cache=False)
+    dt.init(arch=options.arch, offline_cache=False)
+    if options.arch != "cpu":
+        compare_one_launch(rounds)
+        return 0
     compare_launches(rounds)
     compare_recording(rounds)
     compare_lengths((1000, 10_000) if options.quick else (1000, 10_000, 100_000))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import taichi as ti
 
 import difftile as dt
 from difftile.ir.types import SCALARS, numpy_dtype
+from difftile.substrate import compile as compiling
+from tests import tape_programs
 from tests.device_arrays import counted, device_arrays
 
 ELEMENTS = {
@@ -111,6 +115,7 @@ def reverse_one_launch() -> None:
     # Each gradient is cleared before it is added to, unless it is given at once.
     cases: list[tuple[Any, Any, dict[str, int]]] = [
         ({y: 2.0}, 2.0, {"launch": 1, "MemsetD32": 2}),
+        ({y: np.float32(2.0)}, 2.0, {"launch": 1, "MemsetD32": 2}),
         ({y: field}, weights, {"launch": 1, "MemsetD32": 1, "MemcpyDtoD": 1}),
         ({y: weights}, weights, {"launch": 1, "MemsetD32": 1, "MemcpyHtoD": 1}),
         (end, 0.0, {"launch": 1, "MemsetD32": 2}),
@@ -183,3 +188,114 @@ def test_a_fill_is_made_up_for_once_when_it_is_interrupted() -> None:
         double(x)
         double(x)
         assert (x.to_numpy() == 12.0).all()
+
+
+@dt.kernel
+def part(x, y):
+    for i in range(1, x.shape[0]):
+        y[i] = 3.0 * x[i]
+
+
+@dt.kernel
+def first(x, y):
+    for i in x:
+        y[i] = 3.0 * x[i]
+
+
+@dt.kernel
+def twice(x, y):
+    for i in x:
+        y[i] = x[i] * x[i]
+    for i in x:
+        y[i] += 2.0 * x[i]
+
+
+@dt.kernel
+def clear(x, y):
+    for i in y:
+        y[i] = 0.0
+    for i in x:
+        y[i] += 5.0 * x[i]
+
+
+@pytest.fixture
+def any_size_counts() -> Iterator[None]:
+    with mock.patch.object(compiling, "_FRESH_BYTES", 0), device_arrays():
+        yield
+
+
+@pytest.mark.usefixtures("any_size_counts")
+def test_gradients_are_stored_whole_and_cleared_by_fills_that_wait() -> None:
+    points = np.linspace(0.0, 1.0, 100, dtype=np.float32)
+    x, y = dt.from_numpy(points, grad=True), dt.zeros(100, ti.f32, grad=True)
+    slopes = np.cos(points) * points + np.sin(points)
+    for _ in range(3):
+        with dt.Tape() as tape:
+            product(x, y)
+        with counted() as counts:
+            tape.backward({y: 2.0})
+        assert counts == {"launch": 1, "MemsetD32": 1}  # of the seed
+        np.testing.assert_allclose(x.grad.to_numpy(), 2 * slopes, rtol=1e-5)
+        with counted() as counts:
+            assert not y.grad.to_numpy().any()
+        assert not counts
+    with dt.Tape(accumulate=True) as tape:
+        product(x, y)
+    tape.backward({y: 1.0})
+    np.testing.assert_allclose(x.grad.to_numpy(), 3 * slopes, rtol=1e-5)
+    source = product.source("adjoint")
+    assert "x_bar[i] + " in source
+    assert "y_bar[i] = 0.0" in source
+
+
+# The kernel, its values, their slopes, and which of them it overwrites.
+CASES: list[tuple[Any, Any, Any, slice]] = [
+    (part, lambda x: 3.0 * x, lambda x: 3.0 * (np.arange(40) > 0), slice(1, 40)),
+    (first, lambda x: 3.0 * x, lambda x: 3.0, slice(0, 40)),
+    (twice, lambda x: x * x + 2.0 * x, lambda x: 2.0 * x + 2.0, slice(0, 40)),
+    (clear, lambda x: 5.0 * x, lambda x: 5.0, slice(0, None)),
+    (product, lambda x: np.sin(x) * x, lambda x: np.cos(x) * x + np.sin(x), slice(0, 40)),
+]
+
+
+@pytest.mark.usefixtures("any_size_counts")
+def test_outside_what_a_launch_overwrites_gradients_pass_through() -> None:
+    rng = np.random.default_rng(7)
+    points = rng.uniform(0.5, 1.5, 40)
+    for (kernel, values, slope, overwritten), longer in itertools.product(CASES, (0, 3)):
+        weights = rng.uniform(0.5, 1.5, 40 + longer)
+        x, y = dt.from_numpy(points, grad=True), dt.zeros(40 + longer, ti.f64, grad=True)
+        rest = weights.copy()
+        rest[overwritten] = 0.0
+        for seed in (weights, dt.from_numpy(weights), weights):
+            with dt.Tape() as tape:
+                kernel(x, y)
+            tape.backward({y: seed})
+            expected = slope(points) * weights[:40]
+            np.testing.assert_allclose(x.grad.to_numpy(), expected, rtol=1e-12)
+            np.testing.assert_allclose(y.grad.to_numpy(), rest, rtol=1e-12)
+            np.testing.assert_allclose(y.to_numpy()[1:40], values(points)[1:], rtol=1e-12)
+        # Twice on a tape: gradients are added to, and the first result is overwritten.
+        with dt.Tape() as tape:
+            kernel(x, y)
+            kernel(x, y)
+        tape.backward({y: weights})
+        np.testing.assert_allclose(x.grad.to_numpy(), expected, rtol=1e-12)
+        np.testing.assert_allclose(y.grad.to_numpy(), rest, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("any_size_counts")
+def test_a_field_in_two_roles_is_neither_stored_whole_nor_left_out() -> None:
+    x = dt.from_numpy(np.linspace(1.0, 2.0, 10), grad=True)
+    for _ in range(2):
+        with dt.Tape() as tape:
+            first(x, x)
+            first(x, x)
+        tape.backward({x: 1.0})
+        np.testing.assert_allclose(x.grad.to_numpy(), 9.0)
+
+
+@pytest.mark.usefixtures("any_size_counts")
+def test_random_programs_have_their_gradients_in_memory_of_devices() -> None:
+    said: list[str] = []
+    assert not tape_programs.run(range(190, 220), said.append), "\n".join(said)

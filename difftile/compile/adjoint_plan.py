@@ -9,7 +9,7 @@ from difftile.compile.ownership import Ownership
 from difftile.compile.specialisation import Specialisation
 from difftile.compile.stage import Adjoint, DerivedCode, Stage
 from difftile.diagnostics import Span
-from difftile.ir.derived import After, Before, Logged, Role, Scratch
+from difftile.ir.derived import After, Bar, Before, Logged, Role, Scratch
 from difftile.ir.nodes import Array
 from difftile.ir.types import is_float
 
@@ -38,6 +38,7 @@ class AdjointPlan:
     Attributes:
         kept: The fields whose buffers a record keeps, in their order: `reads`, then `reads_after`.
         both: The fields of which the adjoint reads both versions.
+        bars: The fields whose gradients the adjoint reads or writes.
         varying: The fields that are given values which vary with fields that have a gradient; None
             until they are asked for.
     """
@@ -56,11 +57,14 @@ class AdjointPlan:
     passing_by: bool
     kept: tuple[int, ...] = field(init=False)
     both: frozenset[int] = field(init=False)
+    bars: tuple[int, ...] = field(init=False)
     varying: frozenset[int] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.kept = (*self.reads, *self.reads_after)
         self.both = frozenset(self.reads) & frozenset(self.reads_after)
+        position = self.code.position
+        self.bars = tuple(position[a] for a in self.adjoint.fields(Bar)) if self.adjoint else ()
 
     def with_tangents(self, varies: Callable[[Role], bool]) -> frozenset[Array]:
         """Return the arrays of the adjoint that have tangents.

@@ -321,7 +321,7 @@ class Field(ArrayLike):
     @property
     def has_grads(self) -> bool:
         """Tell whether the field has gradient buffers."""
-        origin = self.origin
+        origin = self if self._origin is None else self._origin
         return origin._grad_out is not None or origin._grad_in is not None
 
     @property
@@ -350,7 +350,8 @@ class Field(ArrayLike):
     @property
     def grad_out(self) -> Field | None:
         """The gradient with respect to the contents before a launch; None if there is none."""
-        return self._reshaped(self.origin._grad_out)
+        of = self._origin
+        return self._grad_out if of is None else self._reshaped(of._grad_out)
 
     @grad_out.setter
     def grad_out(self, gradient: Field | None) -> None:
@@ -364,7 +365,8 @@ class Field(ArrayLike):
     @property
     def grad_in(self) -> Field | None:
         """The gradient with respect to the contents after a launch; the same buffer by default."""
-        return self._reshaped(self.origin._grad_in)
+        of = self._origin
+        return self._grad_in if of is None else self._reshaped(of._grad_in)
 
     @grad_in.setter
     def grad_in(self, gradient: Field | None) -> None:
@@ -436,9 +438,7 @@ class Field(ArrayLike):
         return twin
 
     def _reshaped(self, gradient: Field | None) -> Field | None:
-        if self._origin is None or gradient is None:
-            return gradient
-        return gradient.view(self.shape)
+        return None if gradient is None else gradient.view(self.shape)
 
     def _check_is_origin(self) -> None:
         if self._origin is not None:

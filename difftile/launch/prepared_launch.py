@@ -15,11 +15,12 @@ from difftile.diagnostics import NotDifferentiable
 from difftile.fields.derived import DerivedField
 from difftile.fields.field import GRADIENTS, Field, Storage
 from difftile.fields.tracked import TrackedFloat
+from difftile.launch.binding import Binding
 from difftile.launch.captured import Captured
 from difftile.launch.open_arguments import OpenedArgument, opened_again
 from difftile.launch.prepared_stage import PreparedStage
 from difftile.launch.streams import STREAMS
-from difftile.substrate import LOCK, Session
+from difftile.substrate import LOCK, Buffer, Session
 
 _I32_LIMIT = 2**31
 
@@ -100,6 +101,7 @@ class PreparedLaunch:
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
+        adjoints: The adjoint of each recorded stage, bound to the gradients of the last pass.
     """
 
     code: Specialisation
@@ -122,12 +124,14 @@ class PreparedLaunch:
     fusion: str | None = None
     repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
     met: object = None
+    adjoints: dict[AdjointPlan, tuple[list[Buffer], Binding]] = field(init=False)
     suspect: Callable[[Arguments], bool] | None = None
     _epoch: int = -1
     _plans: dict[bool, LaunchPlan] = field(default_factory=dict[bool, LaunchPlan])
 
     def __post_init__(self) -> None:
         self.session = self.code.session
+        self.adjoints = {}
         self.stages = [PreparedStage(self.code, one, self.values) for one in self.code.stages]
         self.derived = tuple([one for one in self.values if isinstance(one, DerivedField)])
         self.tracked = tuple([n.value for n in self.numbers if n.given is TrackedFloat])

@@ -89,33 +89,38 @@ class Replay:
         self.seeds = seeds
         self.private = private
         self.room = room
-        self._work: dict[Storage, tuple[Field, Field]] = {}
+        self._work: dict[Storage, Field] = {}
+        self._own: list[tuple[Field, Field]] = []  # fields, and gradients that are not theirs
         self._adjoints: dict[tuple[AdjointPlan, PreparedLaunch], Binding] = {}
 
     def gradient(self, field: Field) -> Field:
         """Return the gradient that the pass works on, in the field's shape."""
-        known = self._work.get(field.storage)
-        work = self._start(field.origin) if known is None else known[1]
-        return work.under(field.shape)
+        work = self._work.get(field.storage)
+        if work is None:
+            work = self._start(field.origin)
+        return work if work.shape == field.shape else work.under(field.shape)
 
     def _start(self, field: Field) -> Field:
         """Choose the gradient of a field to work on."""
-        shared = field.grad_in is field.grad_out
+        grad_in, grad_out = field.grad_in, field.grad_out
+        shared = grad_in is grad_out
         if self.private:
             work = make(field.element, field.shape)
             work.buffer.fill(0.0)
         elif shared and field.storage in self.seeds:
             work = copied(field.grad)
         elif shared and not (self.accumulate and field.storage in self.written):
-            work = field.grad
+            work = grad_out or field.grad
             work.fresh_if_pinned(keep=True)  # a launch on the tape read what it held
         else:
             work = make(field.element, field.shape)
-            if not shared and field.grad_in is not None:
-                work.buffer.copy_from(field.grad_in.buffer)
+            if not shared and grad_in is not None:
+                work.buffer.copy_from(grad_in.buffer)
             else:
                 work.buffer.fill(0.0)
-        self._work[field.storage] = (field, work)
+        self._work[field.storage] = work
+        if work is not grad_out:
+            self._own.append((field, work))
         return work
 
     def reverse(self, record: StepRecord) -> None:
@@ -180,23 +185,29 @@ class Replay:
         return self._adjoint(record).arguments(record.values, record.kept)
 
     def _adjoint(self, record: LaunchRecord) -> Binding:
-        key = (record.plan, record.launch.prepared)
-        binding = self._adjoints.get(key)
+        plan, prepared = record.plan, record.launch.prepared
+        binding = self._adjoints.get((plan, prepared))
         if binding is None:
-            assert record.plan.adjoint is not None
-            env = AdjointEnvironment(record, self.gradient)
-            binding = self._adjoints[key] = Binding(record.plan.adjoint, env)
+            # That of an earlier pass, if it worked on the same gradients.
+            fields: list[Any] = record.values
+            bars = [self.gradient(fields[k]).buffer for k in plan.bars]
+            known = prepared.adjoints.get(plan)
+            if known is None or any(a is not b for a, b in zip(known[0], bars, strict=True)):
+                assert plan.adjoint is not None
+                env = AdjointEnvironment(record, self.gradient)
+                known = prepared.adjoints[plan] = bars, Binding(plan.adjoint, env)
+            binding = self._adjoints[plan, prepared] = known[1]
         return binding
 
     def clear(self) -> None:
         """Set all gradients to zero, to begin again."""
-        for _, work in self._work.values():
+        for work in self._work.values():
             work.buffer.fill(0.0)
 
     def finish(self) -> None:
         """Add the gradients in buffers of the pass to those of the fields."""
-        for field, work in self._work.values():
+        for field, work in self._own:
             seeds_alone = field.grad_in is field.grad_out and field.storage in self.seeds
-            if field.grad_out is not None and work is not field.grad_out and not seeds_alone:
+            if field.grad_out is not None and not seeds_alone:
                 field.grad_out.fresh_if_pinned(keep=True)
                 field.grad_out.buffer.add(work.buffer)

@@ -74,6 +74,9 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
             return
         values = seed.to_numpy() if seed.window is not None else seed.base.buffer.array()
     else:
+        if (type(seed) is float or type(seed) is int) and whole and buffer.zeros:
+            buffer.fill(seed)
+            return
         values = np.asarray(seed)
         if values.dtype.kind not in "biuf":
             raise TapeError(f"The seed of {output!r} is no number and no array: {seed!r}.")
@@ -81,7 +84,7 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
     if values.ndim and values.shape != wanted:
         raise FieldError(f"The seed of {output!r} has the shape {values.shape}, not {wanted}.")
     values = values.astype(numpy_dtype(scalar_of(gradient.element)), copy=False)
-    if whole and buffer.zeros:  # without a look at them, which may be memory of a device
+    if whole and buffer.zeros:  # no look at memory, which may be that of a device
         if values.ndim:
             buffer.write(values)
         else:
@@ -91,4 +94,4 @@ def add_seed(gradient: Field, output: ArrayLike, seed: Seed) -> None:
 
 
 def _fits(seed: Field, output: ArrayLike) -> bool:
-    return seed.element == output.element and seed.shape == output.shape
+    return seed.type.element == output.base.type.element and seed.shape == output.shape

@@ -628,16 +628,16 @@ class Tape(StepRecorder):
             self._diagnosis.gradients.check_seeds(seeds, replay)
         kept = {field.storage: field for field in retain}
         snapshots: dict[Field, Field] = {}
-        total, done = len(self), 0
+        total, done = 0 if progress is None else len(self), 0
         records = self._history.backwards(keep=keep)
         try:
-            for record in _split(records, kept):
+            for record in _split(records, kept) if kept else records:
                 if kept:
                     for field in record.step.writes:
                         wanted = kept.pop(field.storage, None)
                         if wanted is not None:
                             snapshots[wanted] = copied(replay.gradient(wanted))
-                self._reverse(replay, record, total - done)
+                self._reverse(replay, record, done)
                 done += record.launches
                 if progress is not None:
                     progress(done, max(total, done))
@@ -650,8 +650,8 @@ class Tape(StepRecorder):
             replay.gradient(field).buffer.copy_from(snapshot.buffer)
         replay.finish()
 
-    def _reverse(self, replay: Replay, record: StepRecord, number: int) -> None:
-        """Run the adjoint of one record.
+    def _reverse(self, replay: Replay, record: StepRecord, done: int) -> None:
+        """Run the adjoint of one record, after so many launches.
 
         Raises:
             TapeError: It failed; the error names the launch.
@@ -665,6 +665,7 @@ class Tape(StepRecorder):
         except (RecursionError, MemoryError):
             raise
         except Exception as error:
+            number = len(self) - done
             if isinstance(record, RunRecord):
                 which = f"the launches up to {number}, of kernel {record.step.title},"
             elif isinstance(record, LaunchRecord):

@@ -1,7 +1,8 @@
 """Programs that are ready to run: which variant of their code a launch takes.
 
-Variants are for one thread or several, for little work or more, and for gradients that are known to
-hold zeros. Each is emitted and compiled for the first launch that takes it.
+Variants are for one thread or several, for little work or more, for gradients that are known to
+hold zeros, and on devices for arrays that are filled with zeros after the launch. Each is emitted
+and compiled for the first launch that takes it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from difftile.ir.nodes import Accumulate, Array, Fail, Print, Program, Var
 from difftile.ir.walk import arrays_written, silent, walk
@@ -22,6 +23,7 @@ from difftile.substrate.lock import LOCK
 from difftile.substrate.memory import Buffer
 from difftile.substrate.session import current_session
 from difftile.substrate.slow_compiles import note_slow_compile
+from difftile.substrate.whole import whole_writes, without_clears
 from difftile.substrate.work import Work, work_of
 
 # Storing instead of adding pays where memory is what takes the time; below, one variant is enough.
@@ -30,6 +32,21 @@ _FRESH_BYTES = 1 << 20
 # Vector instructions take longer to compile (a fifth), which pays where they save more than the
 # launch itself takes. In elementary steps, of which one takes 0.1 to 0.2 ns without them.
 _VECTORS = 5_000
+
+
+class _Zeros(NamedTuple):
+    """The arguments of a launch that have memory of their own and zeros in all of it.
+
+    Args:
+        before: Those with zeros before the launch, into which additions may be stores.
+        after: Those with zeros after it, which the program need not store.
+    """
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+
+_NO_ZEROS = _Zeros((), ())
 
 
 class CompiledProgram:
@@ -51,7 +68,7 @@ class CompiledProgram:
         self._guarded = not session.on_host and session.fast_math
         self._work: Work = work_of(program)
         self.seconds = 0.0  # that compiling took
-        self._variants: dict[tuple[bool, bool, tuple[int, ...]], Launcher] = {}
+        self._variants: dict[tuple[bool, bool, _Zeros], Launcher] = {}
         self._choice: dict[tuple[Any, ...], Launcher] = {}
         self._speaks = any(isinstance(stmt, (Print, Fail)) for stmt in walk(program.body))
         self._as_written = is_exact(program)
@@ -64,14 +81,18 @@ class CompiledProgram:
         stored = {s.array for s in adds if s.single_write}
         self._written = [k for k, param in enumerate((*self.params, *reported)) if param in written]
         self._stored = [k for k, param in enumerate(self.params) if param in stored]
+        self._whole = whole_writes(program, self.params)
+        # Memory of the host is filled at once, which takes as long as to write it here.
+        self._cleared = {} if self._on_host else self._whole.cleared
+        self._zeroed = (*self._stored, *self._cleared)
 
     def source(self, *, serial: bool = False) -> str:
         """Return the Taichi source."""
-        return self._emitted(serial=serial).text
+        return self._emitted(self.program, serial=serial).text
 
-    def _emitted(self, **options: Any) -> Emitted:
+    def _emitted(self, program: Program, **options: Any) -> Emitted:
         return emit(
-            self.program,
+            program,
             flat=not self._on_host,
             guarded=self._guarded,
             report=self._reported,
@@ -90,9 +111,12 @@ class CompiledProgram:
         if self._speaks and is_silenced():
             self._silent.launch(args)
             return
-        fresh = self._fresh(args) if self._stored and self._on_host else ()
-        key = self._work.key(args)
-        variant = self._chosen(fresh, key)
+        zeros = self._zeros(args) if self._zeroed else _NO_ZEROS
+        variant = self._chosen(zeros, self._work.key(args))
+        if not self._on_host:
+            for k in zeros.before:
+                if k in self._whole.added and self._whole.added[k].is_all_of(args[k].shape, args):
+                    args[k].abandon()
         if self._report is None:
             variant.launch(args)
         else:
@@ -100,6 +124,8 @@ class CompiledProgram:
                 lambda memory: variant.launch([*args, *memory]),
                 lambda array: args[self.params.index(array)].shape,
             )
+        for k in zeros.after:
+            args[k].fill(0.0)
 
     def settled(self, args: Sequence[Any]) -> Launcher:
         """Return a launcher of the program for buffers of these shapes and for any numbers.
@@ -107,34 +133,35 @@ class CompiledProgram:
         One variant of the code, where the shapes decide about it; else the program itself.
         """
         numbers_matter = any(isinstance(self.params[k], Var) for k in self._work.positions)
-        zeros_matter = self._on_host and any(args[k].nbytes >= _FRESH_BYTES for k in self._stored)
+        zeros_matter = any(args[k].nbytes >= _FRESH_BYTES for k in self._zeroed)
         if self._speaks or numbers_matter or zeros_matter:
             return self
-        return self._chosen((), self._work.key(args))
+        return self._chosen(_NO_ZEROS, self._work.key(args))
 
-    def _chosen(self, fresh: tuple[int, ...], key: tuple[Any, ...]) -> Launcher:
-        """Return the variant for arguments that hold zeros, and a key of the estimated work."""
-        known = self._choice.get((fresh, key))
+    def _chosen(self, zeros: _Zeros, key: tuple[Any, ...]) -> Launcher:
+        """Return the variant for arguments of zeros and a key of the estimated work."""
+        known = self._choice.get((zeros, key))
         if known is not None:
             return known
         self._work.check(key, flat=not self._on_host)
         serial = self._on_host and self._work.is_for_one(key, self._threads)
         outlined = self._outlines and self._work.amount(key) >= _VECTORS
-        which = serial, outlined, fresh
+        which = serial, outlined, zeros
         with LOCK:
             variant = self._variants.get(which)
             if variant is None:
                 variant = self._variants[which] = self._variant(*which)
-        self._choice[(fresh, key)] = variant
+        self._choice[zeros, key] = variant
         return variant
 
-    def _variant(self, serial: bool, outlined: bool, fresh: tuple[int, ...]) -> Launcher:
+    def _variant(self, serial: bool, outlined: bool, zeros: _Zeros) -> Launcher:
         started, spent = time.perf_counter(), time.process_time()
         emitted = self._emitted(
+            without_clears(self.program, self._arrays(zeros.after)),
             serial=serial,
             outlined=outlined,
             threads=self._threads if self._on_host and not serial else 0,
-            fresh=[param for k in fresh if isinstance(param := self.params[k], Array)],
+            fresh=self._arrays(zeros.before),
         )
         params = (*self.params, *self._reported)
         variant = self._compile(
@@ -151,10 +178,20 @@ class CompiledProgram:
         note_slow_compile(self.program, min(seconds, time.process_time() - spent))
         return variant
 
-    def _fresh(self, args: Sequence[Any]) -> tuple[int, ...]:
-        """Return the arguments that hold zeros, into which additions may be stores."""
-        large = [k for k in self._stored if args[k].nbytes >= _FRESH_BYTES and args[k].zeros]
-        if not large:
-            return ()
-        addresses = [arg.address for arg in args if isinstance(arg, Buffer)]
-        return tuple([k for k in large if addresses.count(args[k].address) == 1])
+    def _arrays(self, positions: tuple[int, ...]) -> list[Array]:
+        return [param for k in positions if isinstance(param := self.params[k], Array)]
+
+    def _zeros(self, args: Sequence[Any]) -> _Zeros:
+        before = [k for k in self._stored if args[k].nbytes >= _FRESH_BYTES and args[k].zeros]
+        after = [
+            k
+            for k, box in self._cleared.items()
+            if args[k].nbytes >= _FRESH_BYTES and box.is_all_of(args[k].shape, args)
+        ]
+        if not (before or after):
+            return _NO_ZEROS
+        memory = [arg.contents for arg in args if isinstance(arg, Buffer)]
+        alone = {k for k in (*before, *after) if memory.count(args[k].contents) == 1}
+        return _Zeros(
+            tuple([k for k in before if k in alone]), tuple([k for k in after if k in alone])
+        )

@@ -63,6 +63,10 @@ class DeviceArray(Protocol):
         """Set every number, at the latest when the contents are used."""
         ...
 
+    def abandon(self) -> None:
+        """Let the contents be any."""
+        ...
+
     def copy_from(self, other: Any) -> None:
         """Set the contents from another array."""
         ...
@@ -224,6 +228,8 @@ class Buffer:
         Raises:
             FieldError: The memory is not on the host.
         """
+        if shape == self.shape:
+            return self
         found = self._reshaped.get(shape)
         if found is None:
             if self._array is None:
@@ -315,6 +321,12 @@ class Buffer:
         else:
             self._array.fill(number)
         self.zeros = number == 0  # only now: Ctrl+C may come before
+
+    def abandon(self) -> None:
+        """Let the contents be any, since a launch is about to set all of them."""
+        self.zeros = False
+        if self.device is not None:
+            self.device.abandon()
 
     def copy_from(self, other: Buffer) -> None:
         """Set the contents from a buffer of the same shape and element."""

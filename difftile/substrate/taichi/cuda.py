@@ -2,7 +2,7 @@
 
 Taichi fills, reads and writes ndarrays by kernels and through managed memory, and waits for the
 device before and after each. The driver takes some microseconds, and waits only where the host
-reads.
+reads, or writes a large array.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Driver:
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), 0)
 
     def enter(self) -> None:
-        """Make Taichi's context that of the calling thread."""
+        """Make Taichi's context that of the calling thread; Taichi itself does so at launches."""
         self.call("cuCtxSetCurrent", self._context)
 
     def call(self, name: str, *args: Any) -> None:
@@ -124,6 +124,12 @@ def _driver() -> Driver | None:
         return Driver()
     except (OSError, AttributeError):
         return None
+
+
+def enter() -> None:
+    """Let the calling thread, which may be any, allocate memory of the session's device."""
+    if impl.current_cfg().arch == ti.cuda and (driver := _driver()) is not None:
+        driver.enter()
 
 
 def memory_of(ndarray: Any) -> Memory | None:

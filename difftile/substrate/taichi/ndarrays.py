@@ -13,7 +13,7 @@ import taichi as ti
 
 from difftile.ir.types import Type, numpy_dtype, scalar_of, shape_of
 from difftile.substrate.lock import LOCK
-from difftile.substrate.taichi.cuda import memory_of
+from difftile.substrate.taichi.cuda import enter, memory_of
 from difftile.substrate.taichi.names import dtype_of
 
 
@@ -28,8 +28,11 @@ class Ndarray:
         self._element = element
         self._dtype = numpy_dtype(scalar_of(element))
         self._shape = (*shape, *shape_of(element))
+        # Taichi has no empty memory; logs of loops that do not run are given one element.
+        some = tuple(max(size, 1) for size in shape)
         with LOCK:
-            self._ndarray: Any = ti.ndarray(dtype_of(element), shape)
+            enter()
+            self._ndarray: Any = ti.ndarray(dtype_of(element), some)
             self._memory = memory_of(self._ndarray)
         self._handle: Any = self._ndarray.arr
         self._waiting: float | None = None  # what every number is still to be set to
@@ -95,6 +98,10 @@ class Ndarray:
         """Set every number, as soon as the contents are used."""
         with LOCK:
             self._waiting = number
+
+    def abandon(self) -> None:
+        """Let the contents be any: no fill waits any more."""
+        self._waiting = None
 
     def copy_from(self, other: "Ndarray") -> None:
         """Set the contents from another array."""
