@@ -106,8 +106,9 @@ class Storage:
     @property
     def buffer(self) -> Buffer:
         """The buffer, with what all launches up to now have left there."""
-        if PENDING.run is not None:
-            PENDING.run()
+        run = PENDING.run  # once: another thread may be done with them at any moment
+        if run is not None:
+            run()
         return self.memory
 
     def move(self, fresh: Buffer) -> None:

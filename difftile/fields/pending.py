@@ -35,8 +35,9 @@ PENDING = Pending()
 
 def run_pending() -> None:
     """Run the launches that are pending."""
-    if PENDING.run is not None:
-        PENDING.run()
+    run = PENDING.run  # once: another thread may be done with them at any moment
+    if run is not None:
+        run()
 
 
 def set_fusing(fuse: bool | str) -> None:

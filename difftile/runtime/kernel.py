@@ -133,8 +133,9 @@ class Kernel:
                     and QUEUE.offer(launch, values, recording)
                 ):
                     return None
-                if PENDING.run is not None:
-                    PENDING.run()
+                run = PENDING.run  # once: another thread may be done with them at any moment
+                if run is not None:
+                    run()
                 if len(Recording.open) > (recorder is not None) or recording.observer is not None:
                     self._announce(recording, launch, values)
                 if recorder is None:

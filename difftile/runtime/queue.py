@@ -70,15 +70,16 @@ class Queue:
 
         Where it does not, all launches before it have run.
         """
-        if not self._continues(launch, recording):
-            run_pending()
-            return False
-        self._recording = recording
-        self._waiting.append((launch, values))
-        PENDING.run = self.run
-        if len(self._waiting) >= _MOST:
-            self.run()
-        return True
+        with LOCK:  # other threads offer launches as well
+            if not self._continues(launch, recording):
+                run_pending()
+                return False
+            self._recording = recording
+            self._waiting.append((launch, values))
+            PENDING.run = self.run
+            if len(self._waiting) >= _MOST:
+                self.run()
+            return True
 
     def _continues(self, launch: PreparedLaunch, recording: Recording) -> bool:
         """Tell whether a launch is the next one of a repetition, and may wait."""
@@ -106,9 +107,8 @@ class Queue:
         """Run the launches that wait, under the recording under which they were called."""
         with LOCK:
             waiting, self._waiting = self._waiting, []
-            PENDING.run = None
             repetition, recording, self._recording = self._repetition, self._recording, None
-            if not waiting:
+            if not waiting:  # another thread was faster, or they are running
                 return
             assert repetition is not None and recording is not None
             token = RECORDING.set(recording)
@@ -116,6 +116,8 @@ class Queue:
                 _run(waiting, repetition)
             finally:
                 RECORDING.reset(token)
+                if not self._waiting:  # not before: until then other threads wait for the lock
+                    PENDING.run = None
 
 
 def _run(waiting: list[tuple[PreparedLaunch, Arguments]], repetition: Repetition) -> None:
