@@ -243,6 +243,9 @@ class OfDifftile:
         """Run alone, then on a tape, then in reverse."""
         one = self._simulation
         first = next(iter(one.parameters.values()))
+        for old in (one.loss, *(values.grad for values in one.parameters.values())):
+            old.fill(nan)  # what this turn does not compute cannot be right by the one before
+            old[(0,) * len(old.shape)]
         started = self._now(clock)
         one.run()
         one.loss[None]

@@ -199,6 +199,7 @@ class OfWarp:
 
     def turn(self, clock: Clock) -> Times:
         """Run alone, then on a tape, then in reverse."""
+        self._forget()
         started = self._now(clock)
         self._run.launch()
         after = self._now(clock)
@@ -215,6 +216,11 @@ class OfWarp:
     def gradients(self) -> Mapping[str, np.ndarray]:
         """Return the gradients of the last turn."""
         return {name: values.grad.numpy() for name, values in self._run.parameters.items()}
+
+    def _forget(self) -> None:
+        """Make the results of the turn before wrong."""
+        for old in (self._run.loss, *(one.grad for one in self._run.parameters.values())):
+            old.fill_(float("nan"))
 
     def _reverse(self, tape: Any) -> None:
         for values in (*self._run.parameters.values(), *self._run.others):
@@ -245,6 +251,7 @@ class GraphOfWarp(OfWarp):
     def turn(self, clock: Clock) -> Times:
         """Replay both graphs; recorded is the same as alone."""
         forward, backward = self._graphs
+        self._forget()
         started = self._now(clock)
         wp.capture_launch(forward)
         after = self._now(clock)
