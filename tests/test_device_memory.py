@@ -248,6 +248,23 @@ def test_gradients_are_stored_whole_and_cleared_by_fills_that_wait() -> None:
     assert "y_bar[i] = 0.0" in source
 
 
+@pytest.mark.usefixtures("any_size_counts")
+def test_the_gradient_of_a_copy_moves_on_the_device() -> None:
+    points = np.linspace(0.0, 1.0, 100)
+    x, y, z = (dt.from_numpy(points, grad=True) for _ in range(3))
+    for _ in range(2):
+        with dt.Tape() as tape:
+            y.copy_from(x)
+            z.copy_from(y)
+            first(z, y)
+        with counted() as counts:
+            tape.backward({y: 1.0, z: points})
+        assert "MemcpyDtoH" not in counts
+        np.testing.assert_allclose(x.grad.to_numpy(), 3.0 + points)
+        assert not y.grad.to_numpy().any()
+        assert not z.grad.to_numpy().any()
+
+
 # The kernel, its values, their slopes, and which of them it overwrites.
 CASES: list[tuple[Any, Any, Any, slice]] = [
     (part, lambda x: 3.0 * x, lambda x: 3.0 * (np.arange(40) > 0), slice(1, 40)),

@@ -183,6 +183,10 @@ class ManyDirections:
 
         self.gradient(field).buffer.change(add)
 
+    def move(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Move the gradients of a copy to the copied field, to which they are added."""
+        self.add(source.base, source.window, self.take(target.base, target.window))
+
     def lane(self, field: Field) -> Slot:
         """Return the slot of the gradients or tangents of a field."""
         return Fixed(self.gradient(field).buffer)

@@ -180,6 +180,17 @@ class Replay:
         """Add to the gradient of a field or of a part of one."""
         add_to(self.gradient(field), values, window)
 
+    def move(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Move the gradient of a copy to the copied field, to which it is added."""
+        one, other = target.base, source.base
+        whole = target.window is None and source.window is None and one.shape == other.shape
+        if whole and one.element == other.element:
+            gradient = self.gradient(one).buffer
+            self.gradient(other).buffer.add(gradient)
+            gradient.fill(0.0)
+        else:
+            self.add(other, source.window, self.take(one, target.window))
+
     def arguments(self, record: LaunchRecord) -> list[Any]:
         """Return the arguments of an adjoint; in the places of its scratch memory is None."""
         return self._adjoint(record).arguments(record.values, record.kept)

@@ -51,6 +51,10 @@ class Derivatives(Protocol):
         """Add to the derivatives of a field or of a part of one."""
         ...
 
+    def move(self, target: ArrayLike, source: ArrayLike) -> None:
+        """Move the derivatives of a copy to the copied field, to which they are added."""
+        ...
+
     def launch(self, record: LaunchRecord) -> None:
         """Run the adjoint of a launch."""
         ...
@@ -465,9 +469,10 @@ class HostCopy(HostStep):
 
     def reverse(self, gradients: Derivatives) -> None:
         """Move the gradient from the copy to the copied field."""
-        taken = gradients.take(self.field, self.where)
         if gradients.passes(self.source):
-            gradients.add(self.source.base, self.source.window, taken)
+            gradients.move(self.target, self.source)
+        else:
+            gradients.drop(self.field, self.where)
 
     def push(self, tangents: Derivatives) -> None:
         """Copy the tangent."""
