@@ -98,6 +98,8 @@ class PreparedLaunch:
         suspect: Tells of arguments whether `check` has to look at them, since indices may leave a
             shape; None where the fields and the intervals of the numbers rule it out.
         calls: How often the launch was called.
+        again: The calls from which on the queue of launches looks at it again.
+        refusals: How often the queue has refused it, one time after the other.
         fusion: Why it is not fused with others; None if it is, or if that was not tried.
         repetitions: The periods that end with the launch, as `runtime/queue` knows them.
         met: The mark of the tape that has met the fields, and may record the launch at once.
@@ -121,6 +123,8 @@ class PreparedLaunch:
     tracked: tuple[int, ...] = field(init=False)
     exclusive: bool = field(init=False)
     calls: int = 0
+    again: int = 0
+    refusals: int = 0
     fusion: str | None = None
     repetitions: dict[Any, Any] = field(default_factory=dict[Any, Any])
     met: object = None

@@ -65,11 +65,13 @@ class Kernel:
 
     def forget(self) -> None:
         """Have the kernel compiled again at its next launch: funcs that it calls have changed."""
+        run_pending()
         self._specialisations = {}
         self._launches.clear()
 
     def forget_launch(self) -> None:
         """Have the next launch prepared anew: fields have changed their types."""
+        run_pending()
         self._launches.clear()
 
     def __repr__(self) -> str:
@@ -99,6 +101,13 @@ class Kernel:
                 end.
             AssertionFailure: Under debug an assertion does not hold; the launch has run to its end.
         """
+        if (
+            PENDING.run is not None
+            and not kwargs
+            and len(args) == len(self._names)
+            and QUEUE.takes(self, args)
+        ):
+            return None
         recording = RECORDING.get()
         recorder, trace = recording.recorder, recording.trace
         if trace is not None:
@@ -128,9 +137,10 @@ class Kernel:
                 launch.calls += 1
                 if (
                     launch.calls > PENDING.hot
+                    and launch.calls > launch.again
                     and not self._rules
                     and trace is None
-                    and QUEUE.offer(launch, values, recording)
+                    and QUEUE.offer(self, launch, values, recording)
                 ):
                     return None
                 run = PENDING.run  # once: another thread may be done with them at any moment

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import get_ident
@@ -18,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from difftile.compile.arguments import Arguments
+from difftile.compile.arguments import Arguments, CallArgs
 from difftile.fields.field import Field
 from difftile.fields.pending import PENDING, run_pending
 from difftile.fields.recording import RECORDING, Recording
+from difftile.fields.tracked import TrackedFloat
 from difftile.launch.prepared_launch import PreparedLaunch
 from difftile.launch.run import Run
 from difftile.runtime.perform_run import launch_one, perform_fused
@@ -35,6 +37,7 @@ _PATIENCE = 8  # times that fewer have waited, before a period is given up
 # Of a launch [s]: alone and on a tape, on the host and on a device.
 _SECONDS = {(True, False): 3e-6, (True, True): 1.2e-5, (False, False): 3e-5, (False, True): 2e-4}
 _COMPILING = 0.3  # [s], at least
+_SOON, _LATER = 1 << 10, 1 << 20  # launches, until one that was refused is looked at again
 
 
 @dataclass(slots=True, eq=False)
@@ -64,19 +67,55 @@ class Queue:
         self._of: tuple[int, int] = (0, 0)  # the recording, by identity, and the thread
         self._recording: Recording | None = None  # while launches wait
         self._waiting: list[tuple[PreparedLaunch, Arguments]] = []
+        # The kernels of the last period that waits, and their launches: what is expected next.
+        self._expected: deque[tuple[object, PreparedLaunch]] = deque()
+        self._noted = 0  # launches that were as expected, and are not in the trail
 
-    def offer(self, launch: PreparedLaunch, values: Arguments, recording: Recording) -> bool:
-        """Note a launch that is about to run; return whether it waits.
+    def takes(self, kernel: object, args: CallArgs) -> bool:
+        """Note a call of a kernel, with all arguments, if it is expected; return whether it waits.
+
+        This does what `offer` does, without a search.
+        """
+        with LOCK:
+            if not self._expected or len(self._expected) != self._period:
+                return False
+            expected, launch = self._expected[0]
+            if expected is not kernel or RECORDING.get() is not self._recording:
+                return False
+            if launch.suspect is not None or get_ident() != self._of[1]:
+                return False
+            values = launch.repeated(args, launch.session)
+            if values is None:
+                return False
+            self._expected.rotate(-1)
+            self._noted += 1
+            self._waiting.append((launch, values))
+            if len(self._waiting) >= _MOST:
+                self.run()
+            return True
+
+    def offer(
+        self, kernel: object, launch: PreparedLaunch, values: Arguments, recording: Recording
+    ) -> bool:
+        """Note a launch of a kernel that is about to run; return whether it waits.
 
         Where it does not, all launches before it have run.
         """
         with LOCK:  # other threads offer launches as well
             if not self._continues(launch, recording):
                 run_pending()
+                self._refused(launch)
                 return False
+            launch.refusals = 0
             self._recording = recording
             self._waiting.append((launch, values))
             PENDING.run = self.run
+            if launch.code.streams or any(type(value) is TrackedFloat for value in values):
+                self._expected.clear()  # each call draws, or looks at what its numbers come from
+            else:
+                self._expected.append((kernel, launch))
+            if len(self._expected) > self._period:
+                self._expected.popleft()
             if len(self._waiting) >= _MOST:
                 self.run()
             return True
@@ -86,8 +125,11 @@ class Queue:
         if self._of != (of := (id(recording), get_ident())):
             run_pending()
             self._of, self._trail, self._period, self._matched = of, [], 0, 0
-            self._repetition = None
+            self._repetition, self._noted = None, 0
         trail, period, this = self._trail, self._period, id(launch)
+        for _ in range(self._noted % period if period else 0):
+            trail.append(trail[-period])
+        self._matched, self._noted = self._matched + self._noted, 0
         if period and trail[-period] == this:
             self._matched += 1
         else:
@@ -100,13 +142,23 @@ class Queue:
         if not period or self._matched < period or not _may_wait(launch, recording):
             return False
         if self._repetition is None:
-            self._repetition = _repetition_of(launch, tuple(trail[-period:]), recording)
+            if PENDING.hot and not _pays(launch, period, recording):
+                return False
+            self._repetition = _repetition_of(launch, tuple(trail[-period:]))
         return not self._repetition.refused
+
+    def _refused(self, launch: PreparedLaunch) -> None:
+        """Offer a launch that never waits more rarely."""
+        launch.refusals += 1
+        if launch.refusals > 4 * _LONGEST and PENDING.hot:
+            given_up = self._repetition is not None and self._repetition.refused
+            launch.again, launch.refusals = launch.calls + (_LATER if given_up else _SOON), 0
 
     def run(self) -> None:
         """Run the launches that wait, under the recording under which they were called."""
         with LOCK:
             waiting, self._waiting = self._waiting, []
+            self._expected.clear()
             repetition, recording, self._recording = self._repetition, self._recording, None
             if not waiting:  # another thread was faster, or they are running
                 return
@@ -169,16 +221,12 @@ def _distance(trail: Sequence[int], launch: int) -> int:
     return 0
 
 
-def _repetition_of(
-    launch: PreparedLaunch, period: tuple[int, ...], recording: Recording
-) -> Repetition:
+def _repetition_of(launch: PreparedLaunch, period: tuple[int, ...]) -> Repetition:
     """Return the repetition of a period that ends with a launch."""
     known: dict[tuple[int, ...], Repetition] = launch.repetitions
     found = known.get(period)
     if found is None:
         found = known[period] = Repetition(len(period))
-    if PENDING.hot and not found.refused and not _pays(launch, len(period), recording):
-        return Repetition(len(period), "its launches have not taken as long as compiling")
     return found
 
 
