@@ -36,15 +36,19 @@ class PeriodProgram:
     Args:
         rng: Draws it.
         friendly: Draw mostly loops over one box that keep to their own elements.
+        short: Draw several short loops over few fields, which they mostly overwrite.
 
     Attributes:
         program: The program.
         step: Its parameter that says which step it is.
     """
 
-    def __init__(self, rng: np.random.Generator, *, friendly: bool) -> None:
+    def __init__(
+        self, rng: np.random.Generator, *, friendly: bool = False, short: bool = False
+    ) -> None:
         self.rng = rng
         self.friendly = friendly
+        self.short = short
         self.b = OpBuilder()
         self.step = Var("t", I32)
         self.h, self.few = Var("h", F64), Var("few", I32)
@@ -59,7 +63,7 @@ class PeriodProgram:
         self.top: list[Value] = [Const(0.5, F64), self.h]
         sizes = [self.b.size(array, 0) for array in (*self.lines[:2], *self.grids[:1])]
         self.size = sizes[0]
-        for _ in range(rng.integers(1, 5)):
+        for _ in range(rng.integers(3, 7) if short else rng.integers(1, 5)):
             if rng.random() < 0.3:
                 self._between()
             self._loop()
@@ -131,7 +135,9 @@ class PeriodProgram:
         usual = self.friendly or self.rng.random() < 0.6
         indices, starts, stops = boxes[0 if usual else self.rng.integers(len(boxes))]
         with self.b.region() as stmts:
-            if self.rng.random() < 0.8:
+            if self.short:
+                self._few(indices, list(self.top))
+            elif self.rng.random() < 0.8:
                 self._body(indices, list(self.top), depth=0)
             if self.rng.random() < 0.3 or not stmts:
                 array = self.choice(self.lines if len(indices) == 1 else self.grids)
@@ -144,6 +150,26 @@ class PeriodProgram:
     def _body(self, indices: tuple[Var, ...], values: list[Value], *, depth: int) -> None:
         for _ in range(self.rng.integers(2, 6)):
             self._statement(indices, values, depth)
+
+    def _few(self, indices: tuple[Var, ...], values: list[Value]) -> None:
+        """Append a few accesses of one or two fields."""
+        fields = self.lines[:2] if len(indices) == 1 else self.grids
+        for _ in range(self.rng.integers(1, 4)):
+            array, index = self.choice(fields), indices
+            if self.rng.random() < 0.25:
+                index = tuple(
+                    self.b.call("sub", self.b.call("sub", self.size, i), Const(1, I32))
+                    for i in indices
+                )
+            drawn = self.rng.random()
+            if drawn < 0.35:
+                values.append(self.b.load(array, index))
+            elif drawn < 0.65:
+                self.b.store(array, index, Const(float(self.rng.integers(2)), F64))
+            elif drawn < 0.75:
+                self.b.store(array, index, self._value(values))
+            else:
+                self.b.accumulate(array, index, self._value(values))
 
     def _index(self, i: Var) -> Value:
         """Append an index of a line: mostly the loop's own."""

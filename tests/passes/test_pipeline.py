@@ -12,7 +12,7 @@ from difftile.passes import optimise
 from difftile.passes.bounds import confine, unchecked
 from difftile.passes.componentwise import componentwise
 from difftile.passes.inline_primals import inline_primals
-from difftile.passes.optimise import finish, normalise
+from difftile.passes.optimise import finish, join, normalise
 from difftile.passes.reciprocals import reciprocals
 from tests import harness, programs
 from tests.lowered import from_the_frontend
@@ -41,6 +41,7 @@ def _after_each_pass(
     with monkeypatch.context() as patch:
         patch.setattr(optimise, "_run", noted)
         normal = normalise(program)
+        join(normal)
         found.append(("confine", confine(finish(normal, 3))))
         found.append(("componentwise", componentwise(normal)))
         found.append(("reciprocals", reciprocals(normal)))
